@@ -1,0 +1,66 @@
+# Every target makes its own environment in $(VENV), once: a stamp inside it says what is installed.
+# Another interpreter: make PYTHON=python3.13 test
+SHELL := bash
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet
+OUT ?= genobit-demo
+
+# pip says so on every run as root, as in containers; the environment is ours either way.
+export PIP_ROOT_USER_ACTION := ignore
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lab test test-fast bench lint format docs clean
+
+help: ## say what each target does
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
+
+$(BIN)/python:
+	@PYTHON="$(PYTHON)" tools/make-environment $(VENV)
+
+$(VENV)/.user: pyproject.toml | $(BIN)/python
+	@echo "Installing genobit with its extras"
+	@$(PIP) --editable ".[all]"
+	@touch $@
+
+$(VENV)/.developer: pyproject.toml | $(BIN)/python
+	@echo "Installing genobit with its extras and the developers' tools"
+	@$(PIP) --editable ".[all]" --group dev
+	@touch $@ $(VENV)/.user
+
+$(VENV)/.docs: $(VENV)/.developer
+	@$(PIP) --group docs
+	@touch $@
+
+demo: $(VENV)/.user ## sample data to an LD report that opens in any browser
+	$(BIN)/genobit demo --out $(OUT)
+
+lab: $(VENV)/.user ## the LD notebook in JupyterLab
+	$(BIN)/genobit lab
+
+test: $(VENV)/.developer ## everything: unit tests on two processes, then browser, cluster, notebooks
+	$(BIN)/python -m pytest -n 2 -m "not (benchmark or browser or distributed or notebook or slow)"
+	$(BIN)/python -m pytest --nbmake -m "browser or distributed or notebook or slow"
+
+test-fast: $(VENV)/.developer ## the unit tests alone
+	$(BIN)/python -m pytest -n 2 -m "not (benchmark or browser or distributed or notebook or slow)"
+
+bench: $(VENV)/.developer ## speed against this machine's own limits
+	$(BIN)/genobit bench
+
+lint: $(VENV)/.developer ## ruff, mypy and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.developer ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs ## the documentation in docs/_build/html, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean: ## remove the environment and what the targets wrote
+	rm -rf $(VENV) docs/_build genobit-demo build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,199 @@
+"""The command line: `genobit demo | lab | bench | pack`.
+
+It stands above every other layer and holds no arithmetic. Commands import what they need when they
+run, so that `genobit --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    import xarray as xr
+
+PACKAGE = Path(__file__).parent
+CHECKOUT = PACKAGE.parent
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    Parameters
+    ----------
+    argv
+        The arguments after the program's name; those of the process by default.
+
+    Returns
+    -------
+    0 on success, 1 for an input or environment that the command cannot use (the reason goes to
+    standard error), 2 for arguments that argparse refuses.
+
+    Examples
+    --------
+    >>> from genobit.cli import main
+    >>> main(["pack", "missing.bed", "out.gb"])
+    1
+    """
+    options = parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except (OSError, ValueError, ImportError) as error:
+        print(f"genobit {options.command}: {error}", file=sys.stderr)
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the commands and their options."""
+    top = argparse.ArgumentParser(prog="genobit", description="Population genetics on bit planes.")
+    commands = top.add_subparsers(dest="command", required=True)
+
+    demo = commands.add_parser("demo", help="sample data to an LD report that opens in any browser")
+    demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
+    demo.add_argument("--open", action="store_true", help="open the report when it is written")
+    demo.set_defaults(run=run_demo)
+
+    lab = commands.add_parser("lab", help="the LD notebook in JupyterLab")
+    lab.add_argument("arguments", nargs=argparse.REMAINDER, help="handed to jupyter lab")
+    lab.set_defaults(run=run_lab)
+
+    bench = commands.add_parser("bench", help="speed against this machine's own limits")
+    bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    bench.add_argument("--quick", action="store_true", help="small shapes, under a minute")
+    bench.set_defaults(run=run_bench)
+
+    pack = commands.add_parser("pack", help="genotype file to bit planes in a Zarr store")
+    pack.add_argument(
+        "source", type=Path, metavar="IN", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
+    )
+    pack.add_argument("store", type=Path, metavar="OUT", help="the Zarr store to write")
+    pack.add_argument("--phased", action="store_true", help="haplotypes instead of dosages")
+    pack.add_argument(
+        "--rows",
+        choices=("variants", "samples"),
+        default="variants",
+        help="what a row of a plane is: variants for LD (default), samples for relationship matrices",
+    )
+    pack.add_argument(
+        "--multiallelic",
+        choices=("refuse", "drop", "split"),
+        default="refuse",
+        help="what to do with variants of three or more alleles",
+    )
+    pack.set_defaults(run=run_pack)
+    return top
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """Write the demonstration report and say where it is."""
+    from genobit.demo import run
+
+    report = run(options.out)
+    print(f"\nReport: {report}  (one file, readable offline)")
+    if options.open:
+        import webbrowser
+
+        webbrowser.open(report.resolve().as_uri())
+    return 0
+
+
+def run_lab(options: argparse.Namespace) -> int:
+    """Open the LD notebook in JupyterLab, copied beside the user first where it came in a wheel."""
+    require("jupyterlab", extra="viz")
+    notebook = CHECKOUT / "notebooks" / "ld.ipynb"
+    if not notebook.is_file():
+        packaged = PACKAGE / "_notebooks" / "ld.ipynb"
+        notebook = Path.cwd() / "genobit-ld.ipynb"
+        if not notebook.exists():
+            shutil.copyfile(packaged, notebook)
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
+    return subprocess.run(command, check=False).returncode  # noqa: S603  # our own interpreter
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    """Run the benchmarks, from the checkout or from their copy in the wheel."""
+    flags = [f"--{name}" for name in ("json", "quick") if getattr(options, name)]
+    status: int = load_benchmarks().main(flags)
+    return status
+
+
+def load_benchmarks() -> ModuleType:
+    """Import `tests/benchmarks` as the package `genobit_benchmarks`, and return its `run` module.
+
+    It is not part of the package, so that the import contracts and the typing of `genobit` say
+    nothing of it; a wheel carries a copy of the folder.
+    """
+    folders = (CHECKOUT / "tests" / "benchmarks", PACKAGE / "_benchmarks")
+    folder = next((folder for folder in folders if (folder / "run.py").is_file()), None)
+    if folder is None:
+        raise FileNotFoundError(f"the benchmarks are in none of {', '.join(map(str, folders))}")
+    spec = importlib.util.spec_from_file_location(
+        "genobit_benchmarks", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{folder} is not a Python package")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["genobit_benchmarks"] = package
+    spec.loader.exec_module(package)
+    return importlib.import_module("genobit_benchmarks.run")
+
+
+def run_pack(options: argparse.Namespace) -> int:
+    """Pack a genotype file into a Zarr store of bit planes, with a progress bar."""
+    from tqdm.dask import TqdmCallback
+
+    dataset = open_genotypes(options.source)
+    bits = dataset.genobit.pack(
+        rows=options.rows, phased=options.phased, multiallelic=options.multiallelic
+    )
+    if options.store.exists():
+        raise FileExistsError(f"{options.store} exists; name another store, or remove it first")
+    with TqdmCallback(desc=f"packing {options.source.name}", unit="task"):
+        bits.to_zarr(options.store)
+    sizes = dict(dataset.sizes)
+    print(
+        f"{options.store}: {sizes['variants']:,} variants x {sizes['samples']:,} samples, "
+        f"{bits.attrs['genobit_layout']} planes of {bits.attrs['genobit_bits']:,} bits a row, "
+        f"{folder_size(options.store) / 1e6:,.1f} MB"
+    )
+    return 0
+
+
+def open_genotypes(source: Path) -> xr.Dataset:
+    """Open a genotype file by the reader that its name calls for."""
+    import genobit as gb
+
+    if not source.exists():
+        raise FileNotFoundError(f"no such file: {source}")
+    name = source.name
+    if source.is_dir():
+        return gb.open_vcf_zarr(source)
+    if name.endswith(".bed"):
+        return gb.open_plink(source)
+    if name.endswith((".vcf", ".vcf.gz", ".vcf.bgz", ".bcf")):
+        return gb.open_vcf(source)
+    raise ValueError(
+        f"{source} has none of the endings .bed, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
+        "and is no folder, which a VCF Zarr store would be"
+    )
+
+
+def folder_size(folder: Path) -> int:
+    """Sum the sizes of a folder's files, in bytes."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def require(module: str, extra: str) -> None:
+    """Refuse to go on without an optional package, with the line that installs it."""
+    if importlib.util.find_spec(module) is None:
+        raise ImportError(f"this needs {module}: pip install 'genobit[{extra}]'")

@@ -1,0 +1,64 @@
+"""The command line: arguments, messages, and files in and out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from genobit import cli
+
+
+def test_no_command__is_refused_with_usage(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([])
+    assert stop.value.code == 2
+    assert "usage: genobit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("absent.bed", "no such file"), ("table.txt", "none of the endings .bed, .vcf")],
+)
+def test_pack__unusable_input_is_one_line_on_stderr(tmp_path, capsys, name, message):
+    (tmp_path / "table.txt").write_text("rs1 0 1\n")
+    assert cli.main(["pack", str(tmp_path / name), str(tmp_path / "out.gb")]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_pack__bed_to_planes_that_open_again(tmp_path, capsys, shared_data):
+    store = tmp_path / "lct.gb"
+    source = shared_data / "lct_1kg" / "lct_1kg.bed"
+    assert cli.main(["pack", str(source), str(store)]) == 0
+    assert "607 variants x 503 samples" in capsys.readouterr().out
+    bits = xr.open_zarr(store)
+    assert bits.attrs["genobit_layout"] == "dosage"
+    assert bits.genobit.ld("r2").shape == (607, 607)
+
+
+def test_pack__existing_store_is_kept(tmp_path, capsys, shared_data):
+    store = tmp_path / "mine"
+    store.mkdir()
+    source = shared_data / "lct_1kg" / "lct_1kg.bed"
+    assert cli.main(["pack", str(source), str(store)]) == 1
+    assert "exists" in capsys.readouterr().err
+    assert list(store.iterdir()) == []
+
+
+def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
+    commands = []
+
+    def remember(command, check):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(cli.subprocess, "run", remember)
+    assert cli.main(["lab", "--no-browser"]) == 0
+    assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
+    assert Path(commands[0][3]).name == "ld.ipynb"
+    assert commands[0][4:] == ["--no-browser"]

@@ -1,0 +1,48 @@
+"""`import genobit` stays light: what is heavy is imported by the function that needs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+HEAVY = (
+    "bio2zarr",
+    "bokeh",
+    "cyvcf2",
+    "dask.dataframe",
+    "distributed",
+    "holoviews",
+    "ipywidgets",
+    "llvmlite",
+    "msprime",
+    "numba",
+    "panel",
+    "pyarrow",
+    "zarr",
+)
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_import_genobit__loads_nothing_heavy():
+    # pandas, which xarray imports, brings pyarrow by itself where that is installed.
+    added = modules_after("import genobit") - modules_after("import numpy, xarray")
+    assert not added.intersection(HEAVY)
+
+
+def test_import_genobit__registers_the_accessor():
+    modules_after("import genobit, xarray\nassert hasattr(xarray.Dataset, 'genobit')")
+
+
+def test_command_line__answers_without_loading_anything_heavy():
+    added = modules_after(
+        "from genobit.cli import parser\nparser().parse_args(['demo'])"
+    ) - modules_after("import numpy, xarray")
+    assert not added.intersection(HEAVY)
