@@ -82,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
         "--rows",
         choices=("variants", "samples"),
         default="variants",
-        help="what a row of a plane is: variants for LD (default), samples for relationship matrices",
+        help="a row of a plane: variants for LD (default), samples for relationships",
     )
     pack.add_argument(
         "--multiallelic",
