@@ -1,0 +1,12 @@
+"""Files in, labelled genotypes out: PLINK 1, VCF, VCF Zarr and the embedded sample.
+
+This layer may import xarray, dask, zarr, pandas and the readers of the field
+(bio2zarr, cyvcf2, msprime), and `genobit.kernels`. It knows nothing of bit planes,
+analyses or plots. Importing it opens no file and loads none of those libraries.
+
+- `plink`: .bed, .bim and .fam as a lazy Dataset; raw .bed rows for packing
+- `vcf`: VCF and BCF through VCF Zarr in the user's cache; VCF Zarr stores
+- `sample`: a simulated cohort to try everything on
+
+`_plink_text`, `_vcf_records`, `_zarr` and `_cache` hold what those three share or need.
+"""

@@ -1,0 +1,220 @@
+"""Read .bim and .fam, and say which line is wrong when one is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
+FAM_COLUMNS = ("family id", "sample id", "father id", "mother id", "sex", "phenotype")
+
+Fault = Callable[[list[str]], str | None]
+
+
+def read_bim(path: Path) -> dict[str, np.ndarray]:
+    """Read a .bim file.
+
+    Returns
+    -------
+    `contig` (int32 index into `contig_id`, in order of first appearance), `contig_id`,
+    `id`, `centimorgan` (float64), `position` (int64), `a1`, `a2`; strings are object
+    arrays, one entry a line.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When a line has not six fields, or its cM or bp is not a number; the message
+        names the first such line.
+    """
+    import pandas as pd
+
+    table = _read_table(path, BIM_COLUMNS, _bim_fault)
+    try:
+        position = _positions(table["bp"].to_numpy(object))
+        centimorgan = table["cM"].to_numpy(object).astype(np.float64)
+    except (ValueError, OverflowError) as error:
+        raise _line_error(path, BIM_COLUMNS, _bim_fault) from error
+    contig, contig_id = pd.factorize(table["chromosome"])
+    return {
+        "contig": contig.astype(np.int32),
+        "contig_id": contig_id.to_numpy(object),
+        "id": table["variant id"].to_numpy(object),
+        "centimorgan": centimorgan,
+        "position": position,
+        "a1": table["A1"].to_numpy(object),
+        "a2": table["A2"].to_numpy(object),
+    }
+
+
+def read_fam(path: Path) -> dict[str, np.ndarray]:
+    """Read a .fam file.
+
+    Returns
+    -------
+    `family_id`, `id`, `father_id`, `mother_id` (object arrays of str, "0" for none, as
+    in the file), `sex` (int8: 1 male, 2 female, 0 for every other code, as PLINK reads
+    it), `phenotype` (float64, NaN where missing).
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When a line has not six fields, its phenotype is not a number, or two lines have
+        the same family and sample id.
+    """
+    table = _read_table(path, FAM_COLUMNS, _fam_fault)
+    sex = table["sex"].to_numpy(object)
+    fam = {
+        "family_id": table["family id"].to_numpy(object),
+        "individual_id": table["sample id"].to_numpy(object),
+        "father_id": table["father id"].to_numpy(object),
+        "mother_id": table["mother id"].to_numpy(object),
+        "sex": np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8),
+        "phenotype": _phenotype(path, table["phenotype"]),
+    }
+    fam["id"] = _sample_ids(path, fam["family_id"], fam.pop("individual_id"))
+    return fam
+
+
+def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFrame:
+    """Read whitespace-separated text as strings, refusing lines of a wrong width."""
+    import pandas as pd
+
+    if not path.is_file():
+        msg = (
+            f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
+            f"{path.stem}.bed, {path.stem}.bim and {path.stem}.fam."
+        )
+        raise FileNotFoundError(msg)
+    try:
+        # One column too many, so that a line that is too long is seen, not folded.
+        table = pd.read_csv(
+            path,
+            sep=r"\s+",
+            header=None,
+            names=[*columns, "extra"],
+            dtype=str,
+            na_filter=False,
+            quoting=csv.QUOTE_NONE,
+            skip_blank_lines=False,
+            encoding="utf-8",
+        )
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame({name: pd.Series(dtype=object) for name in columns})
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise _line_error(path, columns, fault) from error
+    if (table["extra"] != "").any() or (table[columns[-1]] == "").any():
+        raise _line_error(path, columns, fault)
+    return table
+
+
+def _line_error(path: Path, columns: tuple[str, ...], fault: Fault) -> ValueError:
+    """Find the first bad line of a file that did not parse."""
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            try:
+                fields = raw.decode("utf-8").split()
+            except UnicodeDecodeError:
+                reason: str | None = "it is not UTF-8 text"
+            else:
+                reason = _width_fault(fields, columns) or fault(fields)
+            if reason:
+                return ValueError(f"{path}, line {number}: {reason}.")
+    return ValueError(f"{path} could not be read as {len(columns)} columns of text.")
+
+
+def _width_fault(fields: list[str], columns: tuple[str, ...]) -> str | None:
+    if len(fields) == len(columns):
+        return None
+    found = "it is empty" if not fields else f"it has {len(fields)} fields"
+    return f"{found} where {len(columns)} are expected ({', '.join(columns)})"
+
+
+def _positions(text: np.ndarray) -> np.ndarray:
+    """Read whole numbers, of which R writes some as 1e+05."""
+    try:
+        return text.astype(np.int64)
+    except ValueError:
+        values = text.astype(np.float64)
+        # Beyond 2**53 a float is no longer exactly the number that was written.
+        if not (np.abs(values) < 2**53).all() or (values != np.floor(values)).any():
+            msg = "not a whole number"
+            raise ValueError(msg) from None
+        return values.astype(np.int64)
+
+
+def _bim_fault(fields: list[str]) -> str | None:
+    try:
+        _positions(np.array([fields[3]], dtype=object))
+    except (ValueError, OverflowError):
+        return f"bp is {fields[3]!r}, not a whole number"
+    try:
+        float(fields[2])
+    except ValueError:
+        return f"cM is {fields[2]!r}, not a number"
+    return None
+
+
+def _fam_fault(fields: list[str]) -> str | None:
+    try:
+        float(_missing_as_nan(fields[5]))
+    except ValueError:
+        return (
+            f"phenotype is {fields[5]!r}, not a number; write categories as 1 and 2, "
+            "missing as -9 or NA"
+        )
+    return None
+
+
+def _missing_as_nan(value: str) -> str:
+    return "nan" if value in ("-9", "NA") else value
+
+
+def _phenotype(path: Path, column: pd.Series) -> np.ndarray:
+    """Phenotypes as float64, with PLINK's missing codes as NaN.
+
+    PLINK takes a column of only 0, 1, 2 and -9 for case/control, and 0 is then missing
+    (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding); in a quantitative
+    trait 0 is a value.
+    """
+    text = column.to_numpy(object)
+    try:
+        values = np.array([_missing_as_nan(value) for value in text], dtype=np.float64)
+    except ValueError as error:
+        raise _line_error(path, FAM_COLUMNS, _fam_fault) from error
+    values[values == -9] = np.nan
+    if np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all():
+        values[values == 0] = np.nan
+    return values
+
+
+def _sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:
+    """Take the individual id where that is unique, else FAMILY_INDIVIDUAL."""
+    import pandas as pd
+
+    if not pd.Index(individual).has_duplicates:
+        return individual
+    joined: np.ndarray = family + "_" + individual
+    pairs = pd.MultiIndex.from_arrays([family, individual])
+    repeated = pairs.duplicated() | pd.Index(joined).duplicated()
+    if repeated.any():
+        index = int(np.flatnonzero(repeated)[0])
+        first = int(np.flatnonzero(joined == joined[index])[0])
+        msg = (
+            f"{path}, line {index + 1}: sample {family[index]} {individual[index]} "
+            f"(samples index {index}) is already on line {first + 1}. Sample ids must "
+            "be unique: remove or rename one of the two (plink --update-ids)."
+        )
+        raise ValueError(msg)
+    return joined

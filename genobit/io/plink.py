@@ -1,0 +1,353 @@
+"""Open PLINK 1 filesets lazily, and hand packing the raw rows of an open one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+from dask.base import tokenize
+
+from genobit.io._plink_text import read_bim, read_fam
+
+COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
+
+# https://www.cog-genomics.org/plink/1.9/formats#bed: two fixed bytes, then the order.
+_MAGIC = b"\x6c\x1b"
+_VARIANT_MAJOR, _SAMPLE_MAJOR = 1, 0
+_HEADER_BYTES = 3
+
+# int8 calls a chunk, and the multiple its rows are rounded to: whole words when the
+# planes are later taken along the variants.
+_CHUNK_BYTES = 64 * 2**20
+_ROWS_MULTIPLE = 64
+
+
+@dataclass(frozen=True)
+class BedFile:
+    """A validated variant-major .bed file, opened anew by each read.
+
+    Nothing is held open, so it may be pickled to another process or machine that sees
+    the same path.
+
+    Attributes
+    ----------
+    path
+        Absolute path of the .bed file.
+    n_variants, n_samples
+        Its shape, from .bim and .fam.
+    """
+
+    path: str
+    n_variants: int
+    n_samples: int
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Bytes a variant: four samples each, the last padded."""
+        return (self.n_samples + 3) // 4
+
+    def validate(self) -> None:
+        """Check the three header bytes and the size.
+
+        Raises
+        ------
+        ValueError
+            When the file is not a .bed, is sample-major, or is not of the size that the
+            numbers of variants and samples ask for.
+        """
+        with Path(self.path).open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+        if header[:2] != _MAGIC or len(header) < _HEADER_BYTES:
+            msg = (
+                f"{self.path} is not a PLINK 1 .bed file: it begins with "
+                f"{header[:2].hex(' ') or 'nothing'} instead of {_MAGIC.hex(' ')}. For VCF or BCF "
+                "use open_vcf; PLINK 2 .pgen: plink2 --pfile NAME --make-bed --out NEW."
+            )
+            raise ValueError(msg)
+        if header[2] == _SAMPLE_MAJOR:
+            msg = (
+                f"{self.path} is sample-major, an order that PLINK stopped writing in 2007. "
+                "Rewrite it variant-major: plink --bfile NAME --make-bed --out NEW."
+            )
+            raise ValueError(msg)
+        if header[2] != _VARIANT_MAJOR:
+            msg = f"{self.path} has {header[2]} as its third byte; a variant-major .bed has 1."
+            raise ValueError(msg)
+        self._validate_size()
+
+    def _validate_size(self) -> None:
+        expected = _HEADER_BYTES + self.n_variants * self.bytes_per_row
+        found = Path(self.path).stat().st_size
+        if found == expected:
+            return
+        fault = "truncated" if found < expected else "too long"
+        msg = (
+            f"{self.path} is {fault}: {self.n_variants} variants (.bim) of {self.n_samples} "
+            f"samples (.fam) take {expected} bytes, the file has {found}. Copy it again, or "
+            "check that .bed, .bim and .fam were written together."
+        )
+        raise ValueError(msg)
+
+    def read_raw(self, start: int, stop: int) -> np.ndarray:
+        """Read rows as they are on disk.
+
+        Parameters
+        ----------
+        start, stop
+            Half-open range of variants.
+
+        Returns
+        -------
+        uint8, (stop - start, bytes_per_row): two bits a call, see `genobit.kernels.bed`.
+        The padding bits of the last byte are whatever the file holds.
+
+        Raises
+        ------
+        IndexError
+            When the range is not within the file's variants.
+        OSError
+            When the file has become shorter since it was opened.
+        """
+        if not 0 <= start <= stop <= self.n_variants:
+            msg = f"variants {start}:{stop} are not within the {self.n_variants} of {self.path}."
+            raise IndexError(msg)
+        width = self.bytes_per_row
+        count = (stop - start) * width
+        raw = np.fromfile(
+            self.path, dtype=np.uint8, count=count, offset=_HEADER_BYTES + start * width
+        )
+        if raw.size != count:
+            msg = f"{self.path} was changed while in use: variants {start}:{stop} are not there."
+            raise OSError(msg)
+        return raw.reshape(stop - start, width)
+
+    def raw_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
+        """Read the rows lazily, chunked along variants.
+
+        Parameters
+        ----------
+        chunks
+            Variants a chunk, or the size of each chunk; "auto" as in `open_plink`.
+
+        Returns
+        -------
+        uint8, (variants, bytes_per_row).
+        """
+        sizes = self._row_chunks(chunks)
+        return _lazy(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
+
+    def call_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
+        """Expand the rows into calls, lazily, chunked along variants.
+
+        Parameters
+        ----------
+        chunks
+            As in `raw_array`.
+
+        Returns
+        -------
+        int8, (variants, samples, 2): 0 for A2, 1 for A1, -1 for missing.
+        """
+        sizes = self._row_chunks(chunks)
+        return _lazy(_Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes))
+
+    def _row_chunks(self, chunks: int | Literal["auto"] | tuple[int, ...]) -> tuple[int, ...]:
+        if isinstance(chunks, tuple):
+            return chunks
+        if chunks == "auto":
+            rows = _CHUNK_BYTES // max(2 * self.n_samples, 1)
+            chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
+        if chunks < 1:
+            msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
+            raise ValueError(msg)
+        whole, rest = divmod(self.n_variants, chunks)
+        return (chunks,) * whole + ((rest,) if rest or not whole else ())
+
+    def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
+        """Name of a lazy array: the same for the same bytes cut the same way."""
+        stat = os.stat(self.path)  # noqa: PTH116 - one call for both numbers
+        return f"plink-{kind}-" + tokenize(
+            self.path, stat.st_size, stat.st_mtime_ns, self.n_variants, self.n_samples, sizes
+        )
+
+
+class _Rows:
+    """Rows of a .bed file as an array that dask can slice."""
+
+    def __init__(self, bed: BedFile) -> None:
+        self.bed = bed
+        self.shape: tuple[int, ...] = (bed.n_variants, bed.bytes_per_row)
+        self.dtype: np.dtype[Any] = np.dtype(np.uint8)
+        self.ndim = 2
+
+    def expand(self, rows: np.ndarray) -> np.ndarray:
+        return rows
+
+    def __getitem__(self, key: tuple[slice, ...]) -> np.ndarray:
+        # dask asks for slices only: one a dimension, steps where it merged a later slice.
+        rows, *rest = key
+        span = range(*rows.indices(self.bed.n_variants))
+        first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
+        block = self.expand(self.bed.read_raw(first, stop))
+        return block[(slice(None, None, rows.step), *rest)]
+
+
+class _Calls(_Rows):
+    """Calls of a .bed file as an array that dask can slice."""
+
+    def __init__(self, bed: BedFile) -> None:
+        super().__init__(bed)
+        self.shape = (bed.n_variants, bed.n_samples, 2)
+        self.dtype = np.dtype(np.int8)
+        self.ndim = 3
+
+    def expand(self, rows: np.ndarray) -> np.ndarray:
+        from genobit.kernels.bed import expand_bed_rows
+
+        return expand_bed_rows(rows, self.bed.n_samples)
+
+
+def _lazy(source: _Rows, chunks: tuple[tuple[int, ...], ...], name: str) -> da.Array:
+    array: da.Array = da.from_array(
+        source,
+        chunks=chunks,
+        name=name,
+        asarray=False,
+        fancy=False,
+        inline_array=True,
+        meta=np.empty((0,) * source.ndim, dtype=source.dtype),
+    )
+    return array
+
+
+def open_plink(
+    path: str | os.PathLike[str], *, chunks: int | Literal["auto"] = "auto"
+) -> xr.Dataset:
+    r"""Open a PLINK 1 fileset (.bed, .bim, .fam) as a lazy Dataset.
+
+    The .bed is checked but not read; `pack()` splits its rows into bit planes without
+    making int8 calls.
+
+    Parameters
+    ----------
+    path
+        The .bed file, or the name that the three files share.
+    chunks
+        Variants a chunk of `call_genotype`; "auto" makes chunks of about 64 MB. The
+        samples are never cut.
+
+    Returns
+    -------
+    Dataset over `variants`, `samples`, `ploidy` (2), `alleles` (2) and `contigs`:
+
+    - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed keeps no
+      phase, so a heterozygous call is (0, 1). Ploidy is always 2, and calls of males on
+      X, Y and MT are as PLINK stored them.
+    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`,
+      `variant_id`, `variant_allele` (A2, then A1), and `variant_genetic_position` in
+      centimorgan where column 3 of the .bim is not all zero.
+    - `sample_id` (the individual id, or FAMILY_INDIVIDUAL when individual ids repeat),
+      `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
+      unknown, 1 male, 2 female), `sample_phenotype` (NaN for -9, NA, and for 0 where the
+      phenotype is case/control).
+
+    A dosage is the number of copies of A1, which `call_genotype.attrs["counted_allele"]`
+    says too.
+
+    Raises
+    ------
+    FileNotFoundError
+        When one of the three files is missing.
+    ValueError
+        When the .bed is not one, is sample-major, truncated or too long, when a line of
+        .bim or .fam is malformed, or when two samples have the same ids.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tiny.bed").write_bytes(bytes([0x6C, 0x1B, 1, 0b00_10_01_11]))
+    >>> _ = (folder / "tiny.bim").write_text("1 rs1 0 1000 A G")
+    >>> _ = (folder / "tiny.fam").write_text("".join(f"F S{i} 0 0 0 -9\n" for i in range(4)))
+    >>> ds = open_plink(folder / "tiny.bed")
+    >>> ds.call_genotype.sum("ploidy").values
+    array([[ 0, -2,  1,  2]])
+    >>> ds.call_genotype.attrs["counted_allele"]
+    'variant_allele[:, 1] (A1, bim column 5)'
+    """
+    bed_path = _bed_path(path)
+    bim = read_bim(bed_path.with_suffix(".bim"))
+    fam = read_fam(bed_path.with_suffix(".fam"))
+    bed = BedFile(str(bed_path), n_variants=bim["id"].size, n_samples=fam["id"].size)
+    bed.validate()
+    calls = bed.call_array(chunks)
+    attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
+    variables: dict[str, Any] = {
+        "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),
+        "variant_contig": ("variants", bim["contig"]),
+        "variant_position": ("variants", bim["position"]),
+        "variant_id": ("variants", bim["id"]),
+        "variant_allele": (("variants", "alleles"), np.stack([bim["a2"], bim["a1"]], axis=1)),
+        "contig_id": ("contigs", bim["contig_id"]),
+        "sample_id": ("samples", fam["id"]),
+        "sample_family_id": ("samples", fam["family_id"]),
+        "sample_father_id": ("samples", fam["father_id"]),
+        "sample_mother_id": ("samples", fam["mother_id"]),
+        "sample_sex": ("samples", fam["sex"]),
+        "sample_phenotype": ("samples", fam["phenotype"]),
+    }
+    if bim["centimorgan"].any():
+        variables["variant_genetic_position"] = (
+            "variants",
+            bim["centimorgan"],
+            {"units": "centimorgan"},
+        )
+    return xr.Dataset(variables, attrs={"source": bed.path})
+
+
+def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
+    """Find the .bed file whose whole, untouched genotypes an array is.
+
+    Attributes outlive slicing and arithmetic, so they only suggest the file. What decides
+    is the name of the dask array, which every operation changes: it has to be the one
+    that opening the file now, with these chunks, would give.
+
+    Parameters
+    ----------
+    call_genotype
+        Any DataArray.
+
+    Returns
+    -------
+    The file, or None when the array is not that of `open_plink`, was sliced, reordered or
+    computed with, or when the file has changed since.
+    """
+    path, name = (call_genotype.attrs.get(key) for key in ("plink_bed", "plink_bed_name"))
+    array = call_genotype.data
+    if not isinstance(path, str) or not isinstance(array, da.Array) or array.name != name:
+        return None
+    bed = BedFile(path, n_variants=array.shape[0], n_samples=array.shape[1])
+    try:
+        bed.validate()
+        fresh = bed.call_array(array.chunks[0])
+    except (OSError, ValueError):
+        return None
+    same_layout = fresh.name == array.name and fresh.chunks == array.chunks
+    return bed if same_layout and call_genotype.dims == ("variants", "samples", "ploidy") else None
+
+
+def _bed_path(path: str | os.PathLike[str]) -> Path:
+    """Absolute path of the .bed, from itself or from the name of the fileset."""
+    given = Path(path).expanduser()
+    bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
+    if not bed.is_file():
+        msg = (
+            f"{bed} does not exist. Give the .bed file, or the name that .bed, .bim and .fam share."
+        )
+        raise FileNotFoundError(msg)
+    return bed.absolute()

@@ -1,0 +1,56 @@
+"""Expand PLINK 1 .bed rows into allele calls.
+
+A .bed byte holds four calls, the first sample in its two lowest bits. The codes are
+those of https://www.cog-genomics.org/plink/1.9/formats#bed:
+00 two copies of A1, 01 missing, 10 one copy of each, 11 two copies of A2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from genobit._jit import njit
+
+# Allele indices (A2 = 0, A1 = 1) of each code: row 0b00, 0b01, 0b10, 0b11.
+_CALL_OF_CODE = np.array([[1, 1], [-1, -1], [0, 1], [0, 0]], dtype=np.int8)
+
+# One table row a byte value: the eight allele indices of its four calls.
+_CALLS_OF_BYTE = _CALL_OF_CODE[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 0b11].reshape(
+    256, 8
+)
+
+
+@njit
+def _expand_rows(rows: np.ndarray, table: np.ndarray, calls: np.ndarray) -> None:
+    """Write `table[byte]` for each byte of `rows` into `calls` (rows, 2 * samples)."""
+    n_rows, _ = rows.shape
+    width = calls.shape[1]
+    whole_bytes = width // 8
+    for i in range(n_rows):
+        for byte in range(whole_bytes):
+            code = rows[i, byte]
+            for k in range(8):
+                calls[i, 8 * byte + k] = table[code, k]
+        # The last byte may hold fewer than four samples; its other bits are padding.
+        for k in range(8 * whole_bytes, width):
+            calls[i, k] = table[rows[i, whole_bytes], k - 8 * whole_bytes]
+
+
+def expand_bed_rows(rows: np.ndarray, n_samples: int) -> np.ndarray:
+    """Expand .bed rows into allele indices.
+
+    Parameters
+    ----------
+    rows
+        uint8, (variants, ceil(n_samples / 4)), C-contiguous.
+    n_samples
+        Samples a row; what is left of the last byte is padding and is ignored.
+
+    Returns
+    -------
+    int8, (variants, n_samples, 2): 1 for A1, 0 for A2, -1 for missing. A heterozygous
+    call is (0, 1), as .bed keeps no phase.
+    """
+    calls = np.empty((rows.shape[0], 2 * n_samples), dtype=np.int8)
+    _expand_rows(rows, _CALLS_OF_BYTE, calls)
+    return calls.reshape(rows.shape[0], n_samples, 2)
