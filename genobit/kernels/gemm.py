@@ -1,0 +1,246 @@
+"""The matrix product over bit planes: C[i, j] = sum over positions of product(A[i], B[j]), block by block.
+
+A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (rows of values
+in {-1, 0, 1} as two planes, mask and sign; the sum of products). Blocks of integer counts are yielded while
+they are in cache, so that whoever asked turns them into r2, tau or distances there and then. All kernels
+give the same integers; `options.Options.kernel` names one, "auto" is the fastest on this CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from genobit.kernels import popcount_gemm, scalar_gemm, table_gemm
+from genobit.kernels.bits import interleave
+from genobit.options import get_options
+from genobit.simd import host
+
+Planes = tuple[NDArray[np.uint64], ...]
+"""Planes of one operand, each (rows, words): one for "and" and "xor", mask and sign for "ternary"."""
+
+BLOCK_ROWS = 256
+BLOCK_COLUMNS = 512
+PANEL_BYTES = 2**25
+"""Most bytes of a block of packed columns; very long rows get narrower blocks instead."""
+
+
+class Block(NamedTuple):
+    """Counts of some rows of A with some rows of B; the array is reused for the next block."""
+
+    rows: slice
+    columns: slice
+    counts: NDArray[np.int32]
+
+
+class _Method(NamedTuple):
+    """How one kernel family stores its operands and multiplies them."""
+
+    tile_rows: int
+    tile_columns: int
+    octets: int
+    """Bytes of a column panel for each prepared word of a row of B."""
+    start: int
+    """Value of a count before the first product, for each prepared word of a row."""
+    prepare: Callable[[Planes], Planes]
+    rows: Callable[[Planes, slice, int], Any]
+    columns: Callable[[Planes, slice, int, Any], Any]
+    multiply: Callable[[Any, Any, int, NDArray[np.int32]], None]
+
+
+def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Uninitialised array whose first element is on a cache line; vector loads then never straddle two."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    octets = np.empty(size + 64, np.uint8)
+    offset = -octets.ctypes.data % 64
+    return octets[offset : offset + size].view(dtype).reshape(shape)
+
+
+def _padded(words: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.uint64]:
+    part = words[rows]
+    if part.shape[0] == height:
+        return np.ascontiguousarray(part)
+    out = np.zeros((height, words.shape[1]), np.uint64)
+    out[: part.shape[0]] = part
+    return out
+
+
+def _as_they_are(planes: Planes) -> Planes:
+    return planes
+
+
+def _interleaved(planes: Planes) -> Planes:
+    mask, sign = planes
+    out = np.empty((mask.shape[0], 2 * mask.shape[1]), np.uint64)
+    interleave(mask, sign, out)
+    return (out,)
+
+
+def _table_method(product: str) -> _Method:
+    table = aligned((256,), np.uint8)
+    table[:] = table_gemm.product_table(product)
+    ternary = product == "ternary"
+
+    def rows(planes: Planes, rows: slice, height: int) -> NDArray[np.uint8]:
+        words = planes[0][rows]
+        out = aligned((height, 16 * words.shape[1]), np.uint8)
+        table_gemm.pack_rows(words, out)
+        return out
+
+    def columns(planes: Planes, rows: slice, panels: int, out: Any) -> NDArray[np.uint8]:
+        words = planes[0][rows]
+        if out is None or out.shape[0] < panels:
+            out = aligned((panels, 16 * words.shape[1], table_gemm.COLUMNS), np.uint8)
+        table_gemm.pack_columns(words, out[:panels])
+        return out  # type: ignore[no-any-return]
+
+    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+        table_gemm.multiply(a, b, table, diagonal, counts)
+
+    return _Method(
+        table_gemm.ROWS,
+        table_gemm.COLUMNS,
+        octets=16,
+        # Table entries of a ternary product are two too large, and a word has 16 nibbles.
+        start=-32 if ternary else 0,
+        prepare=_interleaved if ternary else _as_they_are,
+        rows=rows,
+        columns=columns,
+        multiply=multiply,
+    )
+
+
+def _popcount_method(product: str) -> _Method:
+    ternary = product == "ternary"
+    width = popcount_gemm.TERNARY_COLUMNS if ternary else popcount_gemm.COLUMNS
+
+    def rows(planes: Planes, rows: slice, height: int) -> Planes:
+        return tuple(_padded(plane, rows, height) for plane in planes)
+
+    def columns(planes: Planes, rows: slice, panels: int, out: Any) -> Any:
+        if out is None or out[0].shape[0] < panels:
+            out = tuple(aligned((panels, p.shape[1], width), np.uint64) for p in planes)
+        for plane, target in zip(planes, out, strict=True):
+            popcount_gemm.pack_columns(plane[rows], target[:panels])
+        return out
+
+    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+        kernel: Any = {
+            "and": popcount_gemm.multiply_and,
+            "xor": popcount_gemm.multiply_xor,
+            "ternary": popcount_gemm.multiply_ternary,
+        }[product]
+        kernel(*a, *b, diagonal, counts)
+
+    return _Method(
+        popcount_gemm.TERNARY_ROWS if ternary else popcount_gemm.ROWS,
+        width,
+        octets=16 if ternary else 8,
+        start=0,
+        prepare=_as_they_are,
+        rows=rows,
+        columns=columns,
+        multiply=multiply,
+    )
+
+
+def _scalar_method(product: str) -> _Method:
+    def rows(planes: Planes, rows: slice, height: int) -> Planes:
+        return tuple(plane[rows] for plane in planes)
+
+    def columns(planes: Planes, rows: slice, panels: int, out: Any) -> Planes:
+        return tuple(plane[rows] for plane in planes)
+
+    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+        kernel: Any = {
+            "and": scalar_gemm.multiply_and,
+            "xor": scalar_gemm.multiply_xor,
+            "ternary": scalar_gemm.multiply_ternary,
+        }[product]
+        kernel(*a, *b, diagonal, counts)
+
+    return _Method(1, 1, 8, 0, _as_they_are, rows, columns, multiply)
+
+
+_METHODS = {"table": _table_method, "popcount": _popcount_method, "scalar": _scalar_method}
+
+
+def chosen_kernel() -> str:
+    """Name of the kernel family in use: the option, or the fastest one for this CPU."""
+    kernel = get_options().kernel
+    if kernel != "auto":
+        return kernel
+    if host().vector_popcount:
+        return "popcount"
+    return "table" if host().byte_lanes else "scalar"
+
+
+def products(
+    product: str,
+    a: Planes,
+    b: Planes | None = None,
+    *,
+    group: int = 1,
+    upper: bool = False,
+    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    columns: int = BLOCK_COLUMNS,
+) -> Iterator[Block]:
+    """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
+
+    Parameters
+    ----------
+    product
+        "and", "xor" or "ternary".
+    a, b
+        Planes, uint64 (rows, words), padding bits zero. Without ``b``, ``a`` with itself.
+    group
+        Rows that belong together (planes of one variant, interleaved): no block parts them.
+    upper
+        Only entries with ``row <= column`` are wanted; the others may hold anything.
+    rows_of
+        For the columns start..stop, which rows are wanted (a band). All by default.
+    columns
+        Most columns of a block; narrow bands waste less with narrow blocks.
+    """
+    method = _METHODS[chosen_kernel()](product)
+    a = method.prepare(a)
+    b = a if b is None else method.prepare(b)
+    m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
+    height = _multiple(BLOCK_ROWS, method.tile_rows, group)
+    width = min(columns, max(1, PANEL_BYTES // max(1, words * method.octets)))
+    width = _multiple(min(width, n), method.tile_columns, group)
+    storage: Any = None
+    buffer = aligned((height * width,), np.int32)
+    for left in range(0, n, width):
+        right = min(left + width, n)
+        panels = -(-(right - left) // method.tile_columns)
+        storage = method.columns(b, slice(left, right), panels, storage)
+        packed = _first(storage, panels)
+        top, bottom = (0, m) if rows_of is None else rows_of(left, right)
+        if upper:
+            bottom = min(bottom, right)
+        for start in range(top - top % group, bottom, height):
+            stop = min(start + height, m)
+            padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
+            counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
+            counts.fill(method.start * words)
+            diagonal = start - left - (group - 1) if upper else -(2**62)
+            method.multiply(
+                method.rows(a, slice(start, stop), padded), packed, diagonal, counts
+            )
+            yield Block(
+                slice(start, stop), slice(left, right), counts[: stop - start, : right - left]
+            )
+
+
+def _first(storage: Any, panels: int) -> Any:
+    return tuple(s[:panels] for s in storage) if isinstance(storage, tuple) else storage[:panels]
+
+
+def _multiple(size: int, *steps: int) -> int:
+    """The largest multiple of all steps up to ``size``, at least one."""
+    step = int(np.lcm.reduce(steps))
+    return max(step, size // step * step)

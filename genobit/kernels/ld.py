@@ -1,0 +1,362 @@
+"""Linkage disequilibrium of the rows of bit planes: blocks of counts -> blocks of r, r2, D or D'.
+
+Every statistic is a function of integers: the number n of haplotypes (or samples) called at both variants and,
+over those, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1; a dosage g enters as x = g - 1, which no
+correlation sees and which makes the product ternary. Without missing calls the sums of x and x^2 belong to
+a row and the product is all that is computed; with them all six come from a product of stacked planes. Both ways
+end in the same arithmetic on the same integers, so a result does not depend on which way its tile took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from genobit._jit import njit
+from genobit.kernels.bits import count_rows
+from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products
+
+R, R2, D, DPRIME = 0, 1, 2, 3
+STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME}
+Float = NDArray[np.floating]
+
+
+class Rows(NamedTuple):
+    """Bit planes of some variants, each (rows, words): haplotypes (alt, called) or dosages."""
+
+    haplotypes: bool
+    bits: int
+    planes: Planes
+    """(alt,), or (carrier, hom_alt) of dosages; the called plane is apart."""
+    called: NDArray[np.uint64] | None
+
+    def complete(self) -> bool:
+        """Whether no call is missing."""
+        return self.called is None or bool((count_rows(self.called) == self.bits).all())
+
+    def every(self) -> NDArray[np.uint64]:
+        """The called plane, made up where nothing is missing."""
+        if self.called is not None:
+            return self.called
+        words = np.full(self.planes[0].shape, ~np.uint64(0))
+        if self.bits % 64:
+            words[:, -1] = (np.uint64(1) << np.uint64(self.bits % 64)) - np.uint64(1)
+        return words
+
+    def homozygotes(self) -> Planes:
+        """Planes of dosage 2 and of dosage 0."""
+        carrier, hom_alt = self.planes
+        return hom_alt, self.every() & ~carrier
+
+
+class Values(NamedTuple):
+    """A block of the statistic; the array is reused for the next block."""
+
+    rows: slice
+    columns: slice
+    values: Float
+
+
+@njit
+def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float) -> float:
+    """The statistic from the sums; ``scale`` is 1 / sqrt of both variances times n^4."""
+    covariance = n * xy - x * y
+    if code <= R2:
+        r = covariance * scale
+        return r * r if code == R2 else r
+    if code == D:
+        return covariance / (n * n)
+    # D' = D / Dmax, Lewontin 1964: the largest |D| that these allele frequencies allow.
+    bound = min(x * (n - y), (n - x) * y)
+    if covariance < 0:
+        bound = min(x * y, (n - x) * (n - y))
+    return covariance / bound
+
+
+@njit
+def inverse_root(n: float, x: float, xx: float) -> float:
+    """1 / sqrt(n sum x^2 - (sum x)^2); not a number where the variant is monomorphic."""
+    variance = n * xx - x * x
+    return 1.0 / np.sqrt(variance) if variance > 0 else np.nan
+
+
+@njit
+def _complete_block(
+    counts: NDArray[np.int32],
+    code: int,
+    n: float,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    scale_x: NDArray[np.float64],
+    scale_y: NDArray[np.float64],
+    out: Float,
+) -> None:
+    """counts (rows, columns) sums of x y; x, scale_x (rows,); y, scale_y (columns,); out (rows, columns)."""
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            out[i, j] = _statistic(code, n, x[i], y[j], scale_x[i] * scale_y[j], counts[i, j])
+
+
+@njit
+def _haplotype_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
+    """counts (2 rows, 2 columns) of planes alt and called, interleaved; out (rows, columns)."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            n = float(counts[2 * i + 1, 2 * j + 1])
+            x = float(counts[2 * i, 2 * j + 1])
+            y = float(counts[2 * i + 1, 2 * j])
+            scale = inverse_root(n, x, x) * inverse_root(n, y, y)
+            out[i, j] = _statistic(code, n, x, y, scale, float(counts[2 * i, 2 * j]))
+
+
+@njit
+def _dosage_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
+    """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved; out (rows, columns)."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            n = float(counts[3 * i + 2, 3 * j + 2])
+            x2, x0 = counts[3 * i, 3 * j + 2], counts[3 * i + 1, 3 * j + 2]
+            y2, y0 = counts[3 * i + 2, 3 * j], counts[3 * i + 2, 3 * j + 1]
+            same = counts[3 * i, 3 * j] + counts[3 * i + 1, 3 * j + 1]
+            opposite = counts[3 * i, 3 * j + 1] + counts[3 * i + 1, 3 * j]
+            x, y = float(x2 - x0), float(y2 - y0)
+            scale = inverse_root(n, x, float(x2 + x0)) * inverse_root(n, y, float(y2 + y0))
+            out[i, j] = _statistic(code, n, x, y, scale, float(same - opposite))
+
+
+@njit
+def _inverse_roots(
+    n: float, x: NDArray[np.float64], xx: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = inverse_root(n, x[i], xx[i])
+    return out
+
+
+def _sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of x and 1 / sqrt(n sum x^2 - (sum x)^2) of each row, nothing missing."""
+    if rows.haplotypes:
+        x = count_rows(rows.planes[0]).astype(np.float64)
+        return x, _inverse_roots(float(rows.bits), x, x)
+    hom_alt, hom_ref = (count_rows(plane).astype(np.float64) for plane in rows.homozygotes())
+    x = hom_alt - hom_ref
+    return x, _inverse_roots(float(rows.bits), x, hom_alt + hom_ref)
+
+
+def _operand(rows: Rows) -> Planes:
+    """Planes whose product is the sum of x y: alt, or the mask and sign of g - 1."""
+    if rows.haplotypes:
+        return rows.planes
+    hom_alt, hom_ref = rows.homozygotes()
+    return hom_alt | hom_ref, hom_ref
+
+
+def _stacked(rows: Rows) -> Planes:
+    """All planes that the six sums need as one, interleaved row by row."""
+    planes = rows.planes if rows.haplotypes else rows.homozygotes()
+    stack = np.stack([*planes, rows.every()], axis=1)
+    return (stack.reshape(-1, stack.shape[2]),)
+
+
+def blocks(
+    statistic: str,
+    a: Rows,
+    b: Rows | None = None,
+    *,
+    dtype: DTypeLike = np.float32,
+    upper: bool = False,
+    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    columns: int = BLOCK_COLUMNS,
+) -> Iterator[Values]:
+    """Yield blocks of a statistic between the rows of ``a`` and of ``b`` (or of ``a`` itself).
+
+    ``upper``, ``rows_of`` and ``columns`` are those of `gemm.products`, counted in variants.
+    """
+    code = STATISTICS[statistic]
+    other = a if b is None else b
+    if a.complete() and other.complete():
+        yield from _complete(code, a, b, dtype, upper, rows_of, columns)
+        return
+    group = 2 if a.haplotypes else 3
+    kernel = _haplotype_block if a.haplotypes else _dosage_block
+
+    def scaled(start: int, stop: int) -> tuple[int, int]:
+        top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
+        return top * group, bottom * group
+
+    out = np.empty(0, dtype)
+    for block in products(
+        "and",
+        _stacked(a),
+        None if b is None else _stacked(b),
+        group=group,
+        upper=upper,
+        rows_of=None if rows_of is None else scaled,
+        columns=columns * group,
+    ):
+        rows = slice(block.rows.start // group, block.rows.stop // group)
+        cols = slice(block.columns.start // group, block.columns.stop // group)
+        out, values = _view(out, (rows.stop - rows.start, cols.stop - cols.start), dtype)
+        kernel(block.counts, code, values)
+        yield Values(rows, cols, values)
+
+
+def _complete(
+    code: int,
+    a: Rows,
+    b: Rows | None,
+    dtype: DTypeLike,
+    upper: bool,  # noqa: FBT001 - internal
+    rows_of: Callable[[int, int], tuple[int, int]] | None,
+    columns: int,
+) -> Iterator[Values]:
+    x, scale_x = _sums(a)
+    y, scale_y = (x, scale_x) if b is None else _sums(b)
+    out = np.empty(0, dtype)
+    for rows, cols, counts in products(
+        "and" if a.haplotypes else "ternary",
+        _operand(a),
+        None if b is None else _operand(b),
+        upper=upper,
+        rows_of=rows_of,
+        columns=columns,
+    ):
+        out, values = _view(out, counts.shape, dtype)
+        _complete_block(
+            counts, code, float(a.bits), x[rows], y[cols], scale_x[rows], scale_y[cols], values
+        )
+        yield Values(rows, cols, values)
+
+
+def _view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, Float]:
+    """A C-contiguous array of this shape at the start of ``out``, which grows when it must."""
+    size = int(np.prod(shape))
+    if out.size < size:
+        out = np.empty(size, dtype)
+    return out, out[:size].reshape(shape)
+
+
+@njit
+def _mirror(values: Float, top: int, left: int, out: Float) -> None:
+    """Write the entries on and above the diagonal of a block to both halves of ``out``."""
+    edge = 32  # 32 x 32 float32 twice is 8 KiB: both sides of the transpose stay in L1
+    for i0 in range(0, values.shape[0], edge):
+        i1 = min(i0 + edge, values.shape[0])
+        for j0 in range(0, values.shape[1], edge):
+            j1 = min(j0 + edge, values.shape[1])
+            for i in range(i0, i1):
+                for j in range(max(j0, top + i - left), j1):
+                    out[top + i, left + j] = values[i, j]
+            for j in range(j0, j1):
+                for i in range(i0, min(i1, left + j - top + 1)):
+                    out[left + j, top + i] = values[i, j]
+
+
+def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
+    """The statistic of every row of ``a`` with every row of ``b``, or of ``a``: (rows, rows) float32."""
+    other = a if b is None else b
+    out = np.empty((a.planes[0].shape[0], other.planes[0].shape[0]), np.float32)
+    for rows, columns, values in blocks(statistic, a, b, upper=b is None):
+        if b is None:
+            _mirror(values, rows.start, columns.start, out)
+        else:
+            out[rows, columns] = values
+    return out
+
+
+@njit
+def _shear(
+    values: Float, top: int, left: int, last: NDArray[np.int64], out: NDArray[np.float32]
+) -> None:
+    """Write pairs i < j <= last[i] of a block to out[i, j - i - 1]."""
+    for i in range(values.shape[0]):
+        row = top + i
+        for j in range(max(0, row + 1 - left), min(values.shape[1], last[row] + 1 - left)):
+            out[row, left + j - row - 1] = values[i, j]
+
+
+def _band(last: NDArray[np.int64]) -> Callable[[int, int], tuple[int, int]]:
+    """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
+
+    def rows_of(start: int, stop: int) -> tuple[int, int]:
+        return int(np.searchsorted(last, start)), min(stop, last.shape[0])
+
+    return rows_of
+
+
+def _band_columns(last: NDArray[np.int64]) -> int:
+    """Block width for a band: an eighth of the window, so that what sticks out at its ends stays small."""
+    reach = int((last - np.arange(last.shape[0])).max(initial=1))
+    return int(np.clip(reach // 8, 64, BLOCK_COLUMNS))
+
+
+def band(
+    statistic: str, a: Rows, b: Rows, last: NDArray[np.int64], width: int
+) -> NDArray[np.float32]:
+    """The statistic of row i of ``a`` with rows i + 1 .. last[i] of ``b``: (rows, width) float32.
+
+    ``b`` starts with the rows of ``a``; ``last`` never decreases. Pairs outside the window are NaN.
+    """
+    out = np.full((a.planes[0].shape[0], width), np.nan, np.float32)
+    for rows, columns, values in blocks(
+        statistic, a, b, upper=True, rows_of=_band(last), columns=_band_columns(last)
+    ):
+        _shear(values, rows.start, columns.start, last, out)
+    return out
+
+
+@njit
+def _collect(
+    values: Float,
+    top: int,
+    left: int,
+    last: NDArray[np.int64],
+    minimum: np.float32,
+    found: NDArray[np.int64],
+    r: NDArray[np.float64],
+) -> int:
+    """Pairs i < j <= last[i] of a block of r with float32(r^2) >= minimum -> found (2, k), r (k,); how many."""
+    k = 0
+    for i in range(values.shape[0]):
+        row = top + i
+        for j in range(max(0, row + 1 - left), min(values.shape[1], last[row] + 1 - left)):
+            value = values[i, j]
+            if np.float32(value * value) >= minimum:
+                found[0, k] = row
+                found[1, k] = left + j
+                r[k] = value
+                k += 1
+    return k
+
+
+def pairs(
+    a: Rows, b: Rows, last: NDArray[np.int64], minimum: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of row i of ``a`` with rows i + 1 .. last[i] of ``b`` whose r2 is at least ``minimum``.
+
+    Returns the rows of ``a``, those of ``b`` and r (float64), sorted by both. ``b`` starts with the rows of ``a``.
+    """
+    parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    found, r = np.empty((2, 0), np.int64), np.empty(0)
+    for rows, columns, values in blocks(
+        "r",
+        a,
+        b,
+        dtype=np.float64,
+        upper=True,
+        rows_of=_band(last),
+        columns=_band_columns(last),
+    ):
+        if r.size < values.size:
+            found, r = np.empty((2, values.size), np.int64), np.empty(values.size)
+        k = _collect(values, rows.start, columns.start, last, np.float32(minimum), found, r)
+        parts.append((found[:, :k].copy(), r[:k].copy()))
+    if not parts:
+        return found[0], found[1], r
+    both = np.concatenate([part[0] for part in parts], axis=1)
+    order = np.lexsort((both[1], both[0]))
+    return both[0][order], both[1][order], np.concatenate([part[1] for part in parts])[order]

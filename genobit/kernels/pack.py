@@ -1,0 +1,179 @@
+"""Genotype calls or PLINK .bed rows -> bit planes, and the first call that does not fit.
+
+A kernel that meets a call it must not pack stops and says which rule and where; the words of the error belong to
+whoever knows the names (`lazy.packing`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit._jit import njit
+from genobit.kernels.bits import even_bits
+from genobit.simd import equal_mask, less_mask
+
+FINE, ALLELE, PLOIDY, VALUE, MISSING = 0, 1, 2, 3, 4
+"""What was wrong: nothing, an allele past the limit, a -2 (lower ploidy), below -2, a missing call."""
+
+
+@njit
+def _find(calls: NDArray[np.int8], limit: int, refuse_fill: bool, refuse_missing: bool) -> tuple[int, int]:  # noqa: FBT001 - numba kernel
+    """Rule and position of the first call of a row that breaks a rule."""
+    for k in range(calls.shape[0]):
+        call = calls[k]
+        if call > limit:
+            return ALLELE, k
+        if call < -2:
+            return VALUE, k
+        if call == -2 and refuse_fill:
+            return PLOIDY, k
+        if call < 0 and refuse_missing:
+            return MISSING, k
+    return FINE, 0
+
+
+@njit
+def _masks(
+    row: NDArray[np.int8], start: int, allele: int, limit: int, tail: NDArray[np.int8]
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Masks of 64 calls: equal to the allele, missing in any way, and not simply 0..limit or -1."""
+    if start + 64 <= row.shape[0]:
+        block, at = row, start
+    else:
+        tail[:] = 0
+        for k in range(row.shape[0] - start):
+            tail[k] = row[start + k]
+        block, at = tail, 0
+    missing = less_mask(block, at, np.int8(0))
+    odd = less_mask(block, at, np.int8(-1)) | ~less_mask(block, at, np.int8(limit + 1))
+    return equal_mask(block, at, np.int8(allele)), missing, odd
+
+
+@njit
+def pack_haplotypes(
+    calls: NDArray[np.int8],
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    refuse_missing: bool,  # noqa: FBT001 - numba kernel
+    planes: NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """calls (rows, haplotypes) -> planes (2, rows, words): the row's allele, called. Returns rule, row, column.
+
+    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. -1 and -2 are not called.
+    """
+    rows, n = calls.shape
+    words = planes.shape[2]
+    tail = np.empty(64, np.int8)
+    for i in range(rows):
+        row = calls[i]
+        allele, limit = alleles[i], limits[i]
+        suspect = np.uint64(0)
+        for w in range(words):
+            alt, missing, odd = _masks(row, 64 * w, allele, limit, tail)
+            planes[0, i, w] = alt
+            planes[1, i, w] = ~missing
+            suspect |= odd | (missing if refuse_missing else np.uint64(0))
+        _clear_tail(planes, i, n)
+        if suspect:
+            rule, k = _find(row, limit, False, refuse_missing)
+            if rule != FINE:
+                return rule, i, k
+    return FINE, 0, 0
+
+
+@njit
+def _clear_tail(planes: NDArray[np.uint64], row: int, bits: int) -> None:
+    if bits % 64:
+        keep = (np.uint64(1) << np.uint64(bits % 64)) - np.uint64(1)
+        for p in range(planes.shape[0]):
+            planes[p, row, planes.shape[2] - 1] &= keep
+
+
+@njit
+def pack_dosages(
+    calls: NDArray[np.int8],
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    refuse_missing: bool,  # noqa: FBT001 - numba kernel
+    planes: NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """calls (rows, 2 samples), a diploid's calls side by side -> planes (3, rows, words): carrier, hom_alt, called.
+
+    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. A sample with one of its two
+    alleles missing is missing. Returns rule, row, column.
+    """
+    rows, n = calls.shape
+    words = planes.shape[2]
+    one, half = np.uint64(1), np.uint64(32)
+    tail = np.empty(64, np.int8)
+    for i in range(rows):
+        row = calls[i]
+        allele, limit = alleles[i], limits[i]
+        suspect = np.uint64(0)
+        for w in range(words):
+            alt, missing, odd = _masks(row, 128 * w, allele, limit, tail)
+            absent = even_bits(missing | missing >> one)
+            carrier = even_bits(alt | alt >> one)
+            hom_alt = even_bits(alt & alt >> one)
+            suspect |= odd | (missing if refuse_missing else np.uint64(0))
+            if 128 * w + 64 < n:
+                alt, missing, odd = _masks(row, 128 * w + 64, allele, limit, tail)
+                absent |= even_bits(missing | missing >> one) << half
+                carrier |= even_bits(alt | alt >> one) << half
+                hom_alt |= even_bits(alt & alt >> one) << half
+                suspect |= odd | (missing if refuse_missing else np.uint64(0))
+            planes[0, i, w] = carrier & ~absent
+            planes[1, i, w] = hom_alt & ~absent
+            planes[2, i, w] = ~absent
+        _clear_tail(planes, i, n // 2)
+        if suspect:
+            rule, k = _find(row, limit, True, refuse_missing)
+            if rule != FINE:
+                return rule, i, k
+    return FINE, 0, 0
+
+
+@njit
+def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) -> None:
+    """raw (rows, ceil(samples / 4)) .bed bytes -> planes (3, rows, words): carrier, hom_alt, called, of allele A1.
+
+    A call is two bits: 00 two copies of A1, 10 one, 11 none, 01 missing (PLINK 1 .bed specification).
+    """
+    rows, width = raw.shape
+    words = planes.shape[2]
+    half, one = np.uint64(32), np.uint64(1)
+    pairs = np.zeros(2 * words, np.uint64)
+    octets = pairs.view(np.uint8)
+    for i in range(rows):
+        for k in range(width):
+            octets[k] = raw[i, k]
+        for w in range(words):
+            x, y = pairs[2 * w], pairs[2 * w + 1]
+            low = even_bits(x) | even_bits(y) << half
+            high = even_bits(x >> one) | even_bits(y >> one) << half
+            planes[0, i, w] = ~low
+            planes[1, i, w] = ~(low | high)
+            planes[2, i, w] = high | ~low
+        _clear_tail(planes, i, samples)
+
+
+@njit
+def pair_haplotypes(alt: NDArray[np.uint64], called: NDArray[np.uint64], planes: NDArray[np.uint64]) -> None:
+    """Haplotype planes (rows, n), two haplotypes a sample -> planes (3, rows, words): carrier, hom_alt, called."""
+    half, one = np.uint64(32), np.uint64(1)
+    n = alt.shape[1]
+    for i in range(alt.shape[0]):
+        for w in range(planes.shape[2]):
+            x, c = alt[i, 2 * w], called[i, 2 * w]
+            both = even_bits(c & c >> one)
+            carrier = even_bits(x | x >> one)
+            hom_alt = even_bits(x & x >> one)
+            if 2 * w + 1 < n:
+                x, c = alt[i, 2 * w + 1], called[i, 2 * w + 1]
+                both |= even_bits(c & c >> one) << half
+                carrier |= even_bits(x | x >> one) << half
+                hom_alt |= even_bits(x & x >> one) << half
+            planes[0, i, w] = carrier & both
+            planes[1, i, w] = hom_alt & both
+            planes[2, i, w] = both

@@ -1,0 +1,56 @@
+"""The popcount GEMM without SIMD: one word at a time, for any CPU, and the plain statement of what the others do."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit._jit import njit
+from genobit.simd import popcount
+
+
+@njit
+def multiply_and(
+    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
+) -> None:
+    """a (m, n), b (k, n), counts (m, k) += popcount(a & b) over n, on and above the diagonal."""
+    for i in range(a.shape[0]):
+        for j in range(max(0, i + diagonal), b.shape[0]):
+            total = np.uint64(0)
+            for w in range(a.shape[1]):
+                total += popcount(a[i, w] & b[j, w])
+            counts[i, j] += np.int32(total)
+
+
+@njit
+def multiply_xor(
+    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
+) -> None:
+    """a (m, n), b (k, n), counts (m, k) += popcount(a ^ b) over n, on and above the diagonal."""
+    for i in range(a.shape[0]):
+        for j in range(max(0, i + diagonal), b.shape[0]):
+            total = np.uint64(0)
+            for w in range(a.shape[1]):
+                total += popcount(a[i, w] ^ b[j, w])
+            counts[i, j] += np.int32(total)
+
+
+@njit
+def multiply_ternary(
+    a_mask: NDArray[np.uint64],
+    a_sign: NDArray[np.uint64],
+    b_mask: NDArray[np.uint64],
+    b_sign: NDArray[np.uint64],
+    diagonal: int,
+    counts: NDArray[np.int32],
+) -> None:
+    """Sums of products of values in {-1, 0, 1}: a_* (m, n), b_* (k, n), counts (m, k)."""
+    for i in range(a_mask.shape[0]):
+        for j in range(max(0, i + diagonal), b_mask.shape[0]):
+            both = np.uint64(0)
+            differ = np.uint64(0)
+            for w in range(a_mask.shape[1]):
+                present = a_mask[i, w] & b_mask[j, w]
+                both += popcount(present)
+                differ += popcount(present & (a_sign[i, w] ^ b_sign[j, w]))
+            counts[i, j] += np.int32(both) - 2 * np.int32(differ)

@@ -1,0 +1,101 @@
+"""Settings a user may change: which kernel, how large blocks are, how much an eager call may allocate.
+
+May import: the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+KERNELS = ("auto", "table", "popcount", "scalar")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings in force."""
+
+    kernel: str = "auto"
+    """Popcount GEMM: "table", "popcount", "scalar", or "auto" for the fastest on this CPU."""
+    chunk_rows: int = 2048
+    """Rows (variants or samples) in a packed chunk, and so in an edge of a tile."""
+    eager_limit: int = 2**31
+    """Bytes that a call which computes at once may allocate before it refuses."""
+
+
+_lock = threading.Lock()
+_current = Options()
+
+
+def get_options() -> Options:
+    """Return the settings in force.
+
+    Examples
+    --------
+    >>> import genobit as gb
+    >>> gb.get_options().kernel
+    'auto'
+    """
+    return _current
+
+
+def _check(name: str, value: Any) -> None:
+    if name == "kernel" and value not in KERNELS:
+        msg = f"option kernel={value!r} is not one of {', '.join(KERNELS)}"
+        raise ValueError(msg)
+    if name != "kernel" and (not isinstance(value, int) or value <= 0):
+        msg = f"option {name}={value!r} must be a positive whole number"
+        raise ValueError(msg)
+
+
+class _Restore(contextlib.AbstractContextManager["None"]):
+    """Puts the earlier settings back at the end of a ``with`` block; does nothing without one."""
+
+    def __init__(self, earlier: Options) -> None:
+        self._earlier = earlier
+
+    def __exit__(self, *_: object) -> None:
+        _replace(self._earlier)
+
+
+def _replace(options: Options) -> None:
+    global _current  # noqa: PLW0603 - the one place where settings change
+    with _lock:
+        _current = options
+
+
+def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
+    """Change settings, for good or, in a ``with`` statement, for a block.
+
+    Parameters
+    ----------
+    **settings
+        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``.
+
+    Raises
+    ------
+    TypeError
+        For a setting that does not exist.
+    ValueError
+        For a value out of range.
+
+    Examples
+    --------
+    >>> import genobit as gb
+    >>> with gb.set_options(kernel="scalar"):
+    ...     gb.get_options().kernel
+    'scalar'
+    """
+    known = {field.name for field in fields(Options)}
+    for name, value in settings.items():
+        if name not in known:
+            msg = f"there is no option {name!r}; options are {', '.join(sorted(known))}"
+            raise TypeError(msg)
+        _check(name, value)
+    earlier = _current
+    _replace(replace(_current, **settings))
+    return _Restore(earlier)
+
+

@@ -1,0 +1,299 @@
+"""A SIMD value for numba kernels: lanes of 64-bit words or of bytes, kept in vector registers.
+
+May import: numba, llvmlite, `_jit`.
+
+A value of type ``Lanes(bits, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
+becomes three vector instructions and stays in registers. Kernels see:
+
+========================================  ================================================
+``zero_words()``, ``zero_bytes()``          all lanes zero
+``load_words(array, i)``                    the next ``WORD_LANES`` words from ``array[i]``
+``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
+``broadcast(word)``                         a word in every lane
+``a & b``, ``a | b``, ``a ^ b``, ``a + b``  lane by lane, ``a + b`` wraps
+``andnot(a, b)``                            ``a & ~b``
+``popcount(a)``                             bits set, lane by lane
+``load_table(tables, offsets, i)``          16 bytes from ``tables[offsets[i]]``, for ``lookup``
+``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
+``add_words(array, i, a)``                  ``array[i:] += a`` for int32 counts
+``add_bytes(array, i, a)``                  the same for uint16 counts, even bytes first
+``equal_mask(array, i, value)``             a word of ``array[i + k] == value``, 64 int8
+``less_mask(array, i, value)``              a word of ``array[i + k] < value``, 64 int8
+========================================  ================================================
+
+The number of byte lanes and whether there is a byte lookup follow the CPU that numba compiles for.
+Vectors of eight words are right on every host: LLVM splits them where registers are shorter.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import platform
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from genobit._jit import target_description
+
+
+class Host(NamedTuple):
+    """What the CPU that kernels are compiled for can do with a vector register."""
+
+    vector_popcount: bool
+    """Has an instruction that counts the bits of each 64-bit lane (AVX-512 VPOPCNTDQ)."""
+    byte_lanes: int
+    """Bytes in the widest register that has a byte lookup: 32 (AVX2), 16 (SSSE3, NEON) or 0."""
+
+
+def _assembly(instructions: str) -> str:
+    triple, name, features = target_description()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(triple)
+    machine = target.create_target_machine(cpu=name, features=features)
+    return machine.emit_assembly(llvm.parse_assembly(instructions))  # type: ignore[no-any-return]
+
+
+@functools.cache
+def host() -> Host:
+    """Ask the compiler, not the CPU: it knows what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES allow."""
+    if platform.machine().lower() in {"arm64", "aarch64"}:
+        return Host(vector_popcount=False, byte_lanes=16)
+    count = _assembly(
+        "declare <8 x i64> @llvm.ctpop.v8i64(<8 x i64>)\n"
+        "define <8 x i64> @f(<8 x i64> %a) {\n"
+        "%c = call <8 x i64> @llvm.ctpop.v8i64(<8 x i64> %a)\nret <8 x i64> %c\n}"
+    )
+    add = _assembly(
+        "define <32 x i8> @f(<32 x i8> %a, <32 x i8> %b) {\n"
+        "%c = add <32 x i8> %a, %b\nret <32 x i8> %c\n}"
+    )
+    absolute = _assembly(
+        "declare <16 x i8> @llvm.abs.v16i8(<16 x i8>, i1)\n"
+        "define <16 x i8> @f(<16 x i8> %a) {\n"
+        "%c = call <16 x i8> @llvm.abs.v16i8(<16 x i8> %a, i1 0)\nret <16 x i8> %c\n}"
+    )
+    short = 16 if "pabsb" in absolute else 0  # pabsb came with pshufb in SSSE3
+    return Host("vpopcntq" in count, 32 if "ymm" in add else short)
+
+
+WORD_LANES = 8
+BYTE_LANES = host().byte_lanes or 16
+
+
+class Lanes(types.Type):  # type: ignore[misc]  # numba has no types
+    """``count`` integers of ``bits`` bits in a vector register."""
+
+    def __init__(self, bits: int, count: int) -> None:
+        self.bits = bits
+        self.count = count
+        super().__init__(name=f"u{bits}x{count}")
+
+    @property
+    def vector(self) -> ir.VectorType:
+        """The LLVM type."""
+        return ir.VectorType(ir.IntType(self.bits), self.count)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, lanes.vector)
+
+
+words = Lanes(64, WORD_LANES)
+bytes_ = Lanes(8, BYTE_LANES)
+
+
+def _register(operation: Callable[..., Any], instruction: str) -> None:
+    @type_callable(operation)
+    def _typed(context: Any) -> Callable[[Any, Any], Any]:
+        return lambda a, b: a if isinstance(a, Lanes) and a == b else None
+
+    @lower_builtin(operation, Lanes, Lanes)
+    def _lowered(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return getattr(builder, instruction)(*arguments)
+
+
+for _operation, _instruction in (
+    (operator.and_, "and_"),
+    (operator.or_, "or_"),
+    (operator.xor, "xor"),
+    (operator.add, "add"),
+):
+    _register(_operation, _instruction)
+
+
+def _address(context: Any, builder: Any, array: Any, value: Any, index: Any, pointee: Any) -> Any:
+    """Pointer to ``array[index]`` of a C-contiguous one-dimensional array, as ``pointee*``."""
+    data = context.make_array(array)(context, builder, value).data
+    return builder.bitcast(builder.gep(data, [index]), pointee.as_pointer())
+
+
+def _loader(lanes: Lanes) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def load(typing: Any, array: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = _address(context, builder, signature.args[0], *arguments, lanes.vector)
+            return builder.load(pointer, align=1)
+
+        return lanes(array, types.intp), generate
+
+    return load
+
+
+def _zero(lanes: Lanes) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def zero(typing: Any) -> Any:
+        return lanes(), lambda *_: ir.Constant(lanes.vector, None)
+
+    return zero
+
+
+load_words = _loader(words)
+load_bytes = _loader(bytes_)
+zero_words = _zero(words)
+zero_bytes = _zero(bytes_)
+
+
+@intrinsic  # type: ignore[misc]
+def broadcast(typing: Any, word: Any) -> Any:
+    """A 64-bit word in every lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        undefined = ir.Constant(words.vector, ir.Undefined)
+        first = builder.insert_element(undefined, arguments[0], ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD_LANES), [0] * WORD_LANES)
+        return builder.shuffle_vector(first, undefined, zeros)
+
+    return words(types.uint64), generate
+
+
+@intrinsic  # type: ignore[misc]
+def andnot(typing: Any, a: Any, b: Any) -> Any:
+    """``a & ~b``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.and_(arguments[0], builder.not_(arguments[1]))
+
+    return a(a, b), generate
+
+
+@intrinsic  # type: ignore[misc]
+def popcount(typing: Any, a: Any) -> Any:
+    """Bits set in each lane, or in one scalar word."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = a.vector if isinstance(a, Lanes) else ir.IntType(64)
+        name = f"llvm.ctpop.v{a.count}i{a.bits}" if isinstance(a, Lanes) else "llvm.ctpop.i64"
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(kind, [kind]), name
+        )
+        return builder.call(function, arguments)
+
+    return (a(a) if isinstance(a, Lanes) else types.uint64(types.uint64)), generate
+
+
+@intrinsic  # type: ignore[misc]
+def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
+    """The 16 bytes from ``tables[offsets[index]]``, repeated over the register."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        octet, sixteen = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
+        place = _address(context, builder, signature.args[1], *arguments[1:], octet)
+        offset = builder.zext(builder.load(place), arguments[2].type)
+        pointer = _address(context, builder, signature.args[0], arguments[0], offset, sixteen)
+        table = builder.load(pointer, align=1)
+        repeat = [i % 16 for i in range(BYTE_LANES)]
+        return builder.shuffle_vector(
+            table,
+            ir.Constant(sixteen, ir.Undefined),
+            ir.Constant(ir.VectorType(ir.IntType(32), BYTE_LANES), repeat),
+        )
+
+    return bytes_(tables, offsets, types.intp), generate
+
+
+def _lookup_instruction() -> str:
+    if platform.machine().lower() in {"arm64", "aarch64"}:
+        return "llvm.aarch64.neon.tbl1.v16i8"
+    return "llvm.x86.avx2.pshuf.b" if BYTE_LANES == 32 else "llvm.x86.ssse3.pshuf.b.128"
+
+
+@intrinsic  # type: ignore[misc]
+def lookup(typing: Any, table: Any, index: Any) -> Any:
+    """``table[index]`` for each byte lane; an index is in 0..15."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = bytes_.vector
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector, vector]), _lookup_instruction()
+        )
+        return builder.call(function, arguments)
+
+    return bytes_(bytes_, bytes_), generate
+
+
+@intrinsic  # type: ignore[misc]
+def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + WORD_LANES] += value`` for an int32 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        narrow = ir.VectorType(ir.IntType(32), WORD_LANES)
+        pointer = _address(context, builder, signature.args[0], *arguments[:2], narrow)
+        total = builder.add(builder.load(pointer, align=4), builder.trunc(arguments[2], narrow))
+        builder.store(total, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, words), generate
+
+
+@intrinsic  # type: ignore[misc]
+def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add byte counts to a uint16 array: the even bytes to its first half, the odd to its second.
+
+    Two shifts and masks instead of the six shuffles that would keep the order; whoever makes the
+    panels deals the rows accordingly (`table_gemm.pack_columns`).
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        half = BYTE_LANES // 2
+        wide = ir.VectorType(ir.IntType(16), half)
+        pairs = builder.bitcast(arguments[2], wide)
+        even = builder.and_(pairs, ir.Constant(wide, [255] * half))
+        odd = builder.lshr(pairs, ir.Constant(wide, [8] * half))
+        for offset, part in ((0, even), (half, odd)):
+            position = builder.add(arguments[1], arguments[1].type(offset))
+            pointer = _address(context, builder, signature.args[0], arguments[0], position, wide)
+            builder.store(builder.add(builder.load(pointer, align=2), part), pointer, align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, bytes_), generate
+
+
+def _byte_mask(comparison: str) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def mask(typing: Any, array: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            octets = ir.VectorType(ir.IntType(8), 64)
+            pointer = _address(context, builder, signature.args[0], *arguments[:2], octets)
+            undefined = ir.Constant(octets, ir.Undefined)
+            first = builder.insert_element(undefined, arguments[2], ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            repeated = builder.shuffle_vector(first, undefined, zeros)
+            flags = builder.icmp_signed(comparison, builder.load(pointer, align=1), repeated)
+            return builder.bitcast(flags, ir.IntType(64))
+
+        return types.uint64(array, types.intp, types.int8), generate
+
+    return mask
+
+
+equal_mask = _byte_mask("==")
+less_mask = _byte_mask("<")
