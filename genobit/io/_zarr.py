@@ -1,0 +1,129 @@
+"""Bring VCF Zarr and sgkit stores to the names and types of genobit's input Dataset."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+
+COUNTED_ALLELE = "variant_allele[:, 1] (ALT)"
+
+_REQUIRED = {
+    "call_genotype": ("variants", "samples", "ploidy"),
+    "variant_position": ("variants",),
+    "variant_contig": ("variants",),
+    "variant_allele": ("variants", "alleles"),
+    "sample_id": ("samples",),
+}
+
+# Rows of a chunk of calls are whole store chunks, as many as make about this much.
+_CHUNK_BYTES = 64 * 2**20
+
+# An index into the chunks of the store (VCF Zarr 0.4); wrong once variants are picked.
+_STORE_ONLY = ("region_index",)
+
+
+def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
+    """Open a VCF Zarr or sgkit store lazily, labels in memory.
+
+    Parameters
+    ----------
+    store
+        Path of a directory or .zip, address, or zarr store.
+    chunks
+        Variants a chunk of everything lazy; by default whole store chunks of about 64 MB
+        of calls. The samples are never cut.
+    """
+    if isinstance(store, str | os.PathLike):
+        store = _store_of_path(os.fspath(store))
+    try:
+        group = zarr.open_group(store, mode="r")
+    except (OSError, ValueError) as error:
+        msg = f"{store} is not a Zarr group: {error}"
+        raise ValueError(msg) from error
+    consolidated = group.metadata.consolidated_metadata is not None
+    # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
+    # joining of one-letter alleles into words either.
+    ds = xr.open_zarr(
+        store, chunks=None, consolidated=consolidated, mask_and_scale=False, concat_characters=False
+    )
+    _validate(ds, store)
+    return normalise(ds.drop_vars(_STORE_ONLY, errors="ignore"), chunks)
+
+
+def normalise(ds: xr.Dataset, chunks: int | None = None) -> xr.Dataset:
+    """Give a store opened without dask the types and attributes of the input Dataset.
+
+    Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as
+    object arrays of str, positions int64, contig indices int32. The rest becomes lazy.
+    """
+    ds = _contig_variable(ds)
+    chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}
+    for name, variable in list(ds.variables.items()):
+        if variable.ndim == 1 or name == "variant_allele":
+            ds[name] = _label(variable)
+        else:
+            sizes = {dim: size for dim, size in chunked.items() if dim in variable.dims}
+            ds[name] = ds[name].chunk(sizes)
+    if "variant_id" not in ds:
+        ds["variant_id"] = ("variants", np.full(ds.sizes["variants"], ".", dtype=object))
+    ds["variant_position"] = ds["variant_position"].astype(np.int64)
+    ds["variant_contig"] = ds["variant_contig"].astype(np.int32)
+    ds["call_genotype"].attrs.setdefault("counted_allele", COUNTED_ALLELE)
+    return ds
+
+
+def _store_of_path(path: str) -> Any:
+    if "://" in path:
+        return path
+    if not Path(path).exists():
+        msg = f"{path} does not exist. For a VCF file use open_vcf."
+        raise FileNotFoundError(msg)
+    if path.endswith(".zip"):
+        return zarr.storage.ZipStore(path, mode="r")
+    if Path(path).is_file():
+        msg = f"{path} is a file, not a Zarr directory. For VCF or BCF use open_vcf."
+        raise ValueError(msg)
+    return path
+
+
+def _validate(ds: xr.Dataset, store: Any) -> None:
+    for name, dims in _REQUIRED.items():
+        if name not in ds:
+            msg = (
+                f"{store} has no {name}, so it is not a VCF Zarr store with genotypes; "
+                f"it has {', '.join(sorted(map(str, ds.variables))) or 'no variables'}."
+            )
+            raise ValueError(msg)
+        if ds[name].dims != dims:
+            msg = f"{name} of {store} has dimensions {ds[name].dims}, expected {dims}."
+            raise ValueError(msg)
+
+
+def _rows_per_chunk(calls: xr.DataArray) -> int:
+    stored = calls.encoding.get("preferred_chunks", {}).get("variants", 1)
+    row_bytes = max(calls.dtype.itemsize * calls.shape[1] * calls.shape[2], 1)
+    return int(stored) * max(_CHUNK_BYTES // (row_bytes * int(stored)), 1)
+
+
+def _contig_variable(ds: xr.Dataset) -> xr.Dataset:
+    """Take contig names from the attributes, where sgkit kept them before 0.6."""
+    if "contig_id" in ds:
+        return ds
+    if "contigs" not in ds.attrs:
+        msg = "The store has neither contig_id nor the attribute contigs; variant_contig needs one."
+        raise ValueError(msg)
+    return ds.assign(contig_id=("contigs", np.array(ds.attrs["contigs"], dtype=object)))
+
+
+def _label(array: xr.Variable) -> xr.Variable:
+    values = array.to_numpy()
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8")
+    if values.dtype.kind in "UT":
+        values = values.astype(object)
+    return xr.Variable(array.dims, values, array.attrs)

@@ -1,0 +1,207 @@
+"""Open VCF and BCF through VCF Zarr, and VCF Zarr itself."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import logging
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genobit.io._cache import cached_store
+from genobit.io._vcf_records import Region, index_of, parse_region, write_contigs
+from genobit.io._zarr import open_store
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    import xarray as xr
+
+# Part of the cache key: raise it when the same file would be converted differently.
+_CONVERSION = 1
+
+# What bio2zarr makes of an indexed file depends on its fields; what open_vcf gives does not.
+_KEPT = (
+    "call_genotype",
+    "call_genotype_phased",
+    "variant_contig",
+    "variant_position",
+    "variant_id",
+    "variant_allele",
+    "variant_quality",
+    "variant_filter",
+    "filter_id",
+    "contig_id",
+    "sample_id",
+)
+
+
+def open_vcf(
+    path: str | os.PathLike[str],
+    *,
+    region: str | None = None,
+    chunks: int | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    worker_processes: int = 0,
+) -> xr.Dataset:
+    """Open a VCF or BCF file, or a region of it, as a lazy Dataset.
+
+    The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory;
+    later ones open that, until the file's size or modification time changes. A region of
+    a file with a .tbi or .csi index is found at once; without an index the whole file is
+    scanned for it. For a large file, `bcftools index FILE` once is worth it.
+
+    Parameters
+    ----------
+    path
+        .vcf, .vcf.gz or .bcf.
+    region
+        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`: the
+        records whose position lies there, first and last included, counted from 1.
+    chunks
+        Variants a chunk of `call_genotype`; by default about 64 MB. Samples are not cut.
+    cache_dir
+        Where converted files are kept; the user's cache directory by default.
+    worker_processes
+        Processes for converting a whole indexed file; 0 is this one alone.
+
+    Returns
+    -------
+    Dataset as of `open_vcf_zarr`, of genotypes and labels: `call_genotype` (int8: allele
+    index, -1 missing, -2 beyond the ploidy of the call), `call_genotype_phased`, and the
+    `variant_`, `contig_`, `filter_` and `sample_` variables. INFO and other FORMAT fields
+    are left out; for those run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate
+    alleles are kept; a dosage counts the first.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When the region cannot be read, its contig is not in the file or it holds no
+        record, or when the file is not VCF, is damaged or has no samples.
+    ImportError
+        When bio2zarr or cyvcf2 is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> header = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", "S1"]
+    >>> record = ["22", "1000", "rs1", "A", "G", ".", "PASS", ".", "GT", "0|1"]
+    >>> lines = ["##fileformat=VCFv4.3", chr(9).join(header), chr(9).join(record)]
+    >>> _ = (folder / "tiny.vcf").write_text(chr(10).join(lines))
+    >>> ds = open_vcf(folder / "tiny.vcf", region="22:1-2e3", cache_dir=folder)
+    >>> ds.call_genotype.values.tolist(), ds.call_genotype_phased.values.tolist()
+    ([[[0, 1]]], [[True]])
+    """
+    source = Path(path).expanduser().absolute()
+    wanted = None if region is None else parse_region(region)
+    if not source.is_file():
+        msg = f"{source} does not exist."
+        if source.is_dir():
+            msg = f"{source} is a directory. For a VCF Zarr store use open_vcf_zarr."
+        raise FileNotFoundError(msg)
+    _require_readers()
+
+    def build(store: Path) -> None:
+        _convert(source, wanted, store, worker_processes)
+
+    store = cached_store("vcf", _cache_name(source, wanted), build, cache_dir)
+    ds = open_store(store, chunks)
+    ds = ds[[name for name in _KEPT if name in ds.variables]]
+    ds.attrs = {"source": str(source)} | ({"region": str(wanted)} if wanted else {})
+    return ds
+
+
+def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
+    """Open a VCF Zarr store, or one that sgkit wrote, as a lazy Dataset.
+
+    Parameters
+    ----------
+    store
+        Path of a directory (.vcz, .zarr) or of a .zip of one, an address that zarr knows,
+        or a zarr store. Zarr formats 2 and 3.
+    chunks
+        Variants a chunk; by default whole chunks of the store of about 64 MB of calls.
+        Samples are not cut.
+
+    Returns
+    -------
+    Dataset of every variable of the store. Calls and other wide fields are lazy; labels
+    (`variant_position` int64, `variant_contig` int32, `variant_id`, `variant_allele`,
+    `sample_id`, `contig_id`, text as object arrays of str) are in memory.
+    `call_genotype` is as stored: allele index, -1 missing, -2 beyond the ploidy of the
+    call; `call_genotype.attrs["counted_allele"]` says that a dosage counts ALT.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such path.
+    ValueError
+        When it is no Zarr group, or one without genotypes, positions, contigs, alleles or
+        samples.
+    """
+    return open_store(store, chunks)
+
+
+def _require_readers() -> None:
+    for name in ("bio2zarr", "cyvcf2"):
+        if importlib.util.find_spec(name) is None:
+            msg = f"open_vcf needs {name}: pip install 'genobit[io]'."
+            raise ImportError(msg)
+
+
+def _cache_name(source: Path, region: Region | None) -> str:
+    stat = source.stat()
+    key = (
+        str(source),
+        stat.st_size,
+        stat.st_mtime_ns,
+        str(region),
+        importlib.metadata.version("bio2zarr"),
+        _CONVERSION,
+    )
+    return f"{source.name.split('.')[0]}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.vcz"
+
+
+def _convert(source: Path, region: Region | None, store: Path, worker_processes: int) -> None:
+    """Write the VCF Zarr of a file, straight or by way of one small VCF a contig."""
+    if region is None and index_of(source) is not None:
+        _bio2zarr([source], store, source, worker_processes)
+        return
+    with tempfile.TemporaryDirectory(dir=store.parent) as folder:
+        parts = write_contigs(source, Path(folder), region)
+        _bio2zarr(parts, store, source, worker_processes=0)
+
+
+def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: int) -> None:
+    from bio2zarr import vcf
+
+    try:
+        with _quiet("bio2zarr"):
+            vcf.convert(parts, store, worker_processes=worker_processes)
+    # bio2zarr and htslib raise whatever a bad record leads to, bare Exception included.
+    except Exception as error:
+        msg = (
+            f"{source} could not be converted: {type(error).__name__}: {error}. Check it with "
+            "'bcftools view FILE > /dev/null'; if it changed since it was indexed, run "
+            "'bcftools index -f FILE'."
+        )
+        raise ValueError(msg) from error
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Hold back warnings that are about the temporary files, not about the user's."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
