@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from genobit.io._cache import cached_store
 from genobit.io._vcf_records import Region, index_of, parse_region, write_contigs
 from genobit.io._zarr import open_store
@@ -72,7 +74,8 @@ def open_vcf(
     Returns
     -------
     Dataset as of `open_vcf_zarr`, of genotypes and labels: `call_genotype` (int8: allele
-    index, -1 missing, -2 beyond the ploidy of the call), `call_genotype_phased`, and the
+    index, -1 missing, -2 beyond the ploidy of the call), `call_genotype_phased` (true for a
+    haploid call), and the
     `variant_`, `contig_`, `filter_` and `sample_` variables. INFO and other FORMAT fields
     are left out; for those run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate
     alleles are kept; a dosage counts the first.
@@ -173,10 +176,11 @@ def _convert(source: Path, region: Region | None, store: Path, worker_processes:
     """Write the VCF Zarr of a file, straight or by way of one small VCF a contig."""
     if region is None and index_of(source) is not None:
         _bio2zarr([source], store, source, worker_processes)
-        return
-    with tempfile.TemporaryDirectory(dir=store.parent) as folder:
-        parts = write_contigs(source, Path(folder), region)
-        _bio2zarr(parts, store, source, worker_processes=0)
+    else:
+        with tempfile.TemporaryDirectory(dir=store.parent) as folder:
+            parts = write_contigs(source, Path(folder), region)
+            _bio2zarr(parts, store, source, worker_processes=0)
+    _mark_haploid_calls_phased(store)
 
 
 def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: int) -> None:
@@ -193,6 +197,25 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
             "'bcftools index -f FILE'."
         )
         raise ValueError(msg) from error
+
+
+def _mark_haploid_calls_phased(store: Path) -> None:
+    """Call one allele phased, as VCF does.
+
+    Of a haploid call beside diploid ones cyvcf2 reads the phase past its end, so that
+    bio2zarr 0.2 stores one that differs from run to run.
+    """
+    import zarr
+
+    group = zarr.open_group(store, mode="r+")
+    calls, phased = group.get("call_genotype"), group.get("call_genotype_phased")
+    if not isinstance(calls, zarr.Array) or not isinstance(phased, zarr.Array):
+        return  # no GT field, which opening the store reports
+    for start in range(0, calls.shape[0], calls.chunks[0]):
+        rows = slice(start, start + calls.chunks[0])
+        haploid = (np.asarray(calls[rows])[:, :, 1:] == -2).all(axis=2)
+        if haploid.any():
+            phased[rows] = np.asarray(phased[rows]) | haploid
 
 
 @contextmanager
