@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 import zarr
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 COUNTED_ALLELE = "variant_allele[:, 1] (ALT)"
 
@@ -22,6 +25,8 @@ _REQUIRED = {
 
 # Rows of a chunk of calls are whole store chunks, as many as make about this much.
 _CHUNK_BYTES = 64 * 2**20
+
+_ORDER = ("call_", "variant_", "contig_", "filter_", "sample_")
 
 # An index into the chunks of the store (VCF Zarr 0.4); wrong once variants are picked.
 _STORE_ONLY = ("region_index",)
@@ -74,7 +79,14 @@ def normalise(ds: xr.Dataset, chunks: int | None = None) -> xr.Dataset:
     ds["variant_position"] = ds["variant_position"].astype(np.int64)
     ds["variant_contig"] = ds["variant_contig"].astype(np.int32)
     ds["call_genotype"].attrs.setdefault("counted_allele", COUNTED_ALLELE)
-    return ds
+    # A store lists its arrays as the file system does.
+    return ds[sorted(ds.variables, key=_place)]
+
+
+def _place(variable: Hashable) -> tuple[int, str]:
+    name = str(variable)
+    ranks = [rank for rank, prefix in enumerate(_ORDER) if name.startswith(prefix)]
+    return (ranks[0] if ranks else len(_ORDER), name)
 
 
 def _store_of_path(path: str) -> Any:

@@ -1,0 +1,251 @@
+"""A simulated cohort with known answers, made once and kept in the user's cache."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from genobit.io._cache import cached_store
+from genobit.io._zarr import open_store
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+# Part of the cache key: raise it whenever the simulated data change.
+_VERSION = 1
+
+_SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
+_CONTIGS = ("1", "2")
+_CONTIG_LENGTH = 6_000_000
+_VARIANTS_PER_CONTIG = 10_000
+_MIN_FREQUENCY = 0.01
+
+# Cases are 50 % +- 20 % by the pair and +- 20 % by the triple.
+_PENETRANCE_STEP = 0.2
+_MIN_DISTANCE = 1_000_000
+_TRAIT_EFFECTS = (1.0, -0.8, 0.7, -0.6, 0.5, 0.4)
+_TRAIT_HERITABILITY = 0.4
+
+
+class _Contig(NamedTuple):
+    position: np.ndarray
+    centimorgan: np.ndarray
+    alleles: np.ndarray
+    haplotypes: np.ndarray
+
+
+def sample_dataset(
+    *, chunks: int | None = None, cache_dir: str | os.PathLike[str] | None = None
+) -> xr.Dataset:
+    """Open a simulated cohort of 2,000 people, 20,000 variants and planted signals.
+
+    Three populations split as in the out-of-Africa model of Gutenkunst et al. 2009
+    (doi:10.1371/journal.pgen.1000695), two contigs of 6 Mb with recombination hotspots,
+    biallelic variants of minor allele frequency 0.01 and above, phased and complete. The
+    first call simulates it with msprime, which takes some seconds.
+
+    Parameters
+    ----------
+    chunks
+        Variants a chunk; by default about 64 MB of calls.
+    cache_dir
+        Where it is kept; the user's cache directory by default.
+
+    Returns
+    -------
+    Dataset as of `open_vcf_zarr`, with `variant_genetic_position` (centimorgan) and
+
+    - `sample_population`: AFR (700), EUR (700) or EAS (600).
+    - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`)
+      raise the risk where one and only one of them is heterozygous, three others
+      (`variant_planted_triple`) where an odd number of them is. All five are heterozygous
+      in half of the cohort, so that none has an effect by itself, nor has a pair of the
+      triple. They are unlinked.
+    - `sample_trait`: float64, the sum of six additive effects
+      (`variant_planted_trait`, bool) and noise; heritability 0.4.
+
+    Raises
+    ------
+    ImportError
+        When msprime is not installed and the cohort is not in the cache yet.
+
+    Examples
+    --------
+    >>> ds = sample_dataset()
+    >>> ds.sizes["variants"], ds.sizes["samples"]
+    (20000, 2000)
+    >>> int(ds.variant_planted_pair.sum()), int(ds.variant_planted_triple.sum())
+    (2, 3)
+    """
+    return open_store(cached_store("sample", f"cohort-{_VERSION}.zarr", _build, cache_dir), chunks)
+
+
+def _build(store: Path) -> None:
+    if importlib.util.find_spec("msprime") is None:
+        msg = "sample_dataset simulates with msprime: pip install 'genobit[sample]'."
+        raise ImportError(msg)
+    contigs = [_simulate_contig(seed) for seed, _ in enumerate(_CONTIGS, start=1)]
+    ds = _phenotypes(_dataset(contigs), np.random.default_rng(_VERSION))
+    # 2,048 variants: whole words when planes are taken along the variants.
+    calls = ("call_genotype", "call_genotype_phased")
+    encoding = {name: {"chunks": (2048, *ds[name].shape[1:])} for name in calls}
+    ds.to_zarr(store, zarr_format=2, consolidated=True, encoding=encoding)
+
+
+def _demography() -> Any:
+    """Build the out-of-Africa model with the published point estimates."""
+    import msprime
+
+    split_of_eurasia, out_of_africa = 848, 5600
+    model = msprime.Demography()
+    model.add_population(name="AFR", initial_size=12_300)
+    model.add_population(name="EUR", initial_size=29_725, growth_rate=0.004)
+    model.add_population(name="EAS", initial_size=54_090, growth_rate=0.0055)
+    model.add_population(name="OOA", initial_size=2_100)
+    model.add_population(name="AMH", initial_size=12_300)
+    model.add_population(name="ANC", initial_size=7_300)
+    model.set_symmetric_migration_rate(["AFR", "EUR"], 3.0e-5)
+    model.set_symmetric_migration_rate(["AFR", "EAS"], 1.9e-5)
+    model.set_symmetric_migration_rate(["EUR", "EAS"], 9.6e-5)
+    model.add_population_split(split_of_eurasia, derived=["EUR", "EAS"], ancestral="OOA")
+    for source, dest in (("AFR", "OOA"), ("OOA", "AFR")):
+        model.add_migration_rate_change(split_of_eurasia, rate=25e-5, source=source, dest=dest)
+    model.add_migration_rate_change(out_of_africa, rate=0)
+    model.add_population_split(out_of_africa, derived=["AFR", "OOA"], ancestral="AMH")
+    model.add_population_split(8800, derived=["AMH"], ancestral="ANC")
+    return model
+
+
+def _recombination_map(random: np.random.Generator) -> Any:
+    """Hotspots of 2 kb about every 50 kb, about 1 cM a Mb in all: what makes LD blocks."""
+    import msprime
+
+    start = np.floor(np.cumsum(random.exponential(50_000, size=_CONTIG_LENGTH // 25_000)))
+    start = start[(start > 0) & (start < _CONTIG_LENGTH - 3_000)]
+    start = start[np.diff(start, prepend=-np.inf) > 2_500]
+    edges = np.stack([start, start + 2_000], axis=1).ravel()
+    rate = np.full(edges.size + 1, 0.2e-8)
+    rate[1::2] = random.gamma(0.5, 40e-8, size=start.size)
+    return msprime.RateMap(position=np.concatenate([[0], edges, [_CONTIG_LENGTH]]), rate=rate)
+
+
+def _simulate_contig(seed: int) -> _Contig:
+    import msprime
+
+    random = np.random.default_rng(seed)
+    recombination = _recombination_map(random)
+    trees = msprime.sim_ancestry(
+        _SAMPLES, demography=_demography(), recombination_rate=recombination, random_seed=seed
+    )
+    trees = msprime.sim_mutations(trees, rate=1.29e-8, random_seed=seed)
+    kept, rows, alleles = [], [], []
+    for variant in trees.variants():
+        frequency = np.count_nonzero(variant.genotypes) / trees.num_samples
+        if variant.num_alleles == 2 and min(frequency, 1 - frequency) >= _MIN_FREQUENCY:
+            kept.append(variant.position)
+            rows.append(variant.genotypes.astype(np.int8))
+            alleles.append(variant.alleles)
+    thin = np.sort(random.choice(len(kept), size=_VARIANTS_PER_CONTIG, replace=False))
+    position = np.array(kept)[thin]
+    return _Contig(
+        position.astype(np.int64) + 1,
+        100 * recombination.get_cumulative_mass(position),
+        np.array(alleles, dtype=object)[thin],
+        np.array(rows)[thin],
+    )
+
+
+def _dataset(contigs: list[_Contig]) -> xr.Dataset:
+    position, centimorgan, alleles, haplotypes = (
+        np.concatenate(parts) for parts in zip(*contigs, strict=True)
+    )
+    contig = np.repeat(np.arange(len(contigs), dtype=np.int32), _VARIANTS_PER_CONTIG)
+    population = np.repeat(np.array(list(_SAMPLES), dtype=object), list(_SAMPLES.values()))
+    calls = haplotypes.reshape(len(haplotypes), -1, 2)
+    variant_id = [f"{_CONTIGS[c]}:{p}" for c, p in zip(contig, position, strict=True)]
+    sample_id = [f"{name}{i:04d}" for i, name in enumerate(population)]
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "call_genotype_phased": (("variants", "samples"), np.ones(calls.shape[:2], bool)),
+            "variant_contig": ("variants", contig),
+            "variant_position": ("variants", position),
+            "variant_genetic_position": ("variants", centimorgan, {"units": "centimorgan"}),
+            "variant_id": ("variants", np.array(variant_id, dtype=object)),
+            "variant_allele": (("variants", "alleles"), alleles),
+            "contig_id": ("contigs", np.array(_CONTIGS, dtype=object)),
+            "sample_id": ("samples", np.array(sample_id, dtype=object)),
+            "sample_population": ("samples", population),
+        },
+        attrs={"source": f"genobit.sample_dataset, version {_VERSION}"},
+    )
+
+
+def _phenotypes(ds: xr.Dataset, random: np.random.Generator) -> xr.Dataset:
+    dosage = ds["call_genotype"].values.sum(axis=2, dtype=np.int8)
+    planted = _balanced_unlinked_variants(ds, dosage == 1, n_picked=5)
+    pair, triple = planted[:2], planted[2:]
+    step = _PENETRANCE_STEP
+    risk = 0.5 + step * _odd_heterozygotes(dosage, pair) + step * _odd_heterozygotes(dosage, triple)
+    case = (random.random(dosage.shape[1]) < risk).astype(np.int8)
+    common = np.flatnonzero(np.abs(dosage.mean(axis=1) - 1) < 0.8)
+    trait_variants = random.choice(
+        np.setdiff1d(common, planted), size=len(_TRAIT_EFFECTS), replace=False
+    )
+    return ds.assign(
+        variant_planted_pair=("variants", _flags(pair, len(dosage))),
+        variant_planted_triple=("variants", _flags(triple, len(dosage))),
+        variant_planted_trait=("variants", _flags(trait_variants, len(dosage))),
+        sample_case=("samples", case),
+        sample_trait=("samples", _trait(dosage[trait_variants], random)),
+    )
+
+
+def _balanced_unlinked_variants(
+    ds: xr.Dataset, heterozygous: np.ndarray, n_picked: int
+) -> np.ndarray:
+    """Pick variants heterozygous in half of each population, on alternating contigs.
+
+    That is what leaves no effect of one variant in a parity of heterozygotes: whatever the
+    others are, half of them are heterozygous.
+    """
+    population = ds["sample_population"].values
+    share = [heterozygous[:, population == name].mean(axis=1) for name in _SAMPLES]
+    imbalance = np.abs(np.array([heterozygous.mean(axis=1), *share]) - 0.5).max(axis=0)
+    contig, position = ds["variant_contig"].values, ds["variant_position"].values
+    picked: list[int] = []
+    for variant in np.argsort(imbalance, kind="stable"):
+        near = [
+            other
+            for other in picked
+            if contig[other] == contig[variant]
+            and abs(position[other] - position[variant]) < _MIN_DISTANCE
+        ]
+        if not near and contig[variant] == len(picked) % len(_CONTIGS):
+            picked.append(int(variant))
+        if len(picked) == n_picked:
+            break
+    return np.array(picked)
+
+
+def _odd_heterozygotes(dosage: np.ndarray, variants: np.ndarray) -> np.ndarray:
+    """Give +1 where an odd number of the variants is heterozygous, else -1; (samples,)."""
+    odd: np.ndarray = (dosage[variants] == 1).sum(axis=0) % 2
+    return 2 * odd - 1
+
+
+def _trait(dosage: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Add standardised effects and noise, heritability as stated."""
+    standard = (dosage - dosage.mean(axis=1, keepdims=True)) / dosage.std(axis=1, keepdims=True)
+    genetic: np.ndarray = np.array(_TRAIT_EFFECTS) @ standard
+    genetic *= np.sqrt(_TRAIT_HERITABILITY) / genetic.std()
+    genetic += random.normal(scale=np.sqrt(1 - _TRAIT_HERITABILITY), size=genetic.size)
+    return genetic
+
+
+def _flags(variants: np.ndarray, n_variants: int) -> np.ndarray:
+    return np.isin(np.arange(n_variants), variants)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from genobit.io import sample as sample_module
+from genobit.io.sample import sample_dataset
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def cohort(cache_dir: Path) -> xr.Dataset:
+    return sample_dataset(cache_dir=cache_dir)
+
+
+@pytest.fixture(scope="module")
+def dosage(cohort: xr.Dataset) -> np.ndarray:
+    return cohort.call_genotype.values.sum(axis=2)
+
+
+def mutual_information(dosage: np.ndarray, variants: tuple[int, ...], case: np.ndarray) -> float:
+    """Compute MI(genotypes of the variants; case) in nats from the full table."""
+    cell = np.zeros(case.size, dtype=np.intp)
+    for variant in variants:
+        cell = 3 * cell + dosage[variant]
+    table = np.zeros((3 ** len(variants), 2))
+    np.add.at(table, (cell, case), 1 / case.size)
+    product = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
+    filled = table > 0
+    return float((table[filled] * np.log(table[filled] / product[filled])).sum())
+
+
+def test_shape_and_labels(cohort: xr.Dataset) -> None:
+    assert dict(cohort.sizes) == {
+        "variants": 20_000,
+        "samples": 2_000,
+        "ploidy": 2,
+        "alleles": 2,
+        "contigs": 2,
+    }
+    assert cohort.call_genotype.dtype == np.int8
+    assert cohort.call_genotype.chunksizes["samples"] == (2_000,)
+    assert cohort.call_genotype.attrs["counted_allele"] == "variant_allele[:, 1] (ALT)"
+    assert cohort.call_genotype_phased.all()
+    assert cohort.contig_id.values.tolist() == ["1", "2"]
+    assert len(set(cohort.variant_id.values)) == 20_000
+    assert len(set(cohort.sample_id.values)) == 2_000
+    assert set(cohort.variant_allele.values.ravel()) == set("ACGT")
+    names, counts = np.unique(cohort.sample_population.values.astype(str), return_counts=True)
+    assert dict(zip(names, counts, strict=True)) == {"AFR": 700, "EAS": 600, "EUR": 700}
+    for contig in (0, 1):
+        here = cohort.isel(variants=cohort.variant_contig.values == contig)
+        assert (np.diff(here.variant_position) > 0).all()
+        assert (np.diff(here.variant_genetic_position) > 0).all()
+
+
+def test_frequencies_and_linkage(dosage: np.ndarray) -> None:
+    frequency = dosage.mean(axis=1) / 2
+    assert np.minimum(frequency, 1 - frequency).min() >= 0.01
+    near = [np.corrcoef(dosage[i], dosage[i + 1])[0, 1] ** 2 for i in range(0, 9_000, 50)]
+    far = [np.corrcoef(dosage[i], dosage[i + 9_999])[0, 1] ** 2 for i in range(0, 9_000, 50)]
+    assert np.mean(near) > 0.1
+    assert np.mean(far) < 0.03
+
+
+def test_planted_variants_are_unlinked(cohort: xr.Dataset, dosage: np.ndarray) -> None:
+    pair = np.flatnonzero(cohort.variant_planted_pair)
+    triple = np.flatnonzero(cohort.variant_planted_triple)
+    assert (pair.size, triple.size) == (2, 3)
+    r2 = np.corrcoef(dosage[[*pair, *triple]]) ** 2
+    assert r2[~np.eye(5, dtype=bool)].max() < 0.05
+
+
+def test_planted_interactions_have_no_marginal_effects(
+    cohort: xr.Dataset, dosage: np.ndarray
+) -> None:
+    case = cohort.sample_case.values
+    assert abs(case.mean() - 0.5) < 0.05
+    random = np.random.default_rng(0).choice(20_000, size=(2_000, 3), replace=True)
+    for name, order in (("pair", 2), ("triple", 3)):
+        planted = tuple(np.flatnonzero(cohort[f"variant_planted_{name}"]))
+        joint = mutual_information(dosage, planted, case)
+        chance = max(mutual_information(dosage, tuple(row[:order]), case) for row in random)
+        assert joint > 5 * chance
+        for fewer in range(1, order):
+            for part in itertools.combinations(planted, fewer):
+                assert mutual_information(dosage, part, case) < chance
+
+
+def test_trait_is_additive(cohort: xr.Dataset, dosage: np.ndarray) -> None:
+    variants = np.flatnonzero(cohort.variant_planted_trait)
+    design = np.column_stack([np.ones(2_000), dosage[variants].T])
+    trait = cohort.sample_trait.values
+    residual = trait - design @ np.linalg.lstsq(design, trait)[0]
+    assert abs(1 - residual.var() / trait.var() - 0.4) < 0.05
+
+
+def test_it_is_made_once_and_always_the_same(
+    cohort: xr.Dataset, cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xr.testing.assert_identical(cohort, sample_dataset(cache_dir=tmp_path))
+    monkeypatch.setattr(sample_module, "_build", None)
+    assert sample_dataset(cache_dir=cache_dir, chunks=1_000).chunksizes["variants"][0] == 1_000
+    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-1.zarr"]
+
+
+def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'genobit\[sample\]'"):
+        sample_dataset(cache_dir=tmp_path)
+    assert list((tmp_path / "sample").iterdir()) == []
