@@ -279,18 +279,18 @@ def _shear(
             out[row, left + j - row - 1] = values[i, j]
 
 
-def _band(last: NDArray[np.int64]) -> Callable[[int, int], tuple[int, int]]:
+def _band(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
     """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
 
     def rows_of(start: int, stop: int) -> tuple[int, int]:
-        return int(np.searchsorted(last, start)), min(stop, last.shape[0])
+        return int(np.searchsorted(last, start)), min(stop + shift, last.shape[0])
 
     return rows_of
 
 
 def _band_columns(last: NDArray[np.int64]) -> int:
     """Block width for a band: an eighth of the window, so that what sticks out at its ends stays small."""
-    reach = int((last - np.arange(last.shape[0])).max(initial=1))
+    reach = int((last - np.arange(last.shape[0])).max(initial=0))
     return int(np.clip(reach // 8, 64, BLOCK_COLUMNS))
 
 
@@ -315,15 +315,17 @@ def _collect(
     top: int,
     left: int,
     last: NDArray[np.int64],
+    shift: int,
     minimum: np.float32,
     found: NDArray[np.int64],
     r: NDArray[np.float64],
 ) -> int:
-    """Pairs i < j <= last[i] of a block of r with float32(r^2) >= minimum -> found (2, k), r (k,); how many."""
+    """Pairs i < shift + j, j <= last[i], of a block of r with float32(r^2) >= minimum; returns how many."""
     k = 0
     for i in range(values.shape[0]):
         row = top + i
-        for j in range(max(0, row + 1 - left), min(values.shape[1], last[row] + 1 - left)):
+        first = max(0, row + 1 - shift - left)
+        for j in range(first, min(values.shape[1], last[row] + 1 - left)):
             value = values[i, j]
             if np.float32(value * value) >= minimum:
                 found[0, k] = row
@@ -334,29 +336,28 @@ def _collect(
 
 
 def pairs(
-    a: Rows, b: Rows, last: NDArray[np.int64], minimum: float
+    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, minimum: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of row i of ``a`` with rows i + 1 .. last[i] of ``b`` whose r2 is at least ``minimum``.
+    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` (or of ``a``) whose r2 is at least ``minimum``.
 
-    Returns the rows of ``a``, those of ``b`` and r (float64), sorted by both. ``b`` starts with the rows of ``a``.
+    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a later one count. Returns
+    the rows of ``a``, those of ``b`` and r (float64), sorted by both. ``last`` never decreases.
     """
-    parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     found, r = np.empty((2, 0), np.int64), np.empty(0)
+    parts = [(found, r)]
     for rows, columns, values in blocks(
         "r",
         a,
         b,
         dtype=np.float64,
-        upper=True,
-        rows_of=_band(last),
-        columns=_band_columns(last),
+        upper=b is None,
+        rows_of=_band(last, shift),
+        columns=_band_columns(last + shift),
     ):
         if r.size < values.size:
             found, r = np.empty((2, values.size), np.int64), np.empty(values.size)
-        k = _collect(values, rows.start, columns.start, last, np.float32(minimum), found, r)
+        k = _collect(values, rows.start, columns.start, last, shift, np.float32(minimum), found, r)
         parts.append((found[:, :k].copy(), r[:k].copy()))
-    if not parts:
-        return found[0], found[1], r
     both = np.concatenate([part[0] for part in parts], axis=1)
     order = np.lexsort((both[1], both[0]))
     return both[0][order], both[1][order], np.concatenate([part[1] for part in parts])[order]

@@ -1,0 +1,64 @@
+"""genobit: population genetics on bit planes, from a genotype file to a plot one can explore.
+
+``import genobit as gb`` registers ``.genobit`` on xarray Datasets and compiles nothing.
+
+Where things are, from the top; imports go down only:
+
+==============  =====================================================================
+`explore`       interactive explorers: controls around a plot
+`plots`         labelled result -> HoloViews object
+`accessor`      ``ds.genobit``: labels in, labels out
+`io`            files -> lazy Datasets
+`analyses`      a file an analysis: formula, reference, public function
+`lazy`          dask graphs: packing by chunk, tiles, bands
+`model`         names of dimensions and variables, and what they must look like
+`packing`       the bit layout: planes, words, tail
+`kernels`       numpy in, numpy out: packing, the popcount GEMM, epilogues
+`simd`          a SIMD value for numba; `_jit`, the decorator; `options`, the settings
+==============  =====================================================================
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from genobit import accessor
+
+if TYPE_CHECKING:
+    from genobit.io.plink import open_plink
+    from genobit.io.sample import sample_dataset
+    from genobit.io.vcf import open_vcf, open_vcf_zarr
+    from genobit.options import get_options, set_options
+
+__version__ = "0.1.0.dev0"
+
+_PUBLIC = {
+    "get_options": "genobit.options",
+    "open_plink": "genobit.io.plink",
+    "open_vcf": "genobit.io.vcf",
+    "open_vcf_zarr": "genobit.io.vcf",
+    "sample_dataset": "genobit.io.sample",
+    "set_options": "genobit.options",
+}
+
+__all__ = [
+    "accessor",
+    "get_options",
+    "open_plink",
+    "open_vcf",
+    "open_vcf_zarr",
+    "sample_dataset",
+    "set_options",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    msg = f"module 'genobit' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

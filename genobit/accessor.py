@@ -1,0 +1,568 @@
+"""``ds.genobit``: labels in, labels out.
+
+May import: io, analyses, and what is below. Keeps no state and does no arithmetic: each method finds the arrays,
+hands them down, and puts the labels back on.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from genobit import model
+from genobit.options import get_options
+from genobit.packing import CALLED, PREFIX, Layout
+
+if TYPE_CHECKING:
+    import dask.dataframe as dd
+
+Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
+
+
+@xr.register_dataset_accessor("genobit")
+class GenobitDatasetAccessor:
+    """Genotype analyses of a Dataset, packed or not."""
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        self._ds = ds
+
+    @property
+    def explore(self) -> Any:
+        """The interactive explorers of this Dataset; `explore.ld()` opens one."""
+        # The one place where a lower layer reaches up: by name, when somebody asks to look.
+        return importlib.import_module("genobit.explore").Explore(self._ds)
+
+    def pack(
+        self,
+        *,
+        rows: str = "variants",
+        phased: bool = False,
+        multiallelic: str = "refuse",
+        missing: str = "keep",
+    ) -> xr.Dataset:
+        """Pack the genotypes into bit planes, lazily, one task a chunk.
+
+        Parameters
+        ----------
+        rows
+            What a row of a plane is: "variants" (LD, Kendall, epistasis) or "samples" (relationship
+            matrices, distances).
+        phased
+            Pack haplotypes instead of dosages. Where ``call_genotype_phased`` is there, an
+            unphased heterozygous call is an error.
+        multiallelic
+            What to do with variants of more than two alleles: "refuse", "drop" them, or "split" each
+            into a row an alternative allele, counting that allele against all others.
+        missing
+            "keep" a plane of which calls are present, or "refuse" missing calls and save that plane. Genotypes that
+            are in memory and miss none go without the plane in any case.
+
+        Returns
+        -------
+            Dataset of uint64 planes (`genobit.packing` describes them) with every variable of variants and
+            samples along as a coordinate. A dosage takes 2 or 3 bits a call, against 16 in
+            ``call_genotype``. A sample with one of its two alleles missing is missing.
+
+        Raises
+        ------
+        KeyError, TypeError
+            If there is no ``call_genotype``, or not of integers.
+        ValueError
+            For another ploidy than 2 (dosages), multi-allelic variants, unphased calls; when computed, for a call
+            that does not fit, with its variant and sample.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [-1, -1]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> bits = ds.genobit.pack()
+        >>> [int(bits[plane].values[0, 0]) for plane in bits.data_vars]
+        [3, 2, 3]
+        """
+        _one_of("rows", rows, ("variants", "samples"))
+        _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
+        _one_of("missing", missing, ("keep", "refuse"))
+        if model.layout_of(self._ds) is not None:
+            msg = "the Dataset is packed already; pack the genotypes it was made of"
+            raise ValueError(msg)
+        source = model.require_genotypes(self._ds)
+        ds, alleles, limits = _biallelic(self._ds, multiallelic)
+        calls = model.require_genotypes(ds)
+        layout = _layout(calls, rows, phased=phased)
+        refuse = missing == "refuse" or _none_missing(calls)
+        planes = _bed_planes(source, layout) if ds is self._ds and not refuse else None
+        if planes is None:
+            planes = _call_planes(ds, calls, layout, alleles, limits, refuse_missing=refuse)
+        return _packed_dataset(ds, calls, planes, layout)
+
+    def isel(
+        self, *, variants: Selection | None = None, samples: Selection | None = None
+    ) -> xr.Dataset:
+        """Select variants and samples by position, inside the planes where the Dataset is packed.
+
+        Parameters
+        ----------
+        variants, samples
+            A slice, positions in any order, or a boolean mask. Samples of packed genotypes are picked bit by bit,
+            lazily, and keep their haplotypes together.
+
+        Returns
+        -------
+            Dataset of the selected variants and samples, in the order asked for.
+
+        Raises
+        ------
+        IndexError
+            For a position outside the dimension or a mask of another length.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> two = ds.genobit.pack().genobit.isel(samples=[2, 1])
+        >>> int(two.plane_carrier.values[0, 0])
+        2
+        """
+        layout = model.layout_of(self._ds)
+        ds = self._ds
+        for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
+            if selection is None:
+                continue
+            positions = _positions(selection, ds.sizes[dim], dim)
+            if layout is not None and dim == layout.along:
+                ds, layout = _isel_bits(ds, layout, positions)
+            else:
+                ds = ds.isel({dim: positions})
+        return ds
+
+    def allele_frequency(self) -> xr.DataArray:
+        """Frequency of the counted allele of each variant.
+
+        Returns
+        -------
+            float64 (variants,), lazy: copies of the allele over alleles called, NaN where none is.
+            ``attrs["counted_allele"]`` says which allele; the minor allele frequency is
+            ``np.minimum(f, 1 - f)``.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [-1, -1]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.allele_frequency().values
+        array([0.75])
+        """
+        from genobit.analyses.frequency import allele_frequency
+
+        ds, layout, planes = self._by_variants(None)
+        return xr.DataArray(
+            allele_frequency(planes, layout),
+            dims=model.VARIANTS,
+            coords=_along(ds, model.VARIANTS),
+            name="allele_frequency",
+            attrs={
+                "long_name": "frequency of the counted allele",
+                model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+            },
+        )
+
+    def ld(
+        self,
+        statistic: str = "r2",
+        *,
+        phased: bool | None = None,
+        other: xr.Dataset | None = None,
+        window: int | str | None = None,
+    ) -> xr.DataArray:
+        """Linkage disequilibrium between variants.
+
+        Parameters
+        ----------
+        statistic
+            "r2" or "r" (squared or signed correlation), "D", or "dprime" (signed D'; haplotypes only).
+        phased
+            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By default
+            what the planes hold; dosages for genotypes that are not packed.
+        other
+            Variants to compare with, of the same samples; the result is variants x those. Without
+            it, all against all.
+        window
+            Only pairs on one contig at most this far apart: variants (1000) or a distance
+            ("500kb", "0.5cM"). The result is a band.
+
+        Returns
+        -------
+            float32, lazy. (variants_0, variants_1) with the labels of the variants on both sides; or, with a window,
+            (variants, offsets), where entry (i, k) is the pair of variant i and i + offsets[k], NaN outside.
+
+        Raises
+        ------
+        ValueError
+            For an unknown statistic, one that dosages do not have, other samples in ``other``, unsorted positions with
+            a window, or a result past ``get_options().eager_limit`` where it would be computed at once.
+
+        Notes
+        -----
+        Missing calls: every count is over the calls present at both variants. Monomorphic variants give NaN.
+        Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512 popcounts, x samples / 512 of them. Formulas and
+        references: `genobit.analyses.ld`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld("r2").values.round(2)
+        array([[1.  , 0.75],
+               [0.75, 1.  ]], dtype=float32)
+        """
+        from genobit.analyses import ld
+
+        ds, layout, planes = self._by_variants(phased)
+        ld.check_statistic(statistic, layout.kind)
+        attributes = _ld_attributes(statistic, layout, ds)
+        if window is not None:
+            if other is not None:
+                msg = "window= and other= do not go together: a band is of one set of variants"
+                raise ValueError(msg)
+            data = ld.band(planes, layout, statistic, _window_ends(ds, window))
+            coords: dict[Hashable, Any] = _along(ds, model.VARIANTS)
+            coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
+            attributes["window"] = str(window)
+            return xr.DataArray(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
+        if other is None:
+            right, data = ds, ld.matrix(planes, layout, statistic)
+        else:
+            right, right_layout, right_planes = other.genobit._by_variants(
+                layout.kind == "haplotype"
+            )
+            _check_same_samples(ds, layout, right, right_layout)
+            data = ld.matrix(planes, layout, statistic, right_planes)
+        coords = {**_along(ds, model.VARIANTS, "_0"), **_along(right, model.VARIANTS, "_1")}
+        dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
+        return xr.DataArray(data, coords, dims, statistic, attributes)
+
+    def ld_pairs(
+        self,
+        *,
+        min_r2: float,
+        window: int | str | None = None,
+        phased: bool | None = None,
+    ) -> dd.DataFrame:
+        """Pairs of variants in LD, as a long table made chunk by chunk.
+
+        Parameters
+        ----------
+        min_r2
+            Smallest r2 of a pair in the table, in [0, 1].
+        window
+            Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            Lazy dask DataFrame, a partition for each pair of chunks a window couples: ``variants_0`` < ``variants_1``
+            (positions along ``variants``), ``contig``, ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known,
+            ``r`` and ``r2`` float32. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
+
+        Raises
+        ------
+        ValueError
+            For ``min_r2`` outside [0, 1] or unsorted positions.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> pairs = ds.genobit.ld_pairs(min_r2=0.5).compute()
+        >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
+        [[0.0, 1.0, 0.75]]
+        """
+        import dask.dataframe as dd
+        from dask.delayed import Delayed
+
+        from genobit.analyses import ld
+
+        if not 0 <= min_r2 <= 1:
+            msg = f"min_r2={min_r2!r} is outside [0, 1]"
+            raise ValueError(msg)
+        ds, layout, planes = self._by_variants(phased)
+        size: int | str = ds.sizes[model.VARIANTS] if window is None else window
+        keys, graph, example = ld.pair_tiles(
+            planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds)
+        )
+        parts = [Delayed(key, graph, layer=key[0]) for key in keys]
+        return dd.from_delayed(parts, meta=example, verify_meta=False)
+
+    def _by_variants(self, phased: bool | None) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
+        """The packed Dataset, its layout and its planes by name, rows along variants, of the kind asked for."""
+        from genobit.lazy.packing import as_dosages
+
+        layout = model.layout_of(self._ds)
+        ds = self._ds
+        if layout is None:
+            ds = self.pack(phased=bool(phased))
+            layout = model.layout_of(ds)
+        assert layout is not None  # noqa: S101 - pack() wrote it
+        if layout.rows != "variants":
+            msg = (
+                f"the planes have rows={layout.rows!r}, linkage disequilibrium needs rows='variants': "
+                "pack the genotypes with ds.genobit.pack(rows='variants')"
+            )
+            raise ValueError(msg)
+        if phased and layout.kind == "dosage":
+            msg = (
+                "phased=True needs haplotypes and the planes hold dosages: pack the genotypes with "
+                "ds.genobit.pack(phased=True)"
+            )
+            raise ValueError(msg)
+        names = [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
+        planes = {name: _as_dask(ds[PREFIX + name].data) for name in names}
+        if phased is False and layout.kind == "haplotype":
+            if layout.ploidy != 2:
+                msg = f"dosages need ploidy 2, the haplotypes are of ploidy {layout.ploidy}"
+                raise ValueError(msg)
+            samples = layout.bits // 2
+            planes = as_dosages(planes, samples)
+            layout = Layout("dosage", layout.rows, samples, 1)
+        return ds, layout, planes
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
+        raise ValueError(msg)
+
+
+def _as_dask(data: Any) -> da.Array:
+    """The array itself, or an in-memory one cut into chunks of `chunk_rows` rows."""
+    if isinstance(data, da.Array):
+        return data
+    return da.from_array(np.asarray(data), chunks=(get_options().chunk_rows, -1))
+
+
+def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
+    samples, ploidy = calls.sizes[model.SAMPLES], calls.sizes[model.PLOIDY]
+    along = samples if rows == "variants" else calls.sizes[model.VARIANTS]
+    if not phased:
+        if ploidy != 2:
+            msg = (
+                f"{model.CALL_GENOTYPE} has ploidy {ploidy}, a dosage needs 2: pack haplotypes with "
+                "phased=True"
+            )
+            raise ValueError(msg)
+        return Layout("dosage", rows, along, 1)
+    if rows == "samples":
+        msg = "haplotypes are packed with rows='variants'; rows='samples' takes dosages"
+        raise ValueError(msg)
+    if "plink_bed" in calls.attrs:
+        msg = (
+            "phased=True needs phased calls, and a PLINK 1 .bed keeps no phase: pack dosages "
+            "(phased=False), or open the phased VCF"
+        )
+        raise ValueError(msg)
+    return Layout("haplotype", rows, samples * ploidy, ploidy)
+
+
+def _none_missing(calls: xr.DataArray) -> bool:
+    """Whether genotypes in memory miss no call; lazy ones are not computed to find out."""
+    data = calls.variable._data
+    return isinstance(data, np.ndarray) and bool((data >= 0).all())
+
+
+def _biallelic(
+    ds: xr.Dataset, policy: str
+) -> tuple[xr.Dataset, NDArray[np.int8], NDArray[np.int8]]:
+    """The Dataset with one allele to count a row, those alleles, and the largest allele index a row may have."""
+    counts = model.allele_counts(ds)
+    n = ds.sizes[model.VARIANTS]
+    ones = np.ones(n, np.int8)
+    if counts is None:
+        if policy != "refuse":
+            msg = (
+                f"multiallelic={policy!r} needs the variable {model.VARIANT_ALLELE!r}, "
+                "which the Dataset lacks"
+            )
+            raise KeyError(msg)
+        return ds, ones, ones
+    if not (counts > 2).any():
+        return ds, ones, ones
+    if policy == "refuse":
+        model.require_biallelic(counts)
+    if policy == "drop":
+        kept = np.flatnonzero(counts <= 2)
+        if not kept.size:
+            msg = f"all {n} variants have more than two alleles: nothing is left to pack"
+            raise ValueError(msg)
+        return ds.isel(variants=kept), ones[kept], ones[kept]
+    copies = np.maximum(counts - 1, 1)
+    source = np.repeat(np.arange(n), copies)
+    allele = np.arange(source.size) - np.repeat(np.cumsum(copies) - copies, copies) + 1
+    split = ds.isel(variants=source)
+    names = np.asarray(split[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values)
+    pair = np.stack([names[:, 0], names[np.arange(source.size), allele]], axis=1)
+    split = split.drop_vars(model.VARIANT_ALLELE).assign(
+        {
+            model.VARIANT_ALLELE: ((model.VARIANTS, "alleles_split"), pair),
+            "variant_split_allele": (model.VARIANTS, allele),
+        }
+    )
+    limits = np.maximum(counts - 1, 1)[source]
+    return split, allele.astype(np.int8), limits.astype(np.int8)
+
+
+def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | None:
+    """Planes split from the rows of the .bed file that the genotypes are, untouched; none for any other."""
+    from genobit.io.plink import bed_source
+    from genobit.lazy.packing import pack_bed, row_chunk
+
+    bed = bed_source(calls)
+    if bed is None or layout.kind != "dosage":
+        return None
+    raw = bed.raw_array(row_chunk(bed.bytes_per_row))
+    return pack_bed(raw, bed.n_samples, layout)
+
+
+def _call_planes(
+    ds: xr.Dataset,
+    calls: xr.DataArray,
+    layout: Layout,
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    *,
+    refuse_missing: bool,
+) -> dict[str, da.Array]:
+    from genobit.lazy import packing
+
+    data = calls.chunk().data
+    if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
+        phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
+        data = packing.require_phased(data, phased.chunk().data)
+    return packing.pack_calls(data, layout, alleles, limits, refuse_missing=refuse_missing)
+
+
+def _packed_dataset(
+    ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
+) -> xr.Dataset:
+    coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
+    n = layout.bits // layout.ploidy
+    coords[model.BIT[layout.along]] = xr.Variable(layout.along, layout.ploidy * np.arange(n))
+    variables = {PREFIX + name: ((layout.rows, model.WORDS), plane) for name, plane in planes.items()}
+    attributes = {**ds.attrs, **layout.to_attributes()}
+    attributes[model.COUNTED_ALLELE] = calls.attrs.get(
+        model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
+    )
+    return xr.Dataset(variables, coords, attributes)
+
+
+def _positions(selection: Selection, size: int, dim: str) -> NDArray[np.int64]:
+    if isinstance(selection, slice):
+        return np.arange(size)[selection]
+    chosen = np.atleast_1d(np.asarray(selection))
+    if chosen.dtype == bool:
+        if chosen.shape != (size,):
+            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
+            raise IndexError(msg)
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        msg = f"{dim}= takes a slice, whole numbers or a boolean mask, not {selection!r}"
+        raise IndexError(msg)
+    positions = chosen.astype(np.int64)
+    wrong = np.flatnonzero((positions < -size) | (positions >= size))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"{dim}[{k}] = {positions[k]} is outside the {size} {dim}"
+        raise IndexError(msg)
+    return np.where(positions < 0, positions + size, positions)
+
+
+def _isel_bits(
+    ds: xr.Dataset, layout: Layout, positions: NDArray[np.int64]
+) -> tuple[xr.Dataset, Layout]:
+    from genobit.lazy.packing import select_bits
+
+    bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
+    names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
+    chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
+    rest = ds.drop_vars(names).isel({layout.along: positions})
+    planes = {
+        name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
+        for name in names
+    }
+    first = xr.Variable(layout.along, layout.ploidy * np.arange(positions.size))
+    out = rest.assign(planes).assign_coords({model.BIT[layout.along]: first})
+    return out.assign_attrs(chosen.to_attributes()), chosen
+
+
+def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
+    """The coordinates of one dimension, with a suffix on their names and on the dimension's."""
+    return {
+        f"{name}{suffix}": (dim + suffix, variable.data, variable.attrs)
+        for name, variable in ds.variables.items()
+        if variable.dims == (dim,) and name not in ds.data_vars
+    }
+
+
+def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
+    from genobit.analyses.ld import LONG_NAMES
+
+    return {
+        "long_name": LONG_NAMES[statistic],
+        "statistic": statistic,
+        "source": layout.kind + "s",
+        "missing": "pairwise complete: counts are over the calls present at both variants",
+        model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+    }
+
+
+def _window_ends(ds: xr.Dataset, window: int | str) -> NDArray[np.int64]:
+    from genobit.analyses.ld import parse_window, window_ends
+
+    variable, size = parse_window(window)
+    contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
+    coordinate = (
+        None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
+    )
+    return window_ends(ds.sizes[model.VARIANTS], contig, coordinate, size, variable or "variants")
+
+
+def _pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
+    labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
+    if model.VARIANT_CONTIG in ds.variables:
+        contig = np.asarray(ds[model.VARIANT_CONTIG].values)
+        if model.CONTIG_ID in ds.variables:
+            contig = np.asarray(ds[model.CONTIG_ID].values).astype(str)[contig]
+        labels["contig"] = contig
+    for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
+        if variable in ds.variables:
+            labels[name] = np.asarray(ds[variable].values)
+    return labels
+
+
+def _check_same_samples(
+    left: xr.Dataset, left_layout: Layout, right: xr.Dataset, right_layout: Layout
+) -> None:
+    remedy = "select the same samples in both with .genobit.isel(samples=...)"
+    if left_layout != right_layout:
+        msg = (
+            f"other= is packed as {right_layout.kind}s with {right_layout.bits} bits a row, this "
+            f"Dataset as {left_layout.kind}s with {left_layout.bits}; {remedy}"
+        )
+        raise ValueError(msg)
+    if model.SAMPLE_ID in left.variables and model.SAMPLE_ID in right.variables:
+        ours, theirs = (np.asarray(ds[model.SAMPLE_ID].values) for ds in (left, right))
+        wrong = np.flatnonzero(ours != theirs)
+        if wrong.size:
+            k = int(wrong[0])
+            msg = f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=; {remedy}"
+            raise ValueError(msg)

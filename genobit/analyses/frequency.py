@@ -1,0 +1,49 @@
+"""Frequency of the counted allele: copies of it over the alleles called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit.lazy.tiles import whole_rows
+from genobit.packing import CALLED, Layout
+
+
+def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
+    """Frequency of the counted allele in each row of planes packed by variants.
+
+    Parameters
+    ----------
+    planes
+        Plane name -> uint64 (variants, words).
+    layout
+        Of the planes.
+
+    Returns
+    -------
+        float64 (variants,), lazy; NaN where nothing is called.
+    """
+    names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
+    arrays = whole_rows([planes[name] for name in names])
+    return da.blockwise(
+        _frequency,
+        "v",
+        *[x for array in arrays for x in (array, "vw")],
+        concatenate=True,
+        dtype=np.float64,
+        meta=np.empty(0),
+        layout=layout,
+    )
+
+
+def _frequency(*blocks: NDArray[np.uint64], layout: Layout) -> NDArray[Any]:
+    from genobit.kernels.bits import count_rows
+
+    counts = [count_rows(np.ascontiguousarray(block)) for block in blocks]
+    values = len(layout.planes)
+    called = counts[values] if len(counts) > values else np.full(counts[0].shape, layout.bits)
+    with np.errstate(invalid="ignore"):
+        return sum(counts[:values]) / (called * values)  # type: ignore[no-any-return]

@@ -1,0 +1,245 @@
+"""Genotype calls or .bed rows in chunks -> planes in chunks, one task a chunk, and changes of packed chunks."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit.options import get_options
+from genobit.packing import CALLED, Layout, tail_mask, words_for
+
+DaskPlanes = dict[str, da.Array]
+"""Plane name -> uint64 (rows, words)."""
+
+_CHUNK_BYTES = 2**28
+
+
+def row_chunk(bytes_per_row: int) -> int:
+    """Variants a chunk: the option, or fewer where they would not fit 256 MiB, in whole words."""
+    fitting = _CHUNK_BYTES // max(1, bytes_per_row)
+    return max(64, min(get_options().chunk_rows, fitting) // 64 * 64)
+
+
+def _stacked(
+    function: Any,
+    layout: Layout,
+    planes: int,
+    calls: da.Array,
+    indices: str,
+    rows: tuple[NDArray[Any], ...],
+    samples: int,
+    **keywords: Any,
+) -> da.Array:
+    """One array (planes, rows, words): a task a chunk of variants, for either orientation."""
+    along = tuple(da.from_array(row, chunks=(calls.chunks[0],)) for row in rows)
+    by_variants = layout.rows == "variants"
+    arguments = [x for row in along for x in (row, "v")]
+    return da.blockwise(
+        function,
+        "pvw" if by_variants else "psv",
+        calls,
+        indices,
+        *arguments,
+        new_axes={"p": planes, **({"w": layout.words} if by_variants else {"s": samples})},
+        adjust_chunks=None if by_variants else {"v": words_for},
+        concatenate=True,
+        dtype=np.uint64,
+        meta=np.empty((0, 0, 0), np.uint64),
+        align_arrays=False,
+        layout=layout,
+        **keywords,
+    )
+
+
+def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
+    return {name: stacked[k] for k, name in enumerate(names)}
+
+
+def pack_calls(
+    calls: da.Array,
+    layout: Layout,
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    *,
+    refuse_missing: bool,
+) -> DaskPlanes:
+    """Planes of calls (variants, samples, ploidy) int8, lazily; ``layout`` says which.
+
+    Row i counts allele ``alleles[i]`` and refuses alleles past ``limits[i]``. With ``refuse_missing`` the plane
+    ``called`` is left out and a missing call is an error.
+    """
+    calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2])})
+    names = (*layout.planes, CALLED)
+    # The samples of a transposed plane take the letter s, so those of the calls are c here.
+    stacked = _stacked(
+        _pack_chunk,
+        layout,
+        len(names),
+        calls,
+        "vch",
+        (alleles, limits, np.arange(calls.shape[0])),
+        samples=calls.shape[1],
+        refuse_missing=refuse_missing,
+    )
+    return _named(stacked, names[:-1] if refuse_missing else names)
+
+
+def _pack_chunk(
+    calls: NDArray[np.int8],
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    positions: NDArray[np.int64],
+    *,
+    layout: Layout,
+    refuse_missing: bool,
+) -> NDArray[np.uint64]:
+    from genobit.kernels import pack
+
+    rows, samples, ploidy = calls.shape
+    narrow = _as_int8(calls, positions).reshape(rows, samples * ploidy)
+    dosage = layout.kind == "dosage"
+    bits = samples if dosage else samples * ploidy
+    planes = np.empty((3 if dosage else 2, rows, words_for(bits)), np.uint64)
+    kernel = pack.pack_dosages if dosage else pack.pack_haplotypes
+    rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
+    if rule != pack.FINE:
+        raise ValueError(_complaint(rule, narrow[i, k], positions[i], k // ploidy, limits[i]))
+    return _oriented(planes, layout, bits)
+
+
+def _as_int8(calls: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[np.int8]:
+    if calls.dtype == np.int8:
+        return np.ascontiguousarray(calls)
+    wrong = np.argwhere((calls < -128) | (calls > 127))
+    if wrong.size:
+        i, s, h = wrong[0]
+        msg = (
+            f"call_genotype is {calls[i, s, h]} at variants={positions[i]}, samples={s}: "
+            "an allele index is at most 127"
+        )
+        raise ValueError(msg)
+    return np.ascontiguousarray(calls.astype(np.int8))
+
+
+def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> str:
+    from genobit.kernels import pack
+
+    place = f"call_genotype is {call} at variants={variant}, samples={sample}"
+    return {
+        pack.ALLELE: f"{place}: expected alleles 0..{limit}; pack with multiallelic='drop' or 'split'",
+        pack.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele index",
+        pack.PLOIDY: (
+            f"{place}: this sample has lower ploidy here, which has no diploid dosage; select "
+            "diploid samples or variants, or pack haplotypes with phased=True"
+        ),
+        pack.MISSING: f"{place} (missing), but the planes were to have no missing call: "
+        "pack with missing='keep'",
+    }[rule]
+
+
+def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[np.uint64]:
+    if layout.rows == "variants":
+        return planes
+    from genobit.kernels.bits import transpose_bits
+
+    return np.stack([transpose_bits(plane, bits) for plane in planes])
+
+
+def require_phased(calls: da.Array, phased: da.Array) -> da.Array:
+    """The calls (variants, samples, ploidy), of which a heterozygous one that is not phased is an error."""
+    positions = da.from_array(np.arange(calls.shape[0]), chunks=(calls.chunks[0],))
+    return da.blockwise(
+        _check_phase,
+        "vch",
+        calls,
+        "vch",
+        phased.rechunk(calls.chunks[:2]),
+        "vc",
+        positions,
+        "v",
+        dtype=calls.dtype,
+        meta=np.empty((0, 0, 0), calls.dtype),
+    )
+
+
+def _check_phase(
+    calls: NDArray[Any], phased: NDArray[np.bool_], positions: NDArray[np.int64]
+) -> NDArray[Any]:
+    unphased = ~phased.astype(bool)
+    if unphased.any():
+        first = calls[..., :1]
+        mixed = ((calls != first) & (calls >= 0) & (first >= 0)).any(axis=-1)
+        wrong = np.argwhere(unphased & mixed)
+        if wrong.size:
+            i, s = wrong[0]
+            msg = (
+                f"the heterozygous call at variants={positions[i]} (sample {s} of its chunk) is not "
+                "phased: pack dosages (phased=False), or phase the genotypes first"
+            )
+            raise ValueError(msg)
+    return calls
+
+
+def pack_bed(raw: da.Array, samples: int, layout: Layout) -> DaskPlanes:
+    """Planes of raw .bed rows (variants, bytes) uint8, two bits a call, never as int8."""
+    names = (*layout.planes, CALLED)
+    stacked = _stacked(
+        partial(_split_chunk, samples=samples), layout, len(names), raw, "vb", (), samples=samples
+    )
+    return _named(stacked, names)
+
+
+def _split_chunk(raw: NDArray[np.uint8], *, layout: Layout, samples: int) -> NDArray[np.uint64]:
+    from genobit.kernels import pack
+
+    planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
+    pack.split_bed(raw, samples, planes)
+    return _oriented(planes, layout, samples)
+
+
+def select_bits(plane: da.Array, bits: NDArray[np.int64]) -> da.Array:
+    """Planes of the bits with these positions, in this order."""
+    return plane.rechunk({1: -1}).map_blocks(
+        _select, bits, dtype=np.uint64, chunks=(plane.chunks[0], (words_for(bits.size),))
+    )
+
+
+def _select(plane: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.uint64]:
+    from genobit.kernels.bits import select_bits as kernel
+
+    return kernel(np.ascontiguousarray(plane), bits)
+
+
+def as_dosages(planes: DaskPlanes, samples: int) -> DaskPlanes:
+    """Dosage planes of diploid haplotype planes."""
+    alt, called = planes["alt"], planes.get(CALLED)
+    arrays = [alt.rechunk({1: -1})] + ([] if called is None else [called.rechunk({1: -1})])
+    stacked = da.blockwise(
+        _pair,
+        "pvw",
+        *[x for array in arrays for x in (array, "vx")],
+        new_axes={"p": 3, "w": words_for(samples)},
+        concatenate=True,
+        dtype=np.uint64,
+        meta=np.empty((0, 0, 0), np.uint64),
+        samples=samples,
+    )
+    names = ("carrier", "hom_alt", CALLED)
+    return _named(stacked, names[:2] if called is None else names)
+
+
+def _pair(
+    alt: NDArray[np.uint64], called: NDArray[np.uint64] | None = None, *, samples: int
+) -> NDArray[np.uint64]:
+    from genobit.kernels.pack import pair_haplotypes
+
+    if called is None:
+        called = np.full_like(alt, ~np.uint64(0))
+    planes = np.empty((3, alt.shape[0], words_for(samples)), np.uint64)
+    pair_haplotypes(np.ascontiguousarray(alt), np.ascontiguousarray(called), planes)
+    planes[2, :, -1] &= tail_mask(samples)
+    return planes

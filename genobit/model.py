@@ -1,0 +1,191 @@
+"""Names of dimensions and variables, what they must look like, and how a Dataset that does not is refused.
+
+May import: xarray, numpy, `packing`. The names are those of sgkit and VCF Zarr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from genobit.packing import CALLED, PREFIX, Layout
+
+VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
+CALL_GENOTYPE = "call_genotype"
+CALL_GENOTYPE_PHASED = "call_genotype_phased"
+CALL_GENOTYPE_MASK = "call_genotype_mask"
+VARIANT_ALLELE = "variant_allele"
+VARIANT_CONTIG = "variant_contig"
+VARIANT_POSITION = "variant_position"
+VARIANT_GENETIC_POSITION = "variant_genetic_position"
+VARIANT_ID = "variant_id"
+SAMPLE_ID = "sample_id"
+CONTIG_ID = "contig_id"
+COUNTED_ALLELE = "counted_allele"
+BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
+"""Coordinate along the packed axis: the first bit of each sample or variant."""
+
+_GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
+
+
+def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
+    """Return ``call_genotype``, int8 with dimensions (variants, samples, ploidy).
+
+    Raises
+    ------
+    KeyError
+        If the Dataset has no ``call_genotype``.
+    ValueError
+        For other dimensions, or none of one.
+    TypeError
+        For a dtype that is not an integer.
+    """
+    if CALL_GENOTYPE not in ds:
+        found = ", ".join(map(str, ds.data_vars)) or "none"
+        msg = (
+            f"the Dataset has no variable {CALL_GENOTYPE!r} (variables: {found}): open it with "
+            "genobit.open_plink, open_vcf or open_vcf_zarr, or name your genotypes so"
+        )
+        raise KeyError(msg)
+    calls = ds[CALL_GENOTYPE]
+    if set(calls.dims) != set(_GENOTYPE_DIMS):
+        msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: rename them"
+        raise ValueError(msg)
+    calls = calls.transpose(*_GENOTYPE_DIMS)
+    if calls.dtype.kind not in "iu":
+        msg = (
+            f"{CALL_GENOTYPE} has dtype {calls.dtype}, expected int8 with -1 for missing: "
+            "fill NaN with -1 and convert it with .astype('int8')"
+        )
+        raise TypeError(msg)
+    for dim in _GENOTYPE_DIMS:
+        if calls.sizes[dim] == 0:
+            msg = f"{CALL_GENOTYPE} is empty along {dim!r}: nothing to analyse"
+            raise ValueError(msg)
+    return calls
+
+
+def layout_of(ds: xr.Dataset) -> Layout | None:
+    """Return the layout of a packed Dataset, or none for an unpacked one, after checking that they agree.
+
+    Raises
+    ------
+    ValueError
+        If planes are missing or of another shape or dtype, or if samples (or variants) were selected along the packed
+        axis without the planes.
+    """
+    layout = Layout.from_attributes(ds.attrs)
+    if layout is None:
+        return None
+    for plane in layout.planes:
+        _check_plane(ds, PREFIX + plane, layout)
+    if PREFIX + CALLED in ds:
+        _check_plane(ds, PREFIX + CALLED, layout)
+    _check_bits(ds, layout)
+    return layout
+
+
+def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
+    if name not in ds:
+        msg = f"the packed Dataset lacks the plane {name!r}: pack the genotypes again"
+        raise ValueError(msg)
+    plane = ds[name]
+    expected = (layout.rows, WORDS)
+    if plane.dims != expected or plane.dtype != np.uint64:
+        msg = (
+            f"{name} is {plane.dtype} {plane.dims}, expected uint64 {expected}: "
+            "pack the genotypes again"
+        )
+        raise ValueError(msg)
+    if plane.sizes[WORDS] != layout.words:
+        msg = (
+            f"{name} has {plane.sizes[WORDS]} words a row, {layout.bits} bits take {layout.words}: "
+            "do not select along 'words'; pick samples with .genobit.isel(samples=...)"
+        )
+        raise ValueError(msg)
+
+
+def _check_bits(ds: xr.Dataset, layout: Layout) -> None:
+    name = BIT[layout.along]
+    n = layout.bits // layout.ploidy
+    remedy = (
+        f"select {layout.along} of packed genotypes with .genobit.isel({layout.along}=...), "
+        "which moves the bits too"
+    )
+    if name not in ds.coords:
+        msg = f"the packed Dataset lacks the coordinate {name!r}; {remedy}"
+        raise ValueError(msg)
+    positions = np.asarray(ds[name].values)
+    expected = layout.ploidy * np.arange(n)
+    if positions.shape != (n,):
+        msg = (
+            f"the planes hold {n} {layout.along}, the Dataset now has {positions.size}: "
+            f"a plain isel or sel along {layout.along!r} leaves the planes behind; {remedy}"
+        )
+        raise ValueError(msg)
+    wrong = np.flatnonzero(positions != expected)
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"{name}[{k}] is {positions[k]}, expected {expected[k]}: the Dataset was reordered "
+            f"along {layout.along!r} and the planes were not; {remedy}"
+        )
+        raise ValueError(msg)
+
+
+def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:
+    """Return the variables that describe variants, samples, alleles and contigs, not single calls.
+
+    Variables with dimensions of a call (both variants and samples) and those in ``without`` are left out.
+    """
+    return {
+        name: variable
+        for name, variable in ds.variables.items()
+        if name not in without and not {VARIANTS, SAMPLES} <= set(variable.dims)
+    }
+
+
+def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
+    """Return a small per-variant variable as numpy.
+
+    Raises
+    ------
+    KeyError
+        If the Dataset lacks it.
+    """
+    if name not in ds:
+        msg = f"{needed_for} needs the variable {name!r} ({VARIANTS}), which the Dataset lacks"
+        raise KeyError(msg)
+    return np.asarray(ds[name].values)
+
+
+def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
+    """Return how many alleles each variant has, from ``variant_allele``; none without that variable."""
+    if VARIANT_ALLELE not in ds:
+        return None
+    alleles = ds[VARIANT_ALLELE].transpose(VARIANTS, ...).values
+    present = np.array(alleles, dtype=str)
+    return ((present != "") & (present != "nan")).sum(axis=1).astype(np.int64)
+
+
+def require_biallelic(counts: NDArray[np.int64]) -> None:
+    """Refuse variants of more than two alleles.
+
+    Raises
+    ------
+    ValueError
+        Says how many there are and the first of them.
+    """
+    wrong = np.flatnonzero(counts > 2)
+    if wrong.size:
+        first = int(wrong[0])
+        msg = (
+            f"{wrong.size} of {counts.size} variants have more than two alleles, first at "
+            f"variants={first} ({counts[first]} alleles): pack with multiallelic='drop' to leave them "
+            "out, or multiallelic='split' for one row an alternative allele"
+        )
+        raise ValueError(msg)
