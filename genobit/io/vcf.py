@@ -180,7 +180,7 @@ def _convert(source: Path, region: Region | None, store: Path, worker_processes:
         with tempfile.TemporaryDirectory(dir=store.parent) as folder:
             parts = write_contigs(source, Path(folder), region)
             _bio2zarr(parts, store, source, worker_processes=0)
-    _mark_haploid_calls_phased(store)
+    _mark_haploid_calls_phased(source, store)
 
 
 def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: int) -> None:
@@ -199,7 +199,7 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
         raise ValueError(msg) from error
 
 
-def _mark_haploid_calls_phased(store: Path) -> None:
+def _mark_haploid_calls_phased(source: Path, store: Path) -> None:
     """Call one allele phased, as VCF does.
 
     Of a haploid call beside diploid ones cyvcf2 reads the phase past its end, so that
@@ -210,7 +210,8 @@ def _mark_haploid_calls_phased(store: Path) -> None:
     group = zarr.open_group(store, mode="r+")
     calls, phased = group.get("call_genotype"), group.get("call_genotype_phased")
     if not isinstance(calls, zarr.Array) or not isinstance(phased, zarr.Array):
-        return  # no GT field, which opening the store reports
+        msg = f"{source} has no genotypes: no GT among the FORMAT fields of its header."
+        raise ValueError(msg)  # noqa: TRY004 - it is the file that is wrong, not an argument's type
     for start in range(0, calls.shape[0], calls.chunks[0]):
         rows = slice(start, start + calls.chunks[0])
         haploid = (np.asarray(calls[rows])[:, :, 1:] == -2).all(axis=2)

@@ -377,6 +377,16 @@ def test_bad_vcf(tmp_path: Path, records: list[str], columns: str, message: str)
         open_vcf(write_vcf(tmp_path, records, columns=columns), cache_dir=tmp_path)
 
 
+def test_indexed_file_without_genotypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = [line for line in HEADER if "ID=GT" not in line]
+    path = write_vcf(tmp_path, ["1\t11\t.\tA\tC\t.\t.\t.\tDP\t3\t4"], header)
+    # what follows an index is the conversion of the whole file as it is
+    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    with pytest.raises(ValueError, match=r"cohort\.vcf has no genotypes"):
+        open_vcf(path, cache_dir=tmp_path)
+    assert list((tmp_path / "vcf").iterdir()) == []
+
+
 def test_unknown_contig_of_many(tmp_path: Path) -> None:
     header = [*HEADER, *(f"##contig=<ID=scaffold{i}>" for i in range(100))]
     path = write_vcf(tmp_path, RECORDS, header=header)
