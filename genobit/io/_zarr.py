@@ -79,8 +79,11 @@ def normalise(ds: xr.Dataset, chunks: int | None = None) -> xr.Dataset:
     ds["variant_position"] = ds["variant_position"].astype(np.int64)
     ds["variant_contig"] = ds["variant_contig"].astype(np.int32)
     ds["call_genotype"].attrs.setdefault("counted_allele", COUNTED_ALLELE)
-    # A store lists its arrays as the file system does.
-    return ds[sorted(ds.variables, key=_place)]
+    for variable in ds.variables.values():
+        variable.attrs.pop("_FillValue", None)
+    # A store lists its arrays as the file system does. How it compresses them (encoding) is
+    # no good in the other Zarr format, which to_zarr() may be asked to write.
+    return ds[sorted(ds.variables, key=_place)].drop_encoding()
 
 
 def _place(variable: Hashable) -> tuple[int, str]:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -455,6 +456,13 @@ def test_stores_of_sgkit(tmp_path: Path) -> None:
     assert ds.variant_contig.dtype == np.int32
     assert ds.variant_position.dtype == np.int64
     assert ds.call_genotype.chunksizes["variants"] == (4, 1)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_was_opened_can_be_written(tmp_path: Path, zarr_format: Literal[2, 3]) -> None:
+    ds = open_vcf(write_vcf(tmp_path, RECORDS), cache_dir=tmp_path)
+    ds.to_zarr(tmp_path / "copy.zarr", zarr_format=zarr_format, consolidated=False)
+    xr.testing.assert_identical(open_vcf_zarr(tmp_path / "copy.zarr").compute(), ds.compute())
 
 
 def test_zarr_stores_as_such(tmp_path: Path) -> None:
