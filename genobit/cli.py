@@ -99,7 +99,7 @@ def run_demo(options: argparse.Namespace) -> int:
     from genobit.demo import run
 
     report = run(options.out)
-    print(f"\nReport: {report}  (one file, readable offline)")
+    print(f"\nThe report, one file that opens offline: {report}")
     if options.open:
         import webbrowser
 
@@ -159,7 +159,8 @@ def run_pack(options: argparse.Namespace) -> int:
     if options.store.exists():
         raise FileExistsError(f"{options.store} exists; name another store, or remove it first")
     with TqdmCallback(desc=f"packing {options.source.name}", unit="task"):
-        bits.to_zarr(options.store)
+        # Zarr format 3 has no specification of consolidated metadata yet.
+        bits.to_zarr(options.store, consolidated=False)
     sizes = dict(dataset.sizes)
     print(
         f"{options.store}: {sizes['variants']:,} variants x {sizes['samples']:,} samples, "

@@ -57,7 +57,12 @@ class Stopwatch:
         yield notes
         seconds = time.perf_counter() - begin
         self.rows.append((name, ", ".join(notes), seconds))
-        print(f"  {name:<44} {seconds:8.2f} s  {', '.join(notes)}")
+
+    def __str__(self) -> str:
+        """Return the table of timings."""
+        width = max(len(name) for name, _, _ in self.rows)
+        lines = [f"{name:<{width}} {seconds:9.2f}  {work}" for name, work, seconds in self.rows]
+        return "\n".join([f"{'step':<{width}} {'seconds':>9}  what", *lines])
 
 
 def run(folder: Path) -> Path:
@@ -77,7 +82,6 @@ def run(folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     watch = Stopwatch()
-    print("genobit demo: linkage disequilibrium of a simulated cohort\n")
     with watch.step("Open the sample (simulated on the first run)") as notes:
         cohort = gb.sample_dataset()
         notes.append(f"{size(cohort, 'variants')} x {size(cohort, 'samples')}")
@@ -86,6 +90,7 @@ def run(folder: Path) -> Path:
     figures = draw(bits, watch)
     report = folder / "report.html"
     report.write_text(render(cohort, found, figures, watch), encoding="utf-8")
+    print(f"\n{watch}")
     return report
 
 
@@ -95,32 +100,32 @@ def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
 
     planes = cohort.genobit.pack(phased=True)
     with watch.step("Pack haplotypes into bit planes on disk") as notes:
-        with progress("packing"):
-            planes.to_zarr(store, mode="w")
+        with progress("Packing haplotypes"):
+            # Zarr format 3 has no specification of consolidated metadata yet.
+            planes.to_zarr(store, mode="w", consolidated=False)
         packed = sum(planes[name].nbytes for name in planes.data_vars)
         notes.append(f"{megabytes(cohort['call_genotype'].nbytes)} of calls")
         notes.append(f"{megabytes(packed)} of planes")
-    return xr.open_zarr(store)
+    return xr.open_zarr(store, consolidated=False)
 
 
 def compute(bits: xr.Dataset, table: Path, watch: Stopwatch) -> int:
     """Compute LD of all pairs, and the table of the strong ones; return how many there are."""
     n_variants = bits.sizes["variants"]
-    with watch.step("Compile the kernels, or load them from the cache"):
+    with watch.step("Compile the kernels, or load them from the cache", "256 variants"):
         bits.genobit.isel(variants=slice(0, 256)).genobit.ld("r2").compute()
     with watch.step("r² of all pairs, tile by tile") as notes:
         r2 = bits.genobit.ld("r2")
         with progress("r² of all pairs"):
             strong = int((r2 >= MIN_R2).sum())
+        n_pairs = n_variants * (n_variants - 1) // 2
+        notes.append(f"{n_pairs:,} pairs of {bits.attrs['genobit_bits']:,} bits")
         # The diagonal is no pair, and every pair stands on both sides of it.
-        notes.append(
-            f"{n_variants * (n_variants - 1) // 2:,} pairs of {bits.attrs['genobit_bits']:,} bits"
-        )
         share = (strong - n_variants) / 2 / n_pairs
         notes.append(f"{share:.2%} reach r² = {MIN_R2}")
     with watch.step(f"Table of pairs within {WINDOW}, to Parquet") as notes:
         pairs = bits.genobit.ld_pairs(min_r2=MIN_R2, window=WINDOW)
-        with progress(f"pairs within {WINDOW}"):
+        with progress(f"Table of pairs in {WINDOW}"):
             pairs.to_parquet(table, overwrite=True)
         found = count_rows(table)
         notes.append(f"{found:,} pairs with r² of at least {MIN_R2}")
@@ -131,7 +136,7 @@ def draw(bits: xr.Dataset, watch: Stopwatch) -> list[Figure]:
     """Draw the four pictures of the report."""
     from genobit import plots
 
-    with watch.step("LD of a region, and four pictures"):
+    with watch.step("LD of a region, its decay, and four pictures") as notes:
         frequency = bits.genobit.allele_frequency().compute()
         common = np.flatnonzero(np.minimum(frequency, 1 - frequency) >= COMMON)
         first_contig = bits["variant_contig"].values[common] == bits["variant_contig"].values[0]
@@ -141,12 +146,13 @@ def draw(bits: xr.Dataset, watch: Stopwatch) -> list[Figure]:
         r2 = region.genobit.ld("r2").compute()
         spread = common[:: max(len(common) // DECAY_VARIANTS, 1)]
         decay = bits.genobit.isel(variants=spread).genobit.ld("r2")
+        notes.append(f"{r2.shape[0]} and {len(spread):,} variants")
         return [
             Figure(
                 "All pairs of a region",
                 f"r² between {r2.shape[0]} neighbouring variants whose rarer allele has a "
                 f"frequency of at least {COMMON:.0%}. Dark blocks are inherited together. "
-                "Point at a pair to read it; scroll to zoom.",
+                "Point at a pair to read it; the tools at the side pan and zoom.",
                 plots.ld_heatmap(r2),
             ),
             Figure(
@@ -186,7 +192,12 @@ def render(cohort: xr.Dataset, found: int, figures: list[Figure], watch: Stopwat
     from bokeh.embed import components
     from bokeh.resources import Resources
 
-    script, divisions = components([hv.render(figure.plot, backend="bokeh") for figure in figures])
+    models = [hv.render(figure.plot, backend="bokeh") for figure in figures]
+    for model in models:
+        # In a page, the wheel scrolls the page until the reader asks for zoom.
+        model.toolbar.active_scroll = None
+        model.toolbar.logo = None
+    script, divisions = components(models)
     blocks = [
         f"<h2>{escape(figure.title)}</h2>\n<p>{escape(figure.caption)}</p>\n"
         f"<figure>{division}</figure>"
@@ -199,7 +210,8 @@ def render(cohort: xr.Dataset, found: int, figures: list[Figure], watch: Stopwat
     ]
     page = Template((Path(__file__).parent / "report.html").read_text(encoding="utf-8"))
     return page.substitute(
-        resources=Resources(mode="inline", components=["bokeh"]).render(),
+        # Not .render(), which adds a link for every extension that panel registers.
+        bokeh_js="\n".join(Resources(mode="inline", components=["bokeh"]).js_raw),
         summary=escape(
             f"{size(cohort, 'samples')} of three populations, simulated with realistic "
             f"recombination, at {size(cohort, 'variants')}. {found:,} pairs within {WINDOW} of "
@@ -219,7 +231,7 @@ def progress(what: str) -> Any:
     """Show a progress bar while dask computes inside the block."""
     from tqdm.dask import TqdmCallback
 
-    return TqdmCallback(desc=f"  {what}", unit="task", leave=False)
+    return TqdmCallback(desc=f"{what:<28}", unit="task")
 
 
 def count_rows(table: Path) -> int:
