@@ -1,0 +1,47 @@
+"""Interactive explorers: ipywidgets controls round a plot, traits and observers only.
+
+May import: genobit.plots, xarray, holoviews, panel, ipywidgets. No arithmetic beyond choosing
+which variants are in view.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .ld import LDExplorer
+
+
+class Explore:
+    """The explorers of one Dataset: `ds.genobit.explore`.
+
+    Parameters
+    ----------
+    ds
+        Genotypes, or the planes that `.genobit.pack()` makes of them.
+    """
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        self._ds = ds
+
+    def __repr__(self) -> str:
+        """List what can be explored."""
+        return "genobit explorers: .ld()"
+
+    def ld(self, **initial: Any) -> LDExplorer:
+        """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
+
+        Parameters
+        ----------
+        **initial
+            Traits of `LDExplorer` to begin with, such as `region=("2", 136.0e6, 136.5e6)`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .ld import LDExplorer
+
+        return LDExplorer(self._ds, **initial)

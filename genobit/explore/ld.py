@@ -1,0 +1,509 @@
+"""The LD explorer: a heatmap that computes what is in view, and the region of a lead variant."""
+
+from __future__ import annotations
+
+import html
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import holoviews as hv
+import ipywidgets
+import numpy as np
+import traitlets
+import xarray as xr
+
+from genobit.plots import ld_heatmap, ld_track, ld_triangle
+from genobit.plots.pixels import lay_out, pair_at
+from genobit.plots.style import number, scale_of
+
+from .bridge import Coalesced, Gestures, as_widget
+from .controls import ld_controls
+from .region import Choice, Contig, Region, known_contig, parse_region, region_text
+
+STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r")}
+#: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
+#: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
+MAX_PIXELS = 500
+MAX_VARIANTS = 2_000
+#: What a person can look at to begin with.
+FIRST_LOOK = 300
+#: Planes smaller than this are read once and kept: every zoom needs them again.
+KEPT_BYTES = 2**30
+
+Frame = hv.streams.Stream.define("Frame", number=0)
+
+
+class LDExplorer(ipywidgets.VBox):
+    """Linkage disequilibrium of what is in view, as widget and as traits.
+
+    Parameters
+    ----------
+    ds
+        Packed planes with rows="variants" (or genotypes, which are packed first), with
+        variant_position and variant_contig.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    statistic
+        "r2", "r", "D" or "dprime" for haplotypes; "r2" or "r" for dosages.
+    region
+        (contig, from, to) in base pairs, both ends included.
+    min_maf
+        Rarer variants are left out before anything is computed.
+    min_r2
+        Pairs whose statistic is nearer to 0 stay white; nothing is computed anew.
+    view
+        "triangle" or "square".
+    axis
+        "rank" (variants evenly spaced) or "position" (to scale).
+    lead
+        Index along `variants` of the variant whose r² with the region is drawn, or None.
+    status
+        What was computed last, or what went wrong, in words.
+
+    Raises
+    ------
+    ValueError
+        If the Dataset has no variants or no positions.
+    """
+
+    statistic = traitlets.Unicode("r2")
+    region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
+    min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
+    min_r2 = traitlets.Float(0.0, min=0.0, max=1.0)
+    view = traitlets.Enum(("triangle", "square"), "triangle")
+    axis = traitlets.Enum(("rank", "position"), "rank")
+    lead = traitlets.Int(None, allow_none=True)
+    status = traitlets.Unicode("")
+
+    def __init__(self, ds: xr.Dataset, **initial: Any) -> None:
+        self._bits = _kept(_packed(ds))
+        self.statistics = STATISTICS[self._bits.attrs["genobit_layout"]]
+        self._position = self._bits["variant_position"].values
+        self.contigs, self._contig = _contigs(self._bits)
+        self._frequencies: dict[str, np.ndarray] = {}
+        self._stale: set[str] = set()
+        self._choice: Choice | None = None
+        self._from_gesture = False
+        self._row: xr.DataArray | None = None
+        self._track: Any = None
+        if "region" not in initial:
+            initial["region"] = self._first_look(self.contigs[int(self._contig[0])])
+        super().__init__(**initial)
+        self.add_class("genobit-ld")
+        self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
+        self._track_box = ipywidgets.VBox().add_class("genobit-ld-track")
+        self._status_line = ipywidgets.HTML().add_class("genobit-ld-status")
+        self.controls = ld_controls(self)
+        self.children = (*self.controls, self._status_line, self._track_box, self._plot_box)
+        self._later = Coalesced(self.refresh)
+        self.observe(self._on_status, "status")
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        self._stale = {"window", "plot", "track"}
+        self.refresh()
+
+    # What the reader can take away.
+
+    @property
+    def visible(self) -> xr.Dataset:
+        """The window in view: the statistic of all its pairs, and the lead's row if there is one.
+
+        Dims (variants_0, variants_1), the variants after the frequency filter; `attrs` say the
+        region, the filter and whether the window was thinned.
+        """
+        self.refresh()
+        window = self._window
+        variables = {str(window.name): window.drop_attrs().assign_attrs(window.attrs)}
+        if self._row is not None:
+            variables["lead_r2"] = self._row.isel(variants_1=0, drop=True).drop_attrs()
+        choice = self._choice
+        attrs = {
+            "region": region_text(self.region),
+            "min_maf": self.min_maf,
+            "every_nth_variant": choice.step if choice else 1,
+        }
+        if self.lead is not None:
+            attrs["lead_index"] = self.lead
+            attrs["lead"] = self._name_of(self.lead)
+        return xr.Dataset(variables, attrs=attrs)
+
+    def save(self, path: str | Path) -> Path:
+        """Write `visible` to a new .zarr or .nc file.
+
+        Parameters
+        ----------
+        path
+            Where to; the suffix says the format.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one.
+        FileExistsError
+            If there is such a file already.
+        """
+        target = Path(path).expanduser().absolute()
+        if target.suffix not in {".zarr", ".nc"}:
+            raise ValueError(
+                f"cannot tell the format of {target.name!r}; end the name in .zarr or .nc "
+                "(for a picture use the disk button beside the plot)"
+            )
+        if target.exists():
+            raise FileExistsError(f"{target} exists already; choose another name")
+        if target.suffix == ".nc":
+            self.visible.to_netcdf(target)
+        else:
+            self.visible.to_zarr(target, consolidated=False)
+        self.status = f"Saved {number(len(self._choice.variants), 'variant')} to {target}"
+        return target
+
+    # Traits in words.
+
+    @traitlets.validate("statistic")
+    def _check_statistic(self, proposal: Any) -> str:
+        if proposal["value"] not in self.statistics:
+            layout = self._bits.attrs["genobit_layout"]
+            raise traitlets.TraitError(
+                f"{proposal['value']!r} cannot be computed from {layout}s; "
+                f"use one of {', '.join(self.statistics)}"
+                + (", or pack(phased=True)" if layout == "dosage" else "")
+            )
+        return str(proposal["value"])
+
+    @traitlets.validate("region")
+    def _check_region(self, proposal: Any) -> Region:
+        contig, start, end = proposal["value"]
+        try:
+            contig = known_contig(contig, self.contigs)
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+        if end < start:
+            raise traitlets.TraitError(
+                f"region ends before it begins ({start:,.0f} to {end:,.0f}); swap the positions"
+            )
+        there = self._position[self._contig == self.contigs.index(contig)]
+        return contig, max(start, float(there.min())), min(end, float(there.max()))
+
+    @traitlets.validate("lead")
+    def _check_lead(self, proposal: Any) -> int | None:
+        lead, n_variants = proposal["value"], len(self._position)
+        if lead is not None and not 0 <= lead < n_variants:
+            raise traitlets.TraitError(
+                f"lead is {lead}, and the Dataset has variants 0 to {n_variants - 1}"
+            )
+        return lead
+
+    def _on_status(self, change: Any) -> None:
+        bad = change["new"].startswith("Error")
+        style = ' style="color:#b00020;font-weight:bold"' if bad else ""
+        self._status_line.value = f"<span{style}>{html.escape(change['new'])}</span>"
+
+    def _on_trait(self, change: Any) -> None:
+        self._stale |= _STALE_BY_TRAIT[change["name"]]
+        if change["name"] == "region" and not self._from_gesture:
+            self._stale.add("aim")
+        self._later()
+
+    # What the controls ask for.
+
+    def go_to(self, text: str) -> None:
+        """Show the region that a text names; say so in the status line if it cannot be read.
+
+        Parameters
+        ----------
+        text
+            As `contig:from-to`.
+        """
+        try:
+            self.region = parse_region(text, self.contigs, self.region[0])
+        except (ValueError, traitlets.TraitError) as error:
+            self.status = f"Error: {error}"
+
+    def go_to_contig(self, contig: str) -> None:
+        """Show the first variants of another contig, without a lead.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        """
+        self.lead = None
+        self.region = self._first_look(contig)
+
+    def widen(self, factor: float) -> None:
+        """Zoom about the middle of the region.
+
+        Parameters
+        ----------
+        factor
+            Above 1 shows more of the chromosome.
+        """
+        contig, start, end = self.region
+        middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
+        self.region = (contig, max(middle - half, 0.0), middle + half)
+
+    def try_to(self, action: Any, *arguments: Any) -> None:
+        """Call a method for a button: what goes wrong is said in the status line.
+
+        Parameters
+        ----------
+        action, *arguments
+            The method and its arguments.
+        """
+        try:
+            action(*arguments)
+        except Exception as error:  # noqa: BLE001  a button that fails must say why
+            self.status = f"Error: {error}"
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if not stale:
+            return
+        try:
+            if "window" in stale:
+                self._compute_window()
+            if "track" in stale:
+                self._compute_row()
+            self._draw(stale)
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
+            self.status = f"Error: {error}"
+
+    def _compute_window(self) -> None:
+        began = time.perf_counter()
+        contig, start, end = self.region
+        choice = self._members(contig).between(start, end, MAX_VARIANTS)
+        if len(choice.variants) < 2:
+            raise ValueError(
+                f"{number(len(choice.variants), 'variant')} of {region_text(self.region)} with a "
+                f"minor allele frequency of at least {self.min_maf:g}: zoom out, or lower it"
+            )
+        self._shown = self._bits.isel(variants=choice.variants)
+        window = self._shown.genobit.ld(self.statistic).compute()
+        window.attrs["contig_id"] = self.contigs
+        self._choice, self._window = choice, window
+        self.status = _in_words(window, choice, self.statistic, time.perf_counter() - began)
+
+    def _compute_row(self) -> None:
+        self._row = None
+        if self.lead is None or self._choice is None:
+            return
+        if self.contigs[self._contig[self.lead]] != self.region[0]:
+            raise ValueError(
+                f"the lead variant {self._name_of(self.lead)} is not on contig {self.region[0]}"
+            )
+        lead = self._bits.isel(variants=[self.lead])
+        row = self._shown.genobit.ld("r2", other=lead).compute()
+        row.attrs["contig_id"] = self.contigs
+        self._row = row
+
+    def _draw(self, stale: set[str]) -> None:
+        if "plot" in stale:
+            self._build_plot()
+        elif stale & {"window", "colours", "track"}:
+            if "aim" in stale:
+                self._aim()
+            self._frame.event(number=self._frame.number + 1)
+        if self._row is None:
+            self._track_box.children = (_hint(),)
+            self._track = None
+        elif self._track is None or "plot" in stale:
+            self._build_track()
+        else:
+            self._aim_track()
+            self._track.event(number=self._track.number + 1)
+
+    def _build_plot(self) -> None:
+        self._frame = Frame()
+        square = self.view == "square"
+        self._gestures = Gestures(self._on_move, self._on_tap, square=square)
+        self._aim()
+        draw = hv.DynamicMap(self._picture, streams=[self._frame])
+        self._plot_box.children = (as_widget(draw, self._gestures.alive),)
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the stream's counter
+        function = ld_heatmap if self.view == "square" else ld_triangle
+        choice = self._choice
+        lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
+        thinned = f"every {choice.step}th variant" if choice.step > 1 else ""
+        picture = function(
+            self._window,
+            axis=self.axis,
+            hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
+            max_pixels=MAX_PIXELS,
+            lead=int(lead[0]) if len(lead) else None,
+            first_rank=choice.first_rank,
+            rank_step=choice.step,
+            note=thinned,
+        )
+        file_name = "ld_" + region_text(self.region).replace(",", "").replace(":", "_")
+        return picture.opts(
+            apply_ranges=False,
+            framewise=False,
+            hooks=[self._gestures.hook, partial(_name_picture, file_name)],
+        )
+
+    def _build_track(self) -> None:
+        self._track = Frame()
+        self._track_gestures = Gestures(lambda *_: None, self._on_track_tap, square=False)
+        self._aim_track()
+        draw = hv.DynamicMap(self._track_picture, streams=[self._track])
+        self._track_box.children = (as_widget(draw, self._track_gestures.alive),)
+
+    def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the stream's counter
+        choice = self._choice
+        track = ld_track(
+            self._row, axis=self.axis, first_rank=choice.first_rank, rank_step=choice.step
+        )
+        return track.opts(apply_ranges=False, framewise=False, hooks=[self._track_gestures.hook])
+
+    def _aim(self) -> None:
+        self._gestures.aim(*self._extent())
+
+    def _aim_track(self) -> None:
+        self._track_gestures.aim(*(self._gestures.target or self._extent()))
+
+    def _extent(self) -> tuple[float, float]:
+        choice = self._choice
+        if self.axis == "rank":
+            return choice.first_rank - 0.5, choice.first_rank + choice.n_in_view - 0.5
+        position = self._position[choice.variants]
+        return float(position[0]) / 1e6, float(position[-1]) / 1e6
+
+    # Gestures in the browser.
+
+    def _on_move(self, start: float, end: float) -> None:
+        contig = self.region[0]
+        if self.axis == "rank":
+            start, end = self._members(contig).positions_of_ranks(start, end)
+        else:
+            start, end = start * 1e6, end * 1e6
+        self._from_gesture = True
+        try:
+            self.region = (contig, max(start, 0.0), end)
+        except traitlets.TraitError:
+            self.status = "There are no variants further on; zoom out or pan back"
+        finally:
+            self._from_gesture = False
+
+    def _on_tap(self, x: float, y: float) -> None:
+        self.try_to(self._choose_pair, x, y)
+
+    def _choose_pair(self, x: float, y: float) -> None:
+        choice = self._choice
+        bins = lay_out(
+            self._window["variant_position_0"].values,
+            self.axis,
+            MAX_PIXELS,
+            choice.first_rank,
+            choice.step,
+        )
+        shape = "square" if self.view == "square" else "down"
+        first, second = choice.variants[list(pair_at(self._window.values, bins, shape, x, y))]
+        # A second click on the pair turns to its other variant.
+        self.lead = int(second if self.lead == first else first)
+
+    def _on_track_tap(self, x: float, y: float) -> None:
+        values = self._row.values[:, 0]
+        start, end = self._track_gestures.target
+        at = self._coordinates()
+        # As far across the axis as the axis is high: near to the eye, whatever the units.
+        away = np.hypot((at - x) / (end - start) * 5, np.nan_to_num(values) - y)
+        self.lead = int(self._choice.variants[int(np.argmin(away))])
+
+    def _coordinates(self) -> np.ndarray:
+        choice = self._choice
+        if self.axis == "rank":
+            return choice.first_rank + choice.step * np.arange(len(choice.variants), dtype="f8")
+        return self._position[choice.variants] / 1e6
+
+    # The Dataset.
+
+    def _members(self, contig: str) -> Contig:
+        members = np.flatnonzero(self._contig == self.contigs.index(contig))
+        if contig not in self._frequencies:
+            frequency = self._bits.isel(variants=members).genobit.allele_frequency()
+            self._frequencies[contig] = np.asarray(frequency)
+        return Contig(self._position, members, self._frequencies[contig], self.min_maf)
+
+    def _first_look(self, contig: str) -> Region:
+        there = np.sort(self._position[self._contig == self.contigs.index(contig)])
+        if not len(there):
+            raise ValueError(f"contig {contig} has no variants")
+        return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
+
+    def _name_of(self, variant: int) -> str:
+        if "variant_id" in self._bits:
+            return str(self._bits["variant_id"].values[variant])
+        return f"{self.contigs[self._contig[variant]]}:{self._position[variant]:,}"
+
+
+_STALE_BY_TRAIT = {
+    "statistic": {"window", "track", "plot"},
+    "region": {"window", "track"},
+    "min_maf": {"window", "track", "aim"},
+    "min_r2": {"colours"},
+    "view": {"plot"},
+    "axis": {"plot"},
+    "lead": {"track"},
+}
+
+
+def _packed(ds: xr.Dataset) -> xr.Dataset:
+    for name in ("variant_position", "variant_contig"):
+        if name not in ds.variables:
+            raise ValueError(
+                f"the explorer needs {name} (variants), and the Dataset has none; open the file "
+                "with genobit.open_plink or open_vcf, or assign it"
+            )
+    if not ds.sizes["variants"]:
+        raise ValueError("the Dataset has no variants, so there is nothing to explore")
+    return ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
+
+
+def _kept(bits: xr.Dataset) -> xr.Dataset:
+    return bits.compute() if bits.nbytes <= KEPT_BYTES else bits
+
+
+def _contigs(bits: xr.Dataset) -> tuple[list[str], np.ndarray]:
+    index = bits["variant_contig"].values
+    if "contig_id" in bits.variables:
+        return [str(name) for name in bits["contig_id"].values], index
+    return [str(k) for k in range(int(index.max()) + 1)], index
+
+
+def _in_words(window: xr.DataArray, choice: Choice, statistic: str, seconds: float) -> str:
+    n_variants = len(choice.variants)
+    label = scale_of(statistic).label
+    missing = int(np.isnan(np.diagonal(window.values)).sum())
+    text = (
+        f"{label}: {number(n_variants, 'variant')}, "
+        f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
+        f"{missing:,} monomorphic, computed in {1e3 * seconds:.0f} ms"
+    )
+    if choice.step > 1:
+        text += f"; thinned: every {choice.step}th of the {choice.n_in_view:,} variants in view"
+    return text
+
+
+def _hint() -> ipywidgets.HTML:
+    return ipywidgets.HTML(
+        "<i>Click a pair to make its first variant the lead (click again for the other one): "
+        "its r² with the region appears here.</i>"
+    )
+
+
+def _name_picture(file_name: str, plot: Any, element: Any) -> None:  # noqa: ARG001  a hook
+    from bokeh.models import SaveTool
+
+    for tool in plot.state.toolbar.tools:
+        if isinstance(tool, SaveTool):
+            tool.filename = file_name

@@ -1,0 +1,157 @@
+"""What the plots have in common: names of statistics, colours, and positions in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: A pair without a value: one of its variants is monomorphic among the calls present in both.
+NO_VALUE_COLOUR = "#b8b8b8"
+#: One colour, so that a mark never depends on telling red from green.
+LEAD_COLOUR = "#d55e00"
+POINT_COLOUR = "#08519c"
+
+
+WHITE = "#ffffff"
+
+#: Sequential colours begin in white, so "no association" looks like paper; signed statistics
+#: have white in the middle. Both keep their order for colour-blind readers (ColorBrewer's
+#: Blues and PuOr).
+BLUES = (
+    WHITE,
+    "#deebf7",
+    "#c6dbef",
+    "#9ecae1",
+    "#6baed6",
+    "#4292c6",
+    "#2171b5",
+    "#08519c",
+    "#08306b",
+)
+ORANGE_TO_PURPLE = (
+    "#7f3b08",
+    "#b35806",
+    "#e08214",
+    "#fdb863",
+    "#fee0b6",
+    WHITE,
+    "#d8daeb",
+    "#b2abd2",
+    "#8073ac",
+    "#542788",
+    "#2d004b",
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How one statistic is named and coloured."""
+
+    label: str
+    limits: tuple[float, float]
+    anchors: tuple[str, ...]
+
+
+SCALES = {
+    "r2": Scale("r²", (0.0, 1.0), BLUES),
+    "r": Scale("r", (-1.0, 1.0), ORANGE_TO_PURPLE),
+    "D": Scale("D", (-0.25, 0.25), ORANGE_TO_PURPLE),
+    "dprime": Scale("D′", (-1.0, 1.0), ORANGE_TO_PURPLE),
+}
+
+
+def scale_of(statistic: str) -> Scale:
+    """Find the scale of an LD statistic.
+
+    Parameters
+    ----------
+    statistic
+        "r2", "r", "D" or "dprime".
+
+    Raises
+    ------
+    ValueError
+        If the statistic has no scale here.
+
+    Examples
+    --------
+    >>> scale_of("dprime").label
+    'D′'
+    """
+    if statistic not in SCALES:
+        raise ValueError(
+            f"no colours are known for the statistic {statistic!r}; use one of {', '.join(SCALES)}"
+        )
+    return SCALES[statistic]
+
+
+def palette(scale: Scale, hidden_below: float = 0.0, size: int = 256) -> list[str]:
+    """Colours over the limits of `scale`, white where the statistic is nearer 0 than asked.
+
+    The threshold is in the colours and not in the data, so the colour bar shows it too.
+
+    Examples
+    --------
+    >>> palette(scale_of("r2"), hidden_below=0.5, size=4)[:2]
+    ['#ffffff', '#ffffff']
+    """
+    from bokeh.palettes import interp_palette
+
+    colours = interp_palette(scale.anchors, size)
+    low, high = scale.limits
+    middles = low + (np.arange(size) + 0.5) * (high - low) / size
+    return [
+        WHITE if abs(middle) < hidden_below else colour
+        for middle, colour in zip(middles, colours, strict=True)
+    ]
+
+
+def megabases(position: float, span: float) -> str:
+    """Write a position in Mb with as many digits as a window of `span` base pairs needs.
+
+    Examples
+    --------
+    >>> megabases(136_608_646, span=300_000)
+    '136.609'
+    >>> megabases(136_608_646, span=20_000_000)
+    '136.6'
+    """
+    digits = int(np.clip(np.ceil(-np.log10(max(span, 1.0) / 1e6)) + 2, 1, 6))
+    return f"{position / 1e6:.{digits}f}"
+
+
+def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
+    """Write the stretch that `positions` cover, as a title says it.
+
+    Examples
+    --------
+    >>> window_in_words("2", [136_000_000, 136_900_000])
+    'contig 2: 136.000–136.900 Mb'
+    """
+    first, last = float(np.min(positions)), float(np.max(positions))
+    span = last - first
+    place = f"contig {contig}: " if contig else ""
+    return f"{place}{megabases(first, span)}–{megabases(last, span)} Mb"
+
+
+def number(count: int, thing: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> number(1, "variant"), number(12_000, "variant")
+    ('1 variant', '12,000 variants')
+    """
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+
+
+def margins(plot: Any, element: Any) -> None:  # noqa: ARG001  HoloViews passes both
+    """Set equal margins (a HoloViews hook), so that stacked plots share their x axis."""
+    plot.state.min_border_left = 90
+    plot.state.min_border_right = 90
+    plot.state.toolbar.logo = None
