@@ -45,7 +45,8 @@ def _check(name: str, value: Any) -> None:
     if name == "kernel" and value not in KERNELS:
         msg = f"option kernel={value!r} is not one of {', '.join(KERNELS)}"
         raise ValueError(msg)
-    if name != "kernel" and (not isinstance(value, int) or value <= 0):
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if name != "kernel" and (not whole or value <= 0):
         msg = f"option {name}={value!r} must be a positive whole number"
         raise ValueError(msg)
 
@@ -61,7 +62,7 @@ class _Restore(contextlib.AbstractContextManager["None"]):
 
 
 def _replace(options: Options) -> None:
-    global _current  # noqa: PLW0603 - the one place where settings change
+    global _current
     with _lock:
         _current = options
 
@@ -97,5 +98,3 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     earlier = _current
     _replace(replace(_current, **settings))
     return _Restore(earlier)
-
-

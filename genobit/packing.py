@@ -12,12 +12,15 @@ May import: kernels (and numpy). Everything that reads or writes planes asks her
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
 VERSION = 1
 """Version of the layout; a packed Dataset carries it, and other versions are refused."""
@@ -104,7 +107,9 @@ class Layout:
             layout.kind not in PLANES
             or layout.rows not in {"variants", "samples"}
             or not isinstance(layout.bits, int | np.integer)
+            or not isinstance(layout.ploidy, int | np.integer)
             or layout.bits < 0
+            or layout.ploidy < 1
         ):
             msg = f"the attributes describe no known layout: {layout}; pack the genotypes again"
             raise ValueError(msg)

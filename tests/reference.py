@@ -1,0 +1,107 @@
+"""Slow, obvious oracles: what the fast code must equal, in plain Python and numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+
+def bits_of(words: Words, bits: int) -> Bits:
+    """Bits of rows of words, one shift at a time."""
+    out = np.zeros((words.shape[0], bits), bool)
+    for p in range(bits):
+        out[:, p] = words[:, p // 64] >> np.uint64(p % 64) & np.uint64(1)
+    return out
+
+
+def words_of(bits: Bits) -> Words:
+    """Words of rows of bits, padding bits zero."""
+    padded = np.zeros((bits.shape[0], -(-bits.shape[1] // 64) * 64), bool)
+    padded[:, : bits.shape[1]] = bits
+    octets = np.packbits(padded, axis=1, bitorder="little")
+    return octets.view("<u8").astype(np.uint64, copy=False)
+
+
+def and_counts(a: Bits, b: Bits) -> NDArray[np.int64]:
+    return a.astype(np.int64) @ b.astype(np.int64).T
+
+
+def xor_counts(a: Bits, b: Bits) -> NDArray[np.int64]:
+    x, y = a.astype(np.int64), b.astype(np.int64)
+    return x @ (1 - y).T + (1 - x) @ y.T
+
+
+def ternary_products(a_mask: Bits, a_sign: Bits, b_mask: Bits, b_sign: Bits) -> NDArray[np.int64]:
+    """Sums of products of values that are 0 outside the mask, -1 where the sign is set, else 1."""
+    x = a_mask * (1 - 2 * a_sign.astype(np.int64))
+    y = b_mask * (1 - 2 * b_sign.astype(np.int64))
+    return x @ y.T
+
+
+def dosages(calls: NDArray[np.integer], allele: int = 1) -> NDArray[np.float64]:
+    """Copies of an allele in calls (variants, samples, 2); NaN where an allele is missing."""
+    out = (calls == allele).sum(axis=-1).astype(float)
+    out[(calls < 0).any(axis=-1)] = np.nan
+    return out
+
+
+def haplotypes(calls: NDArray[np.integer], allele: int = 1) -> NDArray[np.float64]:
+    """Whether each haplotype has an allele, (variants, samples * ploidy); NaN where missing."""
+    flat = calls.reshape(calls.shape[0], -1)
+    return np.where(flat < 0, np.nan, (flat == allele).astype(float))
+
+
+def linkage(statistic: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """r, r2, D or D' of two variants over what is present at both."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    if x.size == 0:
+        return np.nan
+    if statistic in {"r", "r2"}:
+        dx, dy = x - x.mean(), y - y.mean()
+        if (x == x[0]).all() or (y == y[0]).all():
+            return np.nan
+        r = (dx * dy).sum() / np.sqrt((dx * dx).sum() * (dy * dy).sum())
+        return r if statistic == "r" else r * r
+    p, q, pq = x.mean(), y.mean(), (x * y).mean()
+    d = pq - p * q
+    if statistic == "D":
+        return d
+    bound = min(p * (1 - q), (1 - p) * q) if d >= 0 else min(p * q, (1 - p) * (1 - q))
+    return d / bound if bound > 0 else np.nan
+
+
+def linkage_matrix(
+    statistic: str, a: NDArray[np.float64], b: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    b = a if b is None else b
+    return np.array([[linkage(statistic, x, y) for y in b] for x in a]).reshape(len(a), len(b))
+
+
+def window_pairs(
+    n: int,
+    contig: NDArray[np.integer] | None,
+    coordinate: NDArray[np.number] | None,
+    size: float,
+) -> Iterator[tuple[int, int]]:
+    """Pairs i < j on one contig at most ``size`` apart."""
+    place = np.arange(n) if coordinate is None else coordinate
+    for i in range(n):
+        for j in range(i + 1, n):
+            together = contig is None or contig[i] == contig[j]
+            if together and float(place[j]) <= float(place[i]) + size:
+                yield i, j
+
+
+def banded(matrix: NDArray[np.floating], pairs: set[tuple[int, int]]) -> NDArray[np.float32]:
+    """The band of a matrix: [i, j - i - 1] for each pair, NaN elsewhere."""
+    width = max((j - i for i, j in pairs), default=0)
+    out = np.full((matrix.shape[0], width), np.nan, np.float32)
+    for i, j in pairs:
+        out[i, j - i - 1] = matrix[i, j]
+    return out

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+import genobit as gb
+from genobit.kernels.gemm import chosen_kernel
+
+
+def test_set_options__in_a_with_block_restores_the_earlier_ones() -> None:
+    before = gb.get_options()
+    with gb.set_options(kernel="scalar", chunk_rows=64):
+        assert (gb.get_options().kernel, gb.get_options().chunk_rows) == ("scalar", 64)
+        assert chosen_kernel() == "scalar"
+        with gb.set_options(chunk_rows=128):
+            assert (gb.get_options().kernel, gb.get_options().chunk_rows) == ("scalar", 128)
+        assert gb.get_options().chunk_rows == 64
+    assert gb.get_options() == before
+
+
+def test_set_options__restores_after_an_error() -> None:
+    before = gb.get_options()
+    with pytest.raises(RuntimeError), gb.set_options(kernel="scalar"):
+        raise RuntimeError
+    assert gb.get_options() == before
+
+
+def test_set_options__without_a_block_stays() -> None:
+    before = gb.get_options()
+    try:
+        gb.set_options(chunk_rows=77)
+        assert gb.get_options().chunk_rows == 77
+    finally:
+        gb.set_options(chunk_rows=before.chunk_rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, table, popcount"),
+        ({"chunk_rows": 0}, ValueError, "chunk_rows=0 must be a positive whole number"),
+        ({"chunk_rows": 1.5}, ValueError, "chunk_rows=1.5 must be a positive whole number"),
+        ({"chunk_rows": True}, ValueError, "chunk_rows=True must be a positive whole number"),
+        ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
+        ({"chunks": 1}, TypeError, "no option 'chunks'; options are chunk_rows, eager_limit"),
+    ],
+)
+def test_set_options__refuses(settings: dict, error: type[Exception], message: str) -> None:
+    before = gb.get_options()
+    with pytest.raises(error, match=message):
+        gb.set_options(**settings)
+    assert gb.get_options() == before
+
+
+def test_chosen_kernel__is_one_that_this_cpu_can_run() -> None:
+    from genobit.simd import host
+
+    expected = "popcount" if host().vector_popcount else "table" if host().byte_lanes else "scalar"
+    assert chosen_kernel() == expected
