@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.terminal import save
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
@@ -44,7 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["pack", "missing.bed", "out.gb"])
     1
     """
-    options = parser().parse_args(argv)
+    top = parser()
+    options, rest = top.parse_known_args(argv)
+    if rest and options.run is not run_lab:
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.arguments = rest
     run: Callable[[argparse.Namespace], int] = options.run
     try:
         return run(options)
@@ -63,8 +69,11 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--open", action="store_true", help="open the report when it is written")
     demo.set_defaults(run=run_demo)
 
-    lab = commands.add_parser("lab", help="the LD notebook in JupyterLab")
-    lab.add_argument("arguments", nargs=argparse.REMAINDER, help="handed to jupyter lab")
+    lab = commands.add_parser(
+        "lab",
+        help="the LD notebook in JupyterLab",
+        epilog="Any other arguments are handed to jupyter lab.",
+    )
     lab.set_defaults(run=run_lab)
 
     bench = commands.add_parser("bench", help="speed against this machine's own limits")
@@ -117,7 +126,7 @@ def run_lab(options: argparse.Namespace) -> int:
         if not notebook.exists():
             shutil.copyfile(packaged, notebook)
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
-    return subprocess.run(command, check=False).returncode  # noqa: S603  # our own interpreter
+    return subprocess.run(command, check=False).returncode
 
 
 def run_bench(options: argparse.Namespace) -> int:
@@ -150,17 +159,13 @@ def load_benchmarks() -> ModuleType:
 
 def run_pack(options: argparse.Namespace) -> int:
     """Pack a genotype file into a Zarr store of bit planes, with a progress bar."""
-    from tqdm.dask import TqdmCallback
-
     dataset = open_genotypes(options.source)
     bits = dataset.genobit.pack(
         rows=options.rows, phased=options.phased, multiallelic=options.multiallelic
     )
     if options.store.exists():
         raise FileExistsError(f"{options.store} exists; name another store, or remove it first")
-    with TqdmCallback(desc=f"packing {options.source.name}", unit="task"):
-        # Zarr format 3 has no specification of consolidated metadata yet.
-        bits.to_zarr(options.store, consolidated=False)
+    save(bits, options.store, f"Packing {options.source.name}", mode="w-")
     sizes = dict(dataset.sizes)
     print(
         f"{options.store}: {sizes['variants']:,} variants x {sizes['samples']:,} samples, "

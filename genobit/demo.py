@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.terminal import progress, save
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -100,13 +102,11 @@ def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
 
     planes = cohort.genobit.pack(phased=True)
     with watch.step("Pack haplotypes into bit planes on disk") as notes:
-        with progress("Packing haplotypes"):
-            # Zarr format 3 has no specification of consolidated metadata yet.
-            planes.to_zarr(store, mode="w", consolidated=False)
+        save(planes, store, "Packing haplotypes", mode="w")
         packed = sum(planes[name].nbytes for name in planes.data_vars)
         notes.append(f"{megabytes(cohort['call_genotype'].nbytes)} of calls")
         notes.append(f"{megabytes(packed)} of planes")
-    return xr.open_zarr(store, consolidated=False)
+    return xr.open_zarr(store)
 
 
 def compute(bits: xr.Dataset, table: Path, watch: Stopwatch) -> int:
@@ -225,13 +225,6 @@ def render(cohort: xr.Dataset, found: int, figures: list[Figure], watch: Stopwat
         machine=escape(machine()),
         script=script,
     )
-
-
-def progress(what: str) -> Any:
-    """Show a progress bar while dask computes inside the block."""
-    from tqdm.dask import TqdmCallback
-
-    return TqdmCallback(desc=f"{what:<28}", unit="task")
 
 
 def count_rows(table: Path) -> int:
