@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     top = parser()
     options, rest = top.parse_known_args(argv)
-    if rest and options.run is not run_lab:
+    if rest and options.run not in (run_bench, run_lab):
         top.error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments = rest
     run: Callable[[argparse.Namespace], int] = options.run
@@ -76,7 +76,11 @@ def parser() -> argparse.ArgumentParser:
     )
     lab.set_defaults(run=run_lab)
 
-    bench = commands.add_parser("bench", help="speed against this machine's own limits")
+    bench = commands.add_parser(
+        "bench",
+        help="speed against this machine's own limits",
+        epilog="Any other arguments are handed to the benchmarks: --only NAME ...",
+    )
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
     bench.add_argument("--quick", action="store_true", help="small shapes, under a minute")
     bench.set_defaults(run=run_bench)
@@ -132,6 +136,7 @@ def run_lab(options: argparse.Namespace) -> int:
 def run_bench(options: argparse.Namespace) -> int:
     """Run the benchmarks, from the checkout or from their copy in the wheel."""
     flags = [f"--{name}" for name in ("json", "quick") if getattr(options, name)]
+    flags += options.arguments
     status: int = load_benchmarks().main(flags)
     return status
 
