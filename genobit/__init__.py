@@ -8,6 +8,7 @@ Where things are, from the top; imports go down only:
 `explore`       interactive explorers: controls around a plot
 `plots`         labelled result -> HoloViews object
 `accessor`      ``ds.genobit``: labels in, labels out
+`packed`        packed Datasets: made, selected, taken apart into planes
 `io`            files -> lazy Datasets
 `analyses`      a file an analysis: formula, reference, public function
 `lazy`          dask graphs: packing by chunk, tiles, bands

@@ -2,7 +2,8 @@
 
 May import: numba and the standard library.
 
-numba's own on-disk cache has three gaps that matter here, so kernels get a cache folder and a lock of their own:
+numba's own on-disk cache has three gaps that matter here, so kernels get a cache folder and a
+lock of their own:
 
 - a cached kernel is fresh as long as *its* file is; kernels inline functions of other files
   (`simd.py`), so the folder's name holds a digest of all kernel sources;
@@ -17,9 +18,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import filelock
 import llvmlite
@@ -34,6 +34,9 @@ from numba.core.caching import (
 )
 from numba.core.registry import cpu_target
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -47,7 +50,10 @@ def target_description() -> tuple[str, str, str]:
 
 @functools.cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: one folder for each CPU, toolchain and state of the sources."""
+    """Where compiled kernels are kept.
+
+    One folder for each CPU, toolchain and state of the sources.
+    """
     package = Path(__file__).parent
     sources = [package / "_jit.py", package / "simd.py", *sorted(package.glob("kernels/*.py"))]
     digest = hashlib.sha256()

@@ -1,28 +1,27 @@
 """``ds.genobit``: labels in, labels out.
 
-May import: io, analyses, and what is below. Keeps no state and does no arithmetic: each method finds the arrays,
-hands them down, and puts the labels back on.
+May import: io, analyses, and what is below. Keeps no state and does no arithmetic: each method
+finds the arrays, hands them down, and puts the labels back on.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from genobit import model
-from genobit.options import get_options
-from genobit.packing import CALLED, PREFIX, Layout
+from genobit import model, packed
 
 if TYPE_CHECKING:
-    import dask.dataframe as dd
+    from collections.abc import Hashable
 
-Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
+    import dask.dataframe as dd
+    from numpy.typing import NDArray
+
+    from genobit.packed import Selection
+    from genobit.packing import Layout
 
 
 @xr.register_dataset_accessor("genobit")
@@ -57,25 +56,25 @@ class GenobitDatasetAccessor:
             Pack haplotypes instead of dosages. Where ``call_genotype_phased`` is there, an
             unphased heterozygous call is an error.
         multiallelic
-            What to do with variants of more than two alleles: "refuse", "drop" them, or "split" each
-            into a row an alternative allele, counting that allele against all others.
+            What to do with variants of more than two alleles: "refuse", "drop" them, or "split"
+            each into a row an alternative allele, counting that allele against all others.
         missing
-            "keep" a plane of which calls are present, or "refuse" missing calls and save that plane. Genotypes that
-            are in memory and miss none go without the plane in any case.
+            "keep" a plane of which calls are present, or "refuse" missing calls and save that
+            plane. Genotypes that are in memory and miss none go without the plane in any case.
 
         Returns
         -------
-            Dataset of uint64 planes (`genobit.packing` describes them) with every variable of variants and
-            samples along as a coordinate. A dosage takes 2 or 3 bits a call, against 16 in
-            ``call_genotype``. A sample with one of its two alleles missing is missing.
+            Dataset of uint64 planes (`genobit.packing` describes them) with every variable of
+            variants and samples along as a coordinate. A dosage takes 2 or 3 bits a call, against
+            16 in ``call_genotype``. A sample with one of its two alleles missing is missing.
 
         Raises
         ------
         KeyError, TypeError
             If there is no ``call_genotype``, or not of integers.
         ValueError
-            For another ploidy than 2 (dosages), multi-allelic variants, unphased calls; when computed, for a call
-            that does not fit, with its variant and sample.
+            For another ploidy than 2 (dosages), multi-allelic variants, unphased calls; when
+            computed, for a call that does not fit, with its variant and sample.
 
         Examples
         --------
@@ -86,21 +85,9 @@ class GenobitDatasetAccessor:
         >>> [int(bits[plane].values[0, 0]) for plane in bits.data_vars]
         [3, 2, 3]
         """
-        _one_of("rows", rows, ("variants", "samples"))
-        _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
-        _one_of("missing", missing, ("keep", "refuse"))
-        if model.layout_of(self._ds) is not None:
-            msg = "the Dataset is packed already; pack the genotypes it was made of"
-            raise ValueError(msg)
-        source = model.require_genotypes(self._ds)
-        ds, alleles, limits = _biallelic(self._ds, multiallelic)
-        calls = model.require_genotypes(ds)
-        layout = _layout(calls, rows, phased=phased)
-        refuse = missing == "refuse" or _none_missing(calls)
-        planes = _bed_planes(source, layout) if ds is self._ds and not refuse else None
-        if planes is None:
-            planes = _call_planes(ds, calls, layout, alleles, limits, refuse_missing=refuse)
-        return _packed_dataset(ds, calls, planes, layout)
+        return packed.pack(
+            self._ds, rows=rows, phased=phased, multiallelic=multiallelic, missing=missing
+        )
 
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
@@ -110,8 +97,8 @@ class GenobitDatasetAccessor:
         Parameters
         ----------
         variants, samples
-            A slice, positions in any order, or a boolean mask. Samples of packed genotypes are picked bit by bit,
-            lazily, and keep their haplotypes together.
+            A slice, positions in any order, or a boolean mask. Samples of packed genotypes are
+            picked bit by bit, lazily, and keep their haplotypes together.
 
         Returns
         -------
@@ -131,17 +118,7 @@ class GenobitDatasetAccessor:
         >>> int(two.plane_carrier.values[0, 0])
         2
         """
-        layout = model.layout_of(self._ds)
-        ds = self._ds
-        for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
-            if selection is None:
-                continue
-            positions = _positions(selection, ds.sizes[dim], dim)
-            if layout is not None and dim == layout.along:
-                ds, layout = _isel_bits(ds, layout, positions)
-            else:
-                ds = ds.isel({dim: positions})
-        return ds
+        return packed.isel(self._ds, variants, samples)
 
     def allele_frequency(self) -> xr.DataArray:
         """Frequency of the counted allele of each variant.
@@ -162,7 +139,7 @@ class GenobitDatasetAccessor:
         """
         from genobit.analyses.frequency import allele_frequency
 
-        ds, layout, planes = self._by_variants(None)
+        ds, layout, planes = packed.by_variants(self._ds, phased=None)
         return xr.DataArray(
             allele_frequency(planes, layout),
             dims=model.VARIANTS,
@@ -187,10 +164,11 @@ class GenobitDatasetAccessor:
         Parameters
         ----------
         statistic
-            "r2" or "r" (squared or signed correlation), "D", or "dprime" (signed D'; haplotypes only).
+            "r2" or "r" (squared or signed correlation), "D", or "dprime" (signed D'; these two
+            of haplotypes only).
         phased
-            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By default
-            what the planes hold; dosages for genotypes that are not packed.
+            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
+            default what the planes hold; dosages for genotypes that are not packed.
         other
             Variants to compare with, of the same samples; the result is variants x those. Without
             it, all against all.
@@ -200,20 +178,22 @@ class GenobitDatasetAccessor:
 
         Returns
         -------
-            float32, lazy. (variants_0, variants_1) with the labels of the variants on both sides; or, with a window,
-            (variants, offsets), where entry (i, k) is the pair of variant i and i + offsets[k], NaN outside.
+            float32, lazy. (variants_0, variants_1) with the labels of the variants on both sides;
+            or, with a window, (variants, offsets), where entry (i, k) is the pair of variant i
+            and i + offsets[k], NaN outside.
 
         Raises
         ------
         ValueError
-            For an unknown statistic, one that dosages do not have, other samples in ``other``, unsorted positions with
-            a window, or a result past ``get_options().eager_limit`` where it would be computed at once.
+            For an unknown statistic, one that dosages do not have, other samples in ``other``,
+            unsorted positions with a window, or a result past ``get_options().eager_limit`` where
+            it would be computed at once.
 
         Notes
         -----
-        Missing calls: every count is over the calls present at both variants. Monomorphic variants give NaN.
-        Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512 popcounts, x samples / 512 of them. Formulas and
-        references: `genobit.analyses.ld`.
+        Missing calls: every count is over the calls present at both variants. Monomorphic
+        variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512
+        popcounts, x samples / 512 of them. Formulas and references: `genobit.analyses.ld`.
 
         Examples
         --------
@@ -226,7 +206,7 @@ class GenobitDatasetAccessor:
         """
         from genobit.analyses import ld
 
-        ds, layout, planes = self._by_variants(phased)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         ld.check_statistic(statistic, layout.kind)
         attributes = _ld_attributes(statistic, layout, ds)
         if window is not None:
@@ -241,8 +221,8 @@ class GenobitDatasetAccessor:
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
-            right, right_layout, right_planes = other.genobit._by_variants(
-                layout.kind == "haplotype"
+            right, right_layout, right_planes = packed.by_variants(
+                other, phased=layout.kind == "haplotype"
             )
             _check_same_samples(ds, layout, right, right_layout)
             data = ld.matrix(planes, layout, statistic, right_planes)
@@ -270,9 +250,10 @@ class GenobitDatasetAccessor:
 
         Returns
         -------
-            Lazy dask DataFrame, a partition for each pair of chunks a window couples: ``variants_0`` < ``variants_1``
-            (positions along ``variants``), ``contig``, ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known,
-            ``r`` and ``r2`` float32. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
+            Lazy dask DataFrame, a partition for each pair of chunks a window couples:
+            ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
+            ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
+            float32. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
 
         Raises
         ------
@@ -296,212 +277,13 @@ class GenobitDatasetAccessor:
         if not 0 <= min_r2 <= 1:
             msg = f"min_r2={min_r2!r} is outside [0, 1]"
             raise ValueError(msg)
-        ds, layout, planes = self._by_variants(phased)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         size: int | str = ds.sizes[model.VARIANTS] if window is None else window
         keys, graph, example = ld.pair_tiles(
             planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds)
         )
         parts = [Delayed(key, graph, layer=key[0]) for key in keys]
         return dd.from_delayed(parts, meta=example, verify_meta=False)
-
-    def _by_variants(self, phased: bool | None) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
-        """The packed Dataset, its layout and its planes by name, rows along variants, of the kind asked for."""
-        from genobit.lazy.packing import as_dosages
-
-        layout = model.layout_of(self._ds)
-        ds = self._ds
-        if layout is None:
-            ds = self.pack(phased=bool(phased))
-            layout = model.layout_of(ds)
-        assert layout is not None  # noqa: S101 - pack() wrote it
-        if layout.rows != "variants":
-            msg = (
-                f"the planes have rows={layout.rows!r}, linkage disequilibrium needs rows='variants': "
-                "pack the genotypes with ds.genobit.pack(rows='variants')"
-            )
-            raise ValueError(msg)
-        if phased and layout.kind == "dosage":
-            msg = (
-                "phased=True needs haplotypes and the planes hold dosages: pack the genotypes with "
-                "ds.genobit.pack(phased=True)"
-            )
-            raise ValueError(msg)
-        names = [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
-        planes = {name: _as_dask(ds[PREFIX + name].data) for name in names}
-        if phased is False and layout.kind == "haplotype":
-            if layout.ploidy != 2:
-                msg = f"dosages need ploidy 2, the haplotypes are of ploidy {layout.ploidy}"
-                raise ValueError(msg)
-            samples = layout.bits // 2
-            planes = as_dosages(planes, samples)
-            layout = Layout("dosage", layout.rows, samples, 1)
-        return ds, layout, planes
-
-
-def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
-        raise ValueError(msg)
-
-
-def _as_dask(data: Any) -> da.Array:
-    """The array itself, or an in-memory one cut into chunks of `chunk_rows` rows."""
-    if isinstance(data, da.Array):
-        return data
-    return da.from_array(np.asarray(data), chunks=(get_options().chunk_rows, -1))
-
-
-def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
-    samples, ploidy = calls.sizes[model.SAMPLES], calls.sizes[model.PLOIDY]
-    along = samples if rows == "variants" else calls.sizes[model.VARIANTS]
-    if not phased:
-        if ploidy != 2:
-            msg = (
-                f"{model.CALL_GENOTYPE} has ploidy {ploidy}, a dosage needs 2: pack haplotypes with "
-                "phased=True"
-            )
-            raise ValueError(msg)
-        return Layout("dosage", rows, along, 1)
-    if rows == "samples":
-        msg = "haplotypes are packed with rows='variants'; rows='samples' takes dosages"
-        raise ValueError(msg)
-    if "plink_bed" in calls.attrs:
-        msg = (
-            "phased=True needs phased calls, and a PLINK 1 .bed keeps no phase: pack dosages "
-            "(phased=False), or open the phased VCF"
-        )
-        raise ValueError(msg)
-    return Layout("haplotype", rows, samples * ploidy, ploidy)
-
-
-def _none_missing(calls: xr.DataArray) -> bool:
-    """Whether genotypes in memory miss no call; lazy ones are not computed to find out."""
-    data = calls.variable._data
-    return isinstance(data, np.ndarray) and bool((data >= 0).all())
-
-
-def _biallelic(
-    ds: xr.Dataset, policy: str
-) -> tuple[xr.Dataset, NDArray[np.int8], NDArray[np.int8]]:
-    """The Dataset with one allele to count a row, those alleles, and the largest allele index a row may have."""
-    counts = model.allele_counts(ds)
-    n = ds.sizes[model.VARIANTS]
-    ones = np.ones(n, np.int8)
-    if counts is None:
-        if policy != "refuse":
-            msg = (
-                f"multiallelic={policy!r} needs the variable {model.VARIANT_ALLELE!r}, "
-                "which the Dataset lacks"
-            )
-            raise KeyError(msg)
-        return ds, ones, ones
-    if not (counts > 2).any():
-        return ds, ones, ones
-    if policy == "refuse":
-        model.require_biallelic(counts)
-    if policy == "drop":
-        kept = np.flatnonzero(counts <= 2)
-        if not kept.size:
-            msg = f"all {n} variants have more than two alleles: nothing is left to pack"
-            raise ValueError(msg)
-        return ds.isel(variants=kept), ones[kept], ones[kept]
-    copies = np.maximum(counts - 1, 1)
-    source = np.repeat(np.arange(n), copies)
-    allele = np.arange(source.size) - np.repeat(np.cumsum(copies) - copies, copies) + 1
-    split = ds.isel(variants=source)
-    names = np.asarray(split[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values)
-    pair = np.stack([names[:, 0], names[np.arange(source.size), allele]], axis=1)
-    split = split.drop_vars(model.VARIANT_ALLELE).assign(
-        {
-            model.VARIANT_ALLELE: ((model.VARIANTS, "alleles_split"), pair),
-            "variant_split_allele": (model.VARIANTS, allele),
-        }
-    )
-    limits = np.maximum(counts - 1, 1)[source]
-    return split, allele.astype(np.int8), limits.astype(np.int8)
-
-
-def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | None:
-    """Planes split from the rows of the .bed file that the genotypes are, untouched; none for any other."""
-    from genobit.io.plink import bed_source
-    from genobit.lazy.packing import pack_bed, row_chunk
-
-    bed = bed_source(calls)
-    if bed is None or layout.kind != "dosage":
-        return None
-    raw = bed.raw_array(row_chunk(bed.bytes_per_row))
-    return pack_bed(raw, bed.n_samples, layout)
-
-
-def _call_planes(
-    ds: xr.Dataset,
-    calls: xr.DataArray,
-    layout: Layout,
-    alleles: NDArray[np.int8],
-    limits: NDArray[np.int8],
-    *,
-    refuse_missing: bool,
-) -> dict[str, da.Array]:
-    from genobit.lazy import packing
-
-    data = calls.chunk().data
-    if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
-        phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
-        data = packing.require_phased(data, phased.chunk().data)
-    return packing.pack_calls(data, layout, alleles, limits, refuse_missing=refuse_missing)
-
-
-def _packed_dataset(
-    ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
-) -> xr.Dataset:
-    coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
-    n = layout.bits // layout.ploidy
-    coords[model.BIT[layout.along]] = xr.Variable(layout.along, layout.ploidy * np.arange(n))
-    variables = {PREFIX + name: ((layout.rows, model.WORDS), plane) for name, plane in planes.items()}
-    attributes = {**ds.attrs, **layout.to_attributes()}
-    attributes[model.COUNTED_ALLELE] = calls.attrs.get(
-        model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
-    )
-    return xr.Dataset(variables, coords, attributes)
-
-
-def _positions(selection: Selection, size: int, dim: str) -> NDArray[np.int64]:
-    if isinstance(selection, slice):
-        return np.arange(size)[selection]
-    chosen = np.atleast_1d(np.asarray(selection))
-    if chosen.dtype == bool:
-        if chosen.shape != (size,):
-            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
-            raise IndexError(msg)
-        return np.flatnonzero(chosen)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        msg = f"{dim}= takes a slice, whole numbers or a boolean mask, not {selection!r}"
-        raise IndexError(msg)
-    positions = chosen.astype(np.int64)
-    wrong = np.flatnonzero((positions < -size) | (positions >= size))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"{dim}[{k}] = {positions[k]} is outside the {size} {dim}"
-        raise IndexError(msg)
-    return np.where(positions < 0, positions + size, positions)
-
-
-def _isel_bits(
-    ds: xr.Dataset, layout: Layout, positions: NDArray[np.int64]
-) -> tuple[xr.Dataset, Layout]:
-    from genobit.lazy.packing import select_bits
-
-    bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
-    names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
-    chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
-    rest = ds.drop_vars(names).isel({layout.along: positions})
-    planes = {
-        name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
-        for name in names
-    }
-    first = xr.Variable(layout.along, layout.ploidy * np.arange(positions.size))
-    out = rest.assign(planes).assign_coords({model.BIT[layout.along]: first})
-    return out.assign_attrs(chosen.to_attributes()), chosen
 
 
 def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:

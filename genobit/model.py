@@ -1,18 +1,21 @@
-"""Names of dimensions and variables, what they must look like, and how a Dataset that does not is refused.
+"""Names of dimensions and variables, what they must look like, and the refusal of others.
 
 May import: xarray, numpy, `packing`. The names are those of sgkit and VCF Zarr.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
 from genobit.packing import CALLED, PREFIX, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import xarray as xr
+    from numpy.typing import NDArray
 
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
 CALL_GENOTYPE = "call_genotype"
@@ -70,13 +73,13 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
 
 
 def layout_of(ds: xr.Dataset) -> Layout | None:
-    """Return the layout of a packed Dataset, or none for an unpacked one, after checking that they agree.
+    """Return the layout of a packed Dataset, checked against its planes; none if it is not packed.
 
     Raises
     ------
     ValueError
-        If planes are missing or of another shape or dtype, or if samples (or variants) were selected along the packed
-        axis without the planes.
+        If planes are missing or of another shape or dtype, or if samples (or variants) were
+        selected along the packed axis without the planes.
     """
     layout = Layout.from_attributes(ds.attrs)
     if layout is None:
@@ -140,7 +143,8 @@ def _check_bits(ds: xr.Dataset, layout: Layout) -> None:
 def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:
     """Return the variables that describe variants, samples, alleles and contigs, not single calls.
 
-    Variables with dimensions of a call (both variants and samples) and those in ``without`` are left out.
+    Variables with dimensions of a call (both variants and samples) and those in ``without`` are
+    left out.
     """
     return {
         name: variable
@@ -164,7 +168,10 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
 
 
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
-    """Return how many alleles each variant has, from ``variant_allele``; none without that variable."""
+    """Return how many alleles each variant has, from ``variant_allele``.
+
+    None without that variable.
+    """
     if VARIANT_ALLELE not in ds:
         return None
     alleles = ds[VARIANT_ALLELE].transpose(VARIANTS, ...).values
@@ -185,7 +192,7 @@ def require_biallelic(counts: NDArray[np.int64]) -> None:
         first = int(wrong[0])
         msg = (
             f"{wrong.size} of {counts.size} variants have more than two alleles, first at "
-            f"variants={first} ({counts[first]} alleles): pack with multiallelic='drop' to leave them "
-            "out, or multiallelic='split' for one row an alternative allele"
+            f"variants={first} ({counts[first]} alleles): pack with multiallelic='drop' to leave "
+            "them out, or multiallelic='split' for one row an alternative allele"
         )
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Settings a user may change: which kernel, how large blocks are, how much an eager call may allocate.
+"""Settings a user may change: the kernel, the size of chunks, the most an eager call may allocate.
 
 May import: the standard library.
 """
@@ -62,7 +62,7 @@ class _Restore(contextlib.AbstractContextManager["None"]):
 
 
 def _replace(options: Options) -> None:
-    global _current
+    global _current  # noqa: PLW0603 - the one place where settings change
     with _lock:
         _current = options
 

@@ -2,10 +2,11 @@
 
 May import: kernels (and numpy). Everything that reads or writes planes asks here.
 
-- A plane is an array (rows, words) of uint64. Position ``p`` of a row is bit ``p % 64`` of word ``p // 64``.
+- A plane is an array (rows, words) of uint64. Position ``p`` of a row is bit ``p % 64`` of word
+  ``p // 64``.
 - The last word is padded with zeros, in every plane.
-- Dosages g in {0, 1, 2} have the planes ``carrier`` (g >= 1) and ``hom_alt`` (g == 2), so g is their sum;
-  haplotypes have ``alt``. A bit is set there only where the call is present.
+- Dosages g in {0, 1, 2} have the planes ``carrier`` (g >= 1) and ``hom_alt`` (g == 2), so g is
+  their sum; haplotypes have ``alt``. A bit is set there only where the call is present.
 - ``called`` marks the calls that are present. A layout without it has no missing call.
 - Haplotype h of sample s is position ``ploidy * s + h``.
 """
@@ -87,7 +88,8 @@ class Layout:
         Raises
         ------
         ValueError
-            If another version wrote the planes, or an attribute is missing or no layout that exists.
+            If another version wrote the planes, or an attribute is missing or no layout that
+            exists.
         """
         if _ATTRIBUTES["version"] not in attributes:
             return None
@@ -103,14 +105,9 @@ class Layout:
             msg = f"the packed Dataset lacks the attribute {absent[0]!r}: pack the genotypes again"
             raise ValueError(msg)
         layout = cls(**{field: attributes[name] for field, name in _ATTRIBUTES.items()})
-        if (
-            layout.kind not in PLANES
-            or layout.rows not in {"variants", "samples"}
-            or not isinstance(layout.bits, int | np.integer)
-            or not isinstance(layout.ploidy, int | np.integer)
-            or layout.bits < 0
-            or layout.ploidy < 1
-        ):
+        numbers = [attributes[_ATTRIBUTES[field]] for field in ("bits", "ploidy")]
+        whole = all(isinstance(number, int | np.integer) and number >= 1 for number in numbers)
+        if layout.kind not in PLANES or layout.rows not in {"variants", "samples"} or not whole:
             msg = f"the attributes describe no known layout: {layout}; pack the genotypes again"
             raise ValueError(msg)
         return layout

@@ -30,8 +30,7 @@ from __future__ import annotations
 import functools
 import operator
 import platform
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -40,6 +39,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from genobit._jit import target_description
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Host(NamedTuple):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit.lazy.tiles import whole_rows
 from genobit.packing import CALLED, Layout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
@@ -46,4 +48,4 @@ def _frequency(*blocks: NDArray[np.uint64], layout: Layout) -> NDArray[Any]:
     values = len(layout.planes)
     called = counts[values] if len(counts) > values else np.full(counts[0].shape, layout.bits)
     with np.errstate(invalid="ignore"):
-        return sum(counts[:values]) / (called * values)  # type: ignore[no-any-return]
+        return sum(counts[:values]) / (called * values)

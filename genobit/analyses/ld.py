@@ -7,25 +7,27 @@ Of two biallelic variants with allele frequencies P_i, P_j and haplotype frequen
     D' = D / Dmax,  Dmax = min(P_i (1 - P_j), (1 - P_i) P_j)  if D >= 0,
                     else   min(P_i P_j, (1 - P_i)(1 - P_j))   (Lewontin 1964)
 
-From unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979, and what
-``plink --r`` prints. All counts are of the calls present at both variants (pairwise complete). A variant with one
-allele among them has no r, r2 or D': NaN. The counts are popcounts of a matrix product of bit planes (Alachiotis,
-Popovici and Low 2016).
+From unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
+and what ``plink --r`` prints. All counts are of the calls present at both variants (pairwise
+complete). A variant with one allele among them has no r, r2 or D': NaN. The counts are popcounts
+of a matrix product of bit planes (Alachiotis, Popovici and Low 2016).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import NDArray
 
 from genobit.lazy import tiles
 from genobit.packing import CALLED, Layout
+
+if TYPE_CHECKING:
+    from dask.highlevelgraph import HighLevelGraph
+    from numpy.typing import NDArray
 
 LONG_NAMES = {
     "r": "correlation r",
@@ -80,9 +82,7 @@ def _square_tile(
     return ld.square(statistic, _rows(a, layout), None if b is None else _rows(b, layout))
 
 
-def matrix(
-    planes: Planes, layout: Layout, statistic: str, other: Planes | None = None
-) -> da.Array:
+def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:
     """The statistic of every variant with every variant, of the planes or of ``other``'s.
 
     Parameters
@@ -96,8 +96,8 @@ def matrix(
 
     Returns
     -------
-        float32 (variants, variants of ``other``), lazy, a tile for each pair of chunks. Exact but for one
-        rounding to float32; the same bits for every chunking.
+        float32 (variants, variants of ``other``), lazy, a tile for each pair of chunks. Exact but
+        for one rounding to float32; the same bits for every chunking.
     """
     check_statistic(statistic, layout.kind)
     return tiles.square(
@@ -137,7 +137,8 @@ def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]
 
     Returns
     -------
-        float32 (variants, width), lazy: entry (i, k) is the pair (i, i + 1 + k), NaN past the window.
+        float32 (variants, width), lazy: entry (i, k) is the pair (i, i + 1 + k), NaN past the
+        window.
     """
     check_statistic(statistic, layout.kind)
     width = int((last - np.arange(last.size)).max(initial=0))
@@ -192,8 +193,8 @@ def pair_tiles(
 
     Returns
     -------
-        Keys and graph of pandas DataFrames, one for each pair of chunks that a window couples, and an empty one
-        that shows their columns.
+        Keys and graph of pandas DataFrames, one for each pair of chunks that a window couples,
+        and an empty one that shows their columns.
     """
     check_statistic("r2", layout.kind)
 
@@ -219,7 +220,7 @@ _UNITS: dict[str, tuple[str, float]] = {
 
 
 def parse_window(window: int | str) -> tuple[str | None, float]:
-    """Return the variable that a window is measured in (none for a number of variants) and its size.
+    """Return the variable a window is measured in (none: a number of variants) and its size.
 
     Raises
     ------
@@ -243,8 +244,8 @@ def parse_window(window: int | str) -> tuple[str | None, float]:
                 if size is not None:
                     return variable, size * factor
     msg = (
-        f"window {window!r} is neither a positive number of variants (1000) nor a distance with its "
-        "unit ('500kb', '1Mb', '250000bp', '0.5cM')"
+        f"window {window!r} is neither a positive number of variants (1000) nor a distance with "
+        "its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
     )
     raise ValueError(msg)
 
@@ -264,7 +265,7 @@ def window_ends(
     size: float,
     name: str,
 ) -> NDArray[np.int64]:
-    """Return the last variant in the window of each variant: on its contig and at most ``size`` after it.
+    """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
     Parameters
     ----------
@@ -282,7 +283,8 @@ def window_ends(
     Raises
     ------
     ValueError
-        If a contig's variants are not together, or not in the order of their positions, or a position is no number.
+        If a contig's variants are not together, or not in the order of their positions, or a
+        position is no number.
     """
     starts = _contig_starts(n, contig)
     last = np.empty(n, np.int64)
@@ -305,8 +307,8 @@ def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
     for start in starts:
         if contig[start] in seen:
             msg = (
-                f"variant_contig goes back to contig {contig[start]} at variants={start}: a window needs "
-                "each contig's variants together; sort them, for example with "
+                f"variant_contig goes back to contig {contig[start]} at variants={start}: a window "
+                "needs each contig's variants together; sort them, for example with "
                 "ds.sortby(['variant_contig', 'variant_position'])"
             )
             raise ValueError(msg)
@@ -320,10 +322,8 @@ def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
     if wrong.size or not np.isfinite(coordinate).all():
         k = start + (int(wrong[0]) + 1 if wrong.size else 0)
         msg = (
-            f"{name} decreases or is no number at variants={k}: a window needs sorted positions; sort "
-            "the genotypes before packing, for example with "
+            f"{name} decreases or is no number at variants={k}: a window needs sorted positions; "
+            "sort the genotypes before packing, for example with "
             "ds.sortby(['variant_contig', 'variant_position'])"
         )
         raise ValueError(msg)
-
-

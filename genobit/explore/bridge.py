@@ -7,7 +7,6 @@ that another bridge is one file.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -17,19 +16,18 @@ if TYPE_CHECKING:
 
 #: Seconds in which further gestures join the first: shorter than a frame is felt.
 PATIENCE = 0.04
-#: Seconds between attempts to show a plot whose JavaScript was not ready.
-RETRIES = (1.0, 1.5, 2.5, 5.0, 10.0, 20.0)
+#: Seconds that BokehJS usually takes to start, and between attempts if it was slower.
+START_OF_BOKEHJS = 1.0
+RETRIES = (3.0, 4.0, 6.0, 10.0, 20.0)
 
 
-def as_widget(view: Any, alive: Callable[[], bool]) -> ipywidgets.Widget:
+def as_widget(view: Any) -> ipywidgets.Widget:
     """Wrap a HoloViews object as an ipywidget, or say what is missing to do so.
 
     Parameters
     ----------
     view
         What HoloViews draws with bokeh.
-    alive
-        Whether a browser has been heard from, as `Gestures.alive` says.
     """
     try:
         import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
@@ -40,32 +38,36 @@ def as_widget(view: Any, alive: Callable[[], bool]) -> ipywidgets.Widget:
             "Run <code>pip install 'genobit[viz]'</code> and restart the kernel. "
             "The controls and <code>explorer.visible</code> work without it."
         )
-    # Without inline=True the view stays empty where there is no network.
-    if not pn.extension._loaded:  # noqa: SLF001  panel keeps no public flag
+    first = not pn.extension._loaded
+    if first:
+        # Without inline=True the view stays empty where there is no network.
         pn.extension(inline=True)
-    return _mounted(pn.ipywidget(pn.pane.HoloViews(view)), alive)
+    return _mounted(pn.ipywidget(pn.pane.HoloViews(view)), first=first)
 
 
-def _mounted(plot: ipywidgets.Widget, alive: Callable[[], bool]) -> ipywidgets.Box:
-    """Attach a plot to a box again and again until the browser shows it.
+def _mounted(plot: ipywidgets.Widget, *, first: bool) -> ipywidgets.Widget:
+    """Attach a plot to a box, again where the browser was not ready for it.
 
     BokehJS arrives with the output of the same cell and takes its time to start; a view made
-    before it has is an error message for good, and nothing tells Python so.
+    before that is an error message for good. A view that works counts itself.
     """
-    box = ipywidgets.VBox([plot])
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # a script: nobody looks
+        return plot
+    box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if first else [plot])
     waits = iter(RETRIES)
 
-    def check() -> None:
-        if alive():
+    def attach() -> None:
+        if plot._view_count:
             return
+        box.children = ()
+        box.children = (plot,)
         wait = next(waits, None)
         if wait is not None:
-            box.children = ()
-            box.children = (plot,)
-            asyncio.get_running_loop().call_later(wait, check)
+            loop.call_later(wait, attach)
 
-    with contextlib.suppress(RuntimeError):  # no event loop: a script, and nobody looks
-        asyncio.get_running_loop().call_later(RETRIES[0], check)
+    loop.call_later(START_OF_BOKEHJS if first else RETRIES[0], attach)
     return box
 
 
@@ -110,24 +112,23 @@ class Gestures:
         Called with the new (start, end) of the x axis when the reader pans or zooms.
     tapped
         Called with (x, y) where the reader clicks.
-    square
-        Keep the y range equal to the x range.
+    shape
+        What the y range follows the x range for: "square" shows the same stretch on both,
+        "down" as far below the base as the base is long, "" leaves y alone.
     """
 
     def __init__(
         self,
         moved: Callable[[float, float], None],
         tapped: Callable[[float, float], None],
-        *,
-        square: bool,
+        shape: str = "",
     ) -> None:
         self._moved = Coalesced(lambda: moved(*self._asked))
         self._asked = (0.0, 0.0)
         self._tapped = tapped
-        self._square = square
+        self._shape = shape
         self._figure: Any = None
         self.target: tuple[float, float] | None = None
-        self._ours = False
 
     def aim(self, start: float, end: float) -> None:
         """Show this stretch of the x axis.
@@ -141,11 +142,7 @@ class Gestures:
         if self._figure is not None:
             self._apply()
 
-    def alive(self) -> bool:
-        """Tell whether a browser has laid the figure out."""
-        return bool(self._figure is not None and self._figure.inner_width)
-
-    def hook(self, plot: Any, element: Any) -> None:  # noqa: ARG002  HoloViews passes both
+    def hook(self, plot: Any, element: Any) -> None:
         """Take hold of the figure on the first frame.
 
         Parameters
@@ -159,33 +156,56 @@ class Gestures:
 
         self._figure = figure = plot.state
         self._apply()
+        # The two ends of a range are two messages; together in one property they are one.
+        figure.x_range.on_change("tags", self._on_range)
+        follow = _follow(self._shape, figure)
         for edge in ("start", "end"):
-            figure.x_range.on_change(edge, self._on_range)
-            if self._square:
-                figure.x_range.js_link(edge, figure.y_range, edge)
+            figure.x_range.js_on_change(edge, follow)
         figure.on_event(Tap, lambda event: self._tapped(event.x, event.y))
 
     def _apply(self) -> None:
         if self.target is None:
             return
         start, end = self.target
-        self._ours = True
-        try:
-            ranges = [self._figure.x_range] + [self._figure.y_range] * self._square
-            for axis_range in ranges:
-                axis_range.update(start=start, end=end, reset_start=start, reset_end=end)
-        finally:
-            self._ours = False
+        _show(self._figure.x_range, start, end)
+        if self._shape == "square":
+            _show(self._figure.y_range, start, end)
+        elif self._shape == "down":
+            _show(self._figure.y_range, start - end, 0.0)
 
-    def _on_range(self, attr: str, old: float, new: float) -> None:  # noqa: ARG002  bokeh's form
-        if self._ours:
-            return
-        x_range = self._figure.x_range
-        start, end = x_range.start, x_range.end
-        # New data nudges the range; less than a pixel is nobody's gesture.
-        pixel = abs(end - start) / 1000
+    def _on_range(self, attr: str, old: list[Any], new: list[Any]) -> None:  # noqa: ARG002
+        start, end = new
         before = self.target or (start, end)
+        # The browser repeats what it was told to show; less than a pixel is nobody's gesture.
+        pixel = abs(end - start) / 1000
         if max(abs(start - before[0]), abs(end - before[1])) < pixel:
             return
         self.target = self._asked = (start, end)
         self._moved()
+
+
+def _show(axis_range: Any, start: float, end: float) -> None:
+    axis_range.update(start=start, end=end, reset_start=start, reset_end=end)
+
+
+def _follow(shape: str, figure: Any) -> Any:
+    """Keep the y axis in step in the browser at once, and tell Python now and then."""
+    from bokeh.models import CustomJS
+
+    code = """
+        const {start, end} = x
+        if (shape == "square") y.setv({start, end})
+        if (shape == "down") y.setv({start: start - end, end: 0})
+        window.clearTimeout(x.genobit_timer)
+        const now = performance.now()
+        const tell = () => { x.genobit_told = performance.now(); x.tags = [x.start, x.end] }
+        const wait = Math.max(10, patience - (now - (x.genobit_told ?? 0)))
+        x.genobit_timer = window.setTimeout(tell, wait)
+    """
+    arguments = {
+        "x": figure.x_range,
+        "y": figure.y_range,
+        "shape": shape,
+        "patience": 1e3 * PATIENCE,
+    }
+    return CustomJS(args=arguments, code=code)

@@ -43,7 +43,7 @@ def _what(explorer: LDExplorer) -> ipywidgets.HBox:
     axis = ipywidgets.ToggleButtons(
         options=[("evenly spaced", "rank"), ("to scale", "position")],
         value=explorer.axis,
-        style={"button_width": "110px"},
+        style={"button_width": "130px"},
     )
     return _row(statistic, _linked(explorer, "view", view), _linked(explorer, "axis", axis))
 

@@ -96,7 +96,9 @@ class LDExplorer(ipywidgets.VBox):
         super().__init__(**initial)
         self.add_class("genobit-ld")
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
-        self._track_box = ipywidgets.VBox().add_class("genobit-ld-track")
+        self._track_box = ipywidgets.VBox(layout={"min_height": "240px"}).add_class(
+            "genobit-ld-track"
+        )
         self._status_line = ipywidgets.HTML().add_class("genobit-ld-status")
         self.controls = ld_controls(self)
         self.children = (*self.controls, self._status_line, self._track_box, self._plot_box)
@@ -225,7 +227,7 @@ class LDExplorer(ipywidgets.VBox):
         try:
             self.region = parse_region(text, self.contigs, self.region[0])
         except (ValueError, traitlets.TraitError) as error:
-            self.status = f"Error: {error}"
+            self._complain(error)
 
     def go_to_contig(self, contig: str) -> None:
         """Show the first variants of another contig, without a lead.
@@ -260,8 +262,12 @@ class LDExplorer(ipywidgets.VBox):
         """
         try:
             action(*arguments)
-        except Exception as error:  # noqa: BLE001  a button that fails must say why
-            self.status = f"Error: {error}"
+        except Exception as error:
+            self._complain(error)
+
+    def _complain(self, error: Exception) -> None:
+        # str() of a KeyError puts its message in quotes.
+        self.status = f"Error: {error.args[0] if error.args else type(error).__name__}"
 
     def refresh(self) -> None:
         """Compute and draw whatever has become stale; the widget does so by itself."""
@@ -274,8 +280,8 @@ class LDExplorer(ipywidgets.VBox):
             if "track" in stale:
                 self._compute_row()
             self._draw(stale)
-        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
-            self.status = f"Error: {error}"
+        except Exception as error:
+            self._complain(error)
 
     def _compute_window(self) -> None:
         began = time.perf_counter()
@@ -323,13 +329,12 @@ class LDExplorer(ipywidgets.VBox):
 
     def _build_plot(self) -> None:
         self._frame = Frame()
-        square = self.view == "square"
-        self._gestures = Gestures(self._on_move, self._on_tap, square=square)
+        self._gestures = Gestures(self._on_move, self._on_tap, self._shape())
         self._aim()
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
-        self._plot_box.children = (as_widget(draw, self._gestures.alive),)
+        self._plot_box.children = (as_widget(draw),)
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the stream's counter
+    def _picture(self, number: int) -> hv.Overlay:
         function = ld_heatmap if self.view == "square" else ld_triangle
         choice = self._choice
         lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
@@ -353,12 +358,12 @@ class LDExplorer(ipywidgets.VBox):
 
     def _build_track(self) -> None:
         self._track = Frame()
-        self._track_gestures = Gestures(lambda *_: None, self._on_track_tap, square=False)
+        self._track_gestures = Gestures(lambda *_: None, self._on_track_tap)
         self._aim_track()
         draw = hv.DynamicMap(self._track_picture, streams=[self._track])
-        self._track_box.children = (as_widget(draw, self._track_gestures.alive),)
+        self._track_box.children = (as_widget(draw),)
 
-    def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the stream's counter
+    def _track_picture(self, number: int) -> hv.Overlay:
         choice = self._choice
         track = ld_track(
             self._row, axis=self.axis, first_rank=choice.first_rank, rank_step=choice.step
@@ -406,8 +411,8 @@ class LDExplorer(ipywidgets.VBox):
             choice.first_rank,
             choice.step,
         )
-        shape = "square" if self.view == "square" else "down"
-        first, second = choice.variants[list(pair_at(self._window.values, bins, shape, x, y))]
+        pair = pair_at(self._window.values, bins, self._shape(), x, y)
+        first, second = choice.variants[list(pair)]
         # A second click on the pair turns to its other variant.
         self.lead = int(second if self.lead == first else first)
 
@@ -418,6 +423,9 @@ class LDExplorer(ipywidgets.VBox):
         # As far across the axis as the axis is high: near to the eye, whatever the units.
         away = np.hypot((at - x) / (end - start) * 5, np.nan_to_num(values) - y)
         self.lead = int(self._choice.variants[int(np.argmin(away))])
+
+    def _shape(self) -> str:
+        return "square" if self.view == "square" else "down"
 
     def _coordinates(self) -> np.ndarray:
         choice = self._choice
@@ -496,12 +504,14 @@ def _in_words(window: xr.DataArray, choice: Choice, statistic: str, seconds: flo
 
 def _hint() -> ipywidgets.HTML:
     return ipywidgets.HTML(
-        "<i>Click a pair to make its first variant the lead (click again for the other one): "
-        "its r² with the region appears here.</i>"
+        '<div style="height:190px;width:760px;margin:10px 20px;border:1px dashed #aaa;color:#555;'
+        'display:flex;align-items:center;justify-content:center;text-align:center">'
+        "Click a pair below: its first variant becomes the lead,<br>and its r² with the region "
+        "appears here. Click again for the pair's other variant.</div>"
     )
 
 
-def _name_picture(file_name: str, plot: Any, element: Any) -> None:  # noqa: ARG001  a hook
+def _name_picture(file_name: str, plot: Any, element: Any) -> None:
     from bokeh.models import SaveTool
 
     for tool in plot.state.toolbar.tools:

@@ -211,7 +211,7 @@ def _mark_haploid_calls_phased(source: Path, store: Path) -> None:
     calls, phased = group.get("call_genotype"), group.get("call_genotype_phased")
     if not isinstance(calls, zarr.Array) or not isinstance(phased, zarr.Array):
         msg = f"{source} has no genotypes: no GT among the FORMAT fields of its header."
-        raise ValueError(msg)  # noqa: TRY004 - it is the file that is wrong, not an argument's type
+        raise ValueError(msg)
     for start in range(0, calls.shape[0], calls.chunks[0]):
         rows = slice(start, start + calls.chunks[0])
         haploid = (np.asarray(calls[rows])[:, :, 1:] == -2).all(axis=2)

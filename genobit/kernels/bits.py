@@ -1,17 +1,27 @@
-"""Moving bits: halves and interleavings of words, selections and transposes of bit matrices, counts of rows."""
+"""Moving bits.
+
+Halves and interleavings of words, selections and transposes of bit matrices, counts of rows.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.simd import popcount
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 @njit
 def even_bits(x: np.uint64) -> np.uint64:
-    """Bits 0, 2, 4 ... 62 of a word, moved together into its lower half (Warren, Hacker's Delight, 7-4)."""
+    """Bits 0, 2, 4 .
+
+    62 of a word, moved together into its lower half (Warren, Hacker's Delight, 7-4).
+    """
     x &= np.uint64(0x5555555555555555)
     x = (x | x >> np.uint64(1)) & np.uint64(0x3333333333333333)
     x = (x | x >> np.uint64(2)) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -33,7 +43,10 @@ def spread_bits(x: np.uint64) -> np.uint64:
 
 @njit
 def interleave(even: NDArray[np.uint64], odd: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """even, odd (rows, n), out (rows, 2 n) <- their bits in turn: bit 2k from ``even``, 2k + 1 from ``odd``."""
+    """even, odd (rows, n), out (rows, 2 n) <- their bits in turn.
+
+    Bit 2k from ``even``, 2k + 1 from ``odd``.
+    """
     half = np.uint64(32)
     for i in range(even.shape[0]):
         for w in range(even.shape[1]):
@@ -57,7 +70,10 @@ def count_rows(words: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 @njit
 def select_bits(words: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """words (rows, n), bits (k,) -> (rows, ceil(k / 64)): bit j of a row is bit ``bits[j]`` of the old row."""
+    """words (rows, n), bits (k,) -> (rows, ceil(k / 64)).
+
+    Bit j of a row is bit ``bits[j]`` of the old row.
+    """
     rows = words.shape[0]
     k = bits.shape[0]
     out = np.zeros((rows, (k + 63) // 64), np.uint64)
@@ -87,7 +103,10 @@ def _transpose_block(block: NDArray[np.uint64]) -> None:
 
 @njit
 def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
-    """words (rows, ceil(bits / 64)) -> (bits, ceil(rows / 64)): bit i of row b is bit b of the old row i."""
+    """words (rows, ceil(bits / 64)) -> (bits, ceil(rows / 64)).
+
+    Bit i of row b is bit b of the old row i.
+    """
     rows, n = words.shape
     out = np.zeros((bits, (rows + 63) // 64), np.uint64)
     block = np.empty(64, np.uint64)

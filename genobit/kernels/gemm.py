@@ -1,15 +1,15 @@
-"""The matrix product over bit planes: C[i, j] = sum over positions of product(A[i], B[j]), block by block.
+"""The matrix product over bit planes, block by block: C[i, j] = sum of product(A[i], B[j]).
 
-A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (rows of values
-in {-1, 0, 1} as two planes, mask and sign; the sum of products). Blocks of integer counts are yielded while
-they are in cache, so that whoever asked turns them into r2, tau or distances there and then. All kernels
-give the same integers; `options.Options.kernel` names one, "auto" is the fastest on this CPU.
+A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (rows
+of values in {-1, 0, 1} as two planes, mask and sign; the sum of products). Blocks of integer
+counts are yielded while they are in cache, so that whoever asked turns them into r2, tau or
+distances there and then. All kernels give the same integers; `options.Options.kernel` names one,
+"auto" is the fastest on this CPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,8 +19,14 @@ from genobit.kernels.bits import interleave
 from genobit.options import get_options
 from genobit.simd import host
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 Planes = tuple[NDArray[np.uint64], ...]
-"""Planes of one operand, each (rows, words): one for "and" and "xor", mask and sign for "ternary"."""
+"""Planes of one operand, each (rows, words).
+
+One for "and" and "xor", mask and sign for "ternary".
+"""
 
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 512
@@ -52,7 +58,10 @@ class _Method(NamedTuple):
 
 
 def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Uninitialised array whose first element is on a cache line; vector loads then never straddle two."""
+    """Uninitialised array whose first element is on a cache line.
+
+    Vector loads then never straddle two.
+    """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     octets = np.empty(size + 64, np.uint8)
     offset = -octets.ctypes.data % 64
@@ -228,9 +237,7 @@ def products(
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
             counts.fill(method.start * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
-            method.multiply(
-                method.rows(a, slice(start, stop), padded), packed, diagonal, counts
-            )
+            method.multiply(method.rows(a, slice(start, stop), padded), packed, diagonal, counts)
             yield Block(
                 slice(start, stop), slice(left, right), counts[: stop - start, : right - left]
             )

@@ -1,16 +1,16 @@
 """Linkage disequilibrium of the rows of bit planes: blocks of counts -> blocks of r, r2, D or D'.
 
-Every statistic is a function of integers: the number n of haplotypes (or samples) called at both variants and,
-over those, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1; a dosage g enters as x = g - 1, which no
-correlation sees and which makes the product ternary. Without missing calls the sums of x and x^2 belong to
-a row and the product is all that is computed; with them all six come from a product of stacked planes. Both ways
-end in the same arithmetic on the same integers, so a result does not depend on which way its tile took.
+Every statistic is a function of integers: the number n of haplotypes (or samples) called at both
+variants and, over those, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1; a dosage
+g enters as x = g - 1, which no correlation sees and which makes the product ternary. Without
+missing calls the sums of x and x^2 belong to a row and the product is all that is computed; with
+them all six come from a product of stacked planes. Both ways end in the same arithmetic on the
+same integers, so a result does not depend on which way its tile took.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 R, R2, D, DPRIME = 0, 1, 2, 3
 STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME}
@@ -94,7 +97,10 @@ def _complete_block(
     scale_y: NDArray[np.float64],
     out: Float,
 ) -> None:
-    """counts (rows, columns) sums of x y; x, scale_x (rows,); y, scale_y (columns,); out (rows, columns)."""
+    """counts (rows, columns) sums of x y.
+
+    X, scale_x (rows,); y, scale_y (columns,); out (rows, columns).
+    """
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             out[i, j] = _statistic(code, n, x[i], y[j], scale_x[i] * scale_y[j], counts[i, j])
@@ -114,7 +120,10 @@ def _haplotype_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
 
 @njit
 def _dosage_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
-    """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved; out (rows, columns)."""
+    """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved.
+
+    Out (rows, columns).
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             n = float(counts[3 * i + 2, 3 * j + 2])
@@ -210,7 +219,7 @@ def _complete(
     a: Rows,
     b: Rows | None,
     dtype: DTypeLike,
-    upper: bool,  # noqa: FBT001 - internal
+    upper: bool,
     rows_of: Callable[[int, int], tuple[int, int]] | None,
     columns: int,
 ) -> Iterator[Values]:
@@ -257,7 +266,10 @@ def _mirror(values: Float, top: int, left: int, out: Float) -> None:
 
 
 def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
-    """The statistic of every row of ``a`` with every row of ``b``, or of ``a``: (rows, rows) float32."""
+    """The statistic of every row of ``a`` with every row of ``b``, or of ``a``.
+
+    (rows, rows) float32.
+    """
     other = a if b is None else b
     out = np.empty((a.planes[0].shape[0], other.planes[0].shape[0]), np.float32)
     for rows, columns, values in blocks(statistic, a, b, upper=b is None):
@@ -289,7 +301,10 @@ def _band(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple
 
 
 def _band_columns(last: NDArray[np.int64]) -> int:
-    """Block width for a band: an eighth of the window, so that what sticks out at its ends stays small."""
+    """Block width for a band.
+
+    An eighth of the window, so that what sticks out at its ends stays small.
+    """
     reach = int((last - np.arange(last.shape[0])).max(initial=0))
     return int(np.clip(reach // 8, 64, BLOCK_COLUMNS))
 
@@ -320,7 +335,10 @@ def _collect(
     found: NDArray[np.int64],
     r: NDArray[np.float64],
 ) -> int:
-    """Pairs i < shift + j, j <= last[i], of a block of r with float32(r^2) >= minimum; returns how many."""
+    """Pairs i < shift + j, j <= last[i], of a block of r with float32(r^2) >= minimum.
+
+    Returns how many.
+    """
     k = 0
     for i in range(values.shape[0]):
         row = top + i
@@ -338,10 +356,12 @@ def _collect(
 def pairs(
     a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, minimum: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` (or of ``a``) whose r2 is at least ``minimum``.
+    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` whose r2 is at least ``minimum``.
 
-    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a later one count. Returns
-    the rows of ``a``, those of ``b`` and r (float64), sorted by both. ``last`` never decreases.
+    Without ``b``, pairs within ``a``.
+    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a
+    later one count. Returns the rows of ``a``, those of ``b`` and r (float64), sorted by both.
+    ``last`` never decreases.
     """
     found, r = np.empty((2, 0), np.int64), np.empty(0)
     parts = [(found, r)]

@@ -1,24 +1,33 @@
 """Genotype calls or PLINK .bed rows -> bit planes, and the first call that does not fit.
 
-A kernel that meets a call it must not pack stops and says which rule and where; the words of the error belong to
-whoever knows the names (`lazy.packing`).
+A kernel that meets a call it must not pack stops and says which rule and where; the words of the
+error belong to whoever knows the names (`lazy.packing`).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.kernels.bits import even_bits
 from genobit.simd import equal_mask, less_mask
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 FINE, ALLELE, PLOIDY, VALUE, MISSING = 0, 1, 2, 3, 4
-"""What was wrong: nothing, an allele past the limit, a -2 (lower ploidy), below -2, a missing call."""
+"""What was wrong.
+
+Nothing, an allele past the limit, a -2 (lower ploidy), below -2, a missing call.
+"""
 
 
 @njit
-def _find(calls: NDArray[np.int8], limit: int, refuse_fill: bool, refuse_missing: bool) -> tuple[int, int]:  # noqa: FBT001 - numba kernel
+def _find(
+    calls: NDArray[np.int8], limit: int, refuse_fill: bool, refuse_missing: bool
+) -> tuple[int, int]:
     """Rule and position of the first call of a row that breaks a rule."""
     for k in range(calls.shape[0]):
         call = calls[k]
@@ -55,12 +64,13 @@ def pack_haplotypes(
     calls: NDArray[np.int8],
     alleles: NDArray[np.int8],
     limits: NDArray[np.int8],
-    refuse_missing: bool,  # noqa: FBT001 - numba kernel
+    refuse_missing: bool,
     planes: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """calls (rows, haplotypes) -> planes (2, rows, words): the row's allele, called. Returns rule, row, column.
+    """calls (rows, haplotypes) -> planes (2, rows, words): the row's allele, called.
 
-    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. -1 and -2 are not called.
+    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. -1 and -2 are
+    not called. Returns rule, row, column.
     """
     rows, n = calls.shape
     words = planes.shape[2]
@@ -95,13 +105,14 @@ def pack_dosages(
     calls: NDArray[np.int8],
     alleles: NDArray[np.int8],
     limits: NDArray[np.int8],
-    refuse_missing: bool,  # noqa: FBT001 - numba kernel
+    refuse_missing: bool,
     planes: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """calls (rows, 2 samples), a diploid's calls side by side -> planes (3, rows, words): carrier, hom_alt, called.
+    """calls (rows, 2 samples) -> planes (3, rows, words): carrier, hom_alt, called.
 
-    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. A sample with one of its two
-    alleles missing is missing. Returns rule, row, column.
+    The calls of a diploid stand side by side. A row counts its allele ``alleles[i]`` and accepts
+    alleles up to ``limits[i]``. A sample with one of its two alleles missing is missing. Returns
+    rule, row, column.
     """
     rows, n = calls.shape
     words = planes.shape[2]
@@ -136,9 +147,10 @@ def pack_dosages(
 
 @njit
 def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) -> None:
-    """raw (rows, ceil(samples / 4)) .bed bytes -> planes (3, rows, words): carrier, hom_alt, called, of allele A1.
+    """raw (rows, ceil(samples / 4)) -> planes (3, rows, words): carrier, hom_alt, called, of A1.
 
-    A call is two bits: 00 two copies of A1, 10 one, 11 none, 01 missing (PLINK 1 .bed specification).
+    A call is two bits: 00 two copies of A1, 10 one, 11 none, 01 missing (PLINK 1 .bed
+    specification).
     """
     rows, width = raw.shape
     words = planes.shape[2]
@@ -159,8 +171,13 @@ def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) 
 
 
 @njit
-def pair_haplotypes(alt: NDArray[np.uint64], called: NDArray[np.uint64], planes: NDArray[np.uint64]) -> None:
-    """Haplotype planes (rows, n), two haplotypes a sample -> planes (3, rows, words): carrier, hom_alt, called."""
+def pair_haplotypes(
+    alt: NDArray[np.uint64], called: NDArray[np.uint64], planes: NDArray[np.uint64]
+) -> None:
+    """Haplotype planes (rows, n), two haplotypes a sample -> planes (3, rows, words).
+
+    Carrier, hom_alt, called.
+    """
     half, one = np.uint64(32), np.uint64(1)
     n = alt.shape[1]
     for i in range(alt.shape[0]):

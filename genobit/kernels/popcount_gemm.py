@@ -1,22 +1,26 @@
 """The popcount GEMM for CPUs that count the bits of a vector register (AVX-512 VPOPCNTDQ).
 
-A tile of 4 rows x 4 registers of 8 columns keeps 16 accumulators; a word of A is broadcast, a lane is a row
-of B, so there is no horizontal sum. On such a core (Zen 4) it runs at 90 to 99 % of what its registers
-allow for and + popcount + add. The code is right on every host, LLVM splits the registers.
+A tile of 4 rows x 4 registers of 8 columns keeps 16 accumulators; a word of A is broadcast, a
+lane is a row of B, so there is no horizontal sum. On such a core (Zen 4) it runs at 90 to 99 % of
+what its registers allow for and + popcount + add. The code is right on every host, LLVM splits
+the registers.
 
-Layout: rows are the words themselves. A column panel holds, for each word, one word of each of ``COLUMNS`` rows
-of B (``AND``, ``XOR``), or the mask words and then the sign words of ``TERNARY_COLUMNS`` rows.
+Layout: rows are the words themselves. A column panel holds, for each word, one word of each of
+``COLUMNS`` rows of B (``AND``, ``XOR``), or the mask words and then the sign words of
+``TERNARY_COLUMNS`` rows.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.simd import WORD_LANES, add_words, broadcast, load_words, popcount, zero_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROWS = 4
 COLUMNS = 4 * WORD_LANES
@@ -28,7 +32,10 @@ SLAB = 640
 
 @njit
 def pack_columns(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """words (rows, n), out (panels, n, columns) <- transposed by panel; rows past the end are zero."""
+    """words (rows, n), out (panels, n, columns) <- transposed by panel.
+
+    Rows past the end are zero.
+    """
     rows, n = words.shape
     panels, _, columns = out.shape
     for panel in range(panels):
@@ -156,8 +163,9 @@ def multiply_ternary(
     diagonal: int,
     counts: NDArray[np.int32],
 ) -> None:
-    """Sums of products of values in {-1, 0, 1}: counts += pop(m) - 2 pop(m & (s ^ s')), m = m_a & m_b.
+    """Sums of products of values in {-1, 0, 1}.
 
+    counts += pop(m) - 2 pop(m & (s_a ^ s_b)) with m = m_a & m_b.
     a_* (m, n), b_* (panels, n, TERNARY_COLUMNS), counts (m, panels * TERNARY_COLUMNS).
     """
     m, n = a_mask.shape

@@ -1,12 +1,19 @@
-"""The popcount GEMM without SIMD: one word at a time, for any CPU, and the plain statement of what the others do."""
+"""The popcount GEMM without SIMD.
+
+One word at a time, for any CPU, and the plain statement of what the others do.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.simd import popcount
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @njit

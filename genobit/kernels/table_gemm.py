@@ -1,23 +1,24 @@
 """The popcount GEMM for CPUs without a vector popcount: four bits a lookup.
 
-A vector popcount costs eight AVX2 instructions for 256 bits (Mula's two nibble lookups), and carry-save adders
-(Harley-Seal) bring that to about six. In a matrix product one side of the AND is the same for all lanes, so
-the AND itself can go into the table: with ``t = table[nibble of row i]``, ``t[nibble of row j]`` is already
-``popcount(a & b)`` of four positions. That is one lookup and one byte addition for 128 bits, two
-instructions instead of four (Harley-Seal) or eight, and any other product of the two nibbles costs the same: XOR
-counts, or the products of two ternary values.
+A vector popcount costs eight AVX2 instructions for 256 bits (Mula's two nibble lookups), and
+carry-save adders (Harley-Seal) bring that to about six. In a matrix product one side of the AND
+is the same for all lanes, so the AND itself can go into the table: with ``t = table[nibble of row
+i]``, ``t[nibble of row j]`` is already ``popcount(a & b)`` of four positions. That is one lookup
+and one byte addition for 128 bits, two instructions instead of four (Harley-Seal) or eight, and
+any other product of the two nibbles costs the same: XOR counts, or the products of two ternary
+values.
 
-Layout: rows are bytes ``nibble << 4``, the offset of their table. A column panel holds, for each nibble position,
-one byte for each of ``COLUMNS`` rows of B. Bytes overflow after 63 additions of at most 4, so
-they are added into 16-bit counts every ``STEPS`` nibbles, and these into int32 once a ``SLAB``.
+Layout: rows are bytes ``nibble << 4``, the offset of their table. A column panel holds, for each
+nibble position, one byte for each of ``COLUMNS`` rows of B. Bytes overflow after 63 additions of
+at most 4, so they are added into 16-bit counts every ``STEPS`` nibbles, and these into int32 once
+a ``SLAB``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.simd import (
@@ -28,6 +29,9 @@ from genobit.simd import (
     lookup,
     zero_bytes,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROWS = 4
 COLUMNS = 2 * BYTE_LANES
@@ -54,7 +58,10 @@ def product_table(product: str) -> NDArray[np.uint8]:
 
 @njit
 def pack_rows(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """words (rows, n), out (>= rows, 16 n) <- table offsets, nibble by nibble; rows past the end are zero."""
+    """words (rows, n), out (>= rows, 16 n) <- table offsets, nibble by nibble.
+
+    Rows past the end are zero.
+    """
     rows = words.shape[0]
     octets = words.view(np.uint8)
     for i in range(rows):
@@ -68,7 +75,10 @@ def pack_rows(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
 
 @njit
 def pack_columns(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """words (rows, n), out (panels, 16 n, COLUMNS) <- nibbles, a byte each, rows dealt as `add_bytes` collects them."""
+    """words (rows, n), out (panels, 16 n, COLUMNS) <- nibbles, a byte each.
+
+    Rows are dealt to the lanes as `add_bytes` collects them.
+    """
     rows, n = words.shape
     half = BYTE_LANES // 2
     lanes = np.arange(COLUMNS)

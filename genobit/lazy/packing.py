@@ -1,16 +1,21 @@
-"""Genotype calls or .bed rows in chunks -> planes in chunks, one task a chunk, and changes of packed chunks."""
+"""Genotype calls or .bed rows in chunks.
+
+Result: planes in chunks, one task a chunk, and changes of packed chunks.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from numpy.typing import NDArray
 
 from genobit.options import get_options
 from genobit.packing import CALLED, Layout, tail_mask, words_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DaskPlanes = dict[str, da.Array]
 """Plane name -> uint64 (rows, words)."""
@@ -69,8 +74,8 @@ def pack_calls(
 ) -> DaskPlanes:
     """Planes of calls (variants, samples, ploidy) int8, lazily; ``layout`` says which.
 
-    Row i counts allele ``alleles[i]`` and refuses alleles past ``limits[i]``. With ``refuse_missing`` the plane
-    ``called`` is left out and a missing call is an error.
+    Row i counts allele ``alleles[i]`` and refuses alleles past ``limits[i]``. With
+    ``refuse_missing`` the plane ``called`` is left out and a missing call is an error.
     """
     calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2])})
     names = (*layout.planes, CALLED)
@@ -130,7 +135,9 @@ def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> s
 
     place = f"call_genotype is {call} at variants={variant}, samples={sample}"
     return {
-        pack.ALLELE: f"{place}: expected alleles 0..{limit}; pack with multiallelic='drop' or 'split'",
+        pack.ALLELE: (
+            f"{place}: expected alleles 0..{limit}; pack with multiallelic='drop' or 'split'"
+        ),
         pack.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele index",
         pack.PLOIDY: (
             f"{place}: this sample has lower ploidy here, which has no diploid dosage; select "
@@ -150,8 +157,10 @@ def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[
 
 
 def require_phased(calls: da.Array, phased: da.Array) -> da.Array:
-    """The calls (variants, samples, ploidy), of which a heterozygous one that is not phased is an error."""
-    positions = da.from_array(np.arange(calls.shape[0]), chunks=(calls.chunks[0],))
+    """The calls (variants, samples, ploidy); a heterozygous one that is not phased is an error."""
+    positions = [
+        da.from_array(np.arange(calls.shape[axis]), chunks=(calls.chunks[axis],)) for axis in (0, 1)
+    ]
     return da.blockwise(
         _check_phase,
         "vch",
@@ -159,15 +168,20 @@ def require_phased(calls: da.Array, phased: da.Array) -> da.Array:
         "vch",
         phased.rechunk(calls.chunks[:2]),
         "vc",
-        positions,
+        positions[0],
         "v",
+        positions[1],
+        "c",
         dtype=calls.dtype,
         meta=np.empty((0, 0, 0), calls.dtype),
     )
 
 
 def _check_phase(
-    calls: NDArray[Any], phased: NDArray[np.bool_], positions: NDArray[np.int64]
+    calls: NDArray[Any],
+    phased: NDArray[np.bool_],
+    variants: NDArray[np.int64],
+    samples: NDArray[np.int64],
 ) -> NDArray[Any]:
     unphased = ~phased.astype(bool)
     if unphased.any():
@@ -177,7 +191,7 @@ def _check_phase(
         if wrong.size:
             i, s = wrong[0]
             msg = (
-                f"the heterozygous call at variants={positions[i]} (sample {s} of its chunk) is not "
+                f"the heterozygous call at variants={variants[i]}, samples={samples[s]} is not "
                 "phased: pack dosages (phased=False), or phase the genotypes first"
             )
             raise ValueError(msg)

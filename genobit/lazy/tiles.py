@@ -1,15 +1,20 @@
-"""Schedules over the tiles of a product: the square from its triangle, bands, and pairs of chunks of a band."""
+"""Schedules over the tiles of a product.
+
+The square from its triangle, bands, and pairs of chunks of a band.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 Planes = Sequence[da.Array]
 """Planes of an operand, each (rows, words), the same chunks of rows."""
@@ -33,8 +38,8 @@ def square(
 ) -> da.Array:
     """The matrix whose tile (i, j) is ``function(planes of a's chunk i, planes of b's chunk j)``.
 
-    Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it by
-    ``function(planes, None)``), and the others are the transposes of the same tasks.
+    Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it
+    by ``function(planes, None)``), and the others are the transposes of the same tasks.
     """
     a = whole_rows(a)
     symmetric = b is None
@@ -55,7 +60,8 @@ def square(
 class Band:
     """Which chunks of rows a window couples.
 
-    ``last[i]`` is the last row in the window of row i (row i itself where it is alone); it never decreases.
+    ``last[i]`` is the last row in the window of row i (row i itself where it is alone); it never
+    decreases.
     """
 
     def __init__(self, rows: tuple[int, ...], last: NDArray[np.int64]) -> None:
@@ -63,7 +69,10 @@ class Band:
         self.last = last
 
     def chunks(self) -> Iterator[tuple[int, int, int, int]]:
-        """Of each chunk: its number, its rows start and stop, and the last chunk its windows reach."""
+        """Of each chunk.
+
+        Its number, its rows start and stop, and the last chunk its windows reach.
+        """
         for i in range(len(self.edges) - 1):
             start, stop = int(self.edges[i]), int(self.edges[i + 1])
             reach = int(self.last[stop - 1])
@@ -77,7 +86,11 @@ def band(
     width: int,
     dtype: DTypeLike,
 ) -> da.Array:
-    """The (rows, width) array whose chunk i is ``function(chunks i, i + 1, ..., last of i's rows, width)``."""
+    """The (rows, width) array of a window.
+
+    Its chunk i is ``function(planes of the chunks its windows reach, last, reach, width)``, where
+    ``last`` counts from the first row of chunk i and ``reach`` is how many rows the windows take.
+    """
     planes = whole_rows(planes)
     rows = planes[0].chunks[0]
     name = "genobit-band-" + tokenize(function, [p.name for p in planes], last, width)
@@ -96,9 +109,11 @@ def band_tiles(
     last: NDArray[np.int64],
     labels: Callable[[slice], Any],
 ) -> tuple[list[Any], HighLevelGraph]:
-    """Keys and graph of ``function(chunk i, chunk j, last, labels of i, labels of j)`` for all chunks a window couples.
+    """Keys and graph of a task for each pair of chunks that a window couples.
 
-    ``last`` arrives as an index into chunk j's rows; ``shift`` is the distance between the first rows.
+    Task (i, j) is ``function(planes of i, planes of j, last, shift, labels of i, labels of j)``.
+    ``last`` arrives as an index into chunk j's rows; ``shift`` is the distance between the first
+    rows.
     """
     planes = whole_rows(planes)
     rows = planes[0].chunks[0]

@@ -101,7 +101,6 @@ def ld_track(
             alpha=0.7,
             tools=[_track_hover(scale.label)],
             hooks=[track_hook(columns_of(row, 0, bins), axis), margins],
-            default_tools=["save"],
         )
         * hv.Points(none, kdims, vdims, group="Missing").opts(
             color=NO_VALUE_COLOUR, marker="x", size=6
@@ -114,6 +113,7 @@ def ld_track(
         frame_width=WIDTH,
         frame_height=140,
         show_legend=False,
+        default_tools=["save"],
         xlabel=axis_label(row, 0, axis),
         ylabel=scale.label,
         ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)),

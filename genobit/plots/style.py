@@ -53,15 +53,16 @@ class Scale:
     """How one statistic is named and coloured."""
 
     label: str
+    name: str
     limits: tuple[float, float]
     anchors: tuple[str, ...]
 
 
 SCALES = {
-    "r2": Scale("r²", (0.0, 1.0), BLUES),
-    "r": Scale("r", (-1.0, 1.0), ORANGE_TO_PURPLE),
-    "D": Scale("D", (-0.25, 0.25), ORANGE_TO_PURPLE),
-    "dprime": Scale("D′", (-1.0, 1.0), ORANGE_TO_PURPLE),
+    "r2": Scale("r²", "squared correlation r²", (0.0, 1.0), BLUES),
+    "r": Scale("r", "correlation r", (-1.0, 1.0), ORANGE_TO_PURPLE),
+    "D": Scale("D", "disequilibrium D", (-0.25, 0.25), ORANGE_TO_PURPLE),
+    "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), ORANGE_TO_PURPLE),
 }
 
 
@@ -150,7 +151,7 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
-def margins(plot: Any, element: Any) -> None:  # noqa: ARG001  HoloViews passes both
+def margins(plot: Any, element: Any) -> None:
     """Set equal margins (a HoloViews hook), so that stacked plots share their x axis."""
     plot.state.min_border_left = 90
     plot.state.min_border_right = 90

@@ -1,0 +1,283 @@
+"""Packed Datasets: made from genotypes, selected by samples, taken apart into planes.
+
+May import: io, analyses, and what is below. Labels and layout only; the bits move in `lazy` and
+`kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from genobit import model
+from genobit.options import get_options
+from genobit.packing import CALLED, PREFIX, Layout
+
+if TYPE_CHECKING:
+    import dask.array as da
+
+Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
+
+
+def pack(ds: xr.Dataset, *, rows: str, phased: bool, multiallelic: str, missing: str) -> xr.Dataset:
+    """Pack the genotypes of a Dataset; the parameters are those of ``ds.genobit.pack``."""
+    _one_of("rows", rows, ("variants", "samples"))
+    _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
+    _one_of("missing", missing, ("keep", "refuse"))
+    if model.layout_of(ds) is not None:
+        msg = "the Dataset is packed already; pack the genotypes it was made of"
+        raise ValueError(msg)
+    source = model.require_genotypes(ds)
+    chosen, alleles, limits = _biallelic(ds, multiallelic)
+    calls = model.require_genotypes(chosen)
+    layout = _layout(calls, rows, phased=phased)
+    refuse = missing == "refuse" or _none_missing(calls)
+    planes = _bed_planes(source, layout) if chosen is ds and not refuse else None
+    if planes is None:
+        planes = _call_planes(chosen, calls, layout, alleles, limits, refuse_missing=refuse)
+    return _packed_dataset(chosen, calls, planes, layout)
+
+
+def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) -> xr.Dataset:
+    """Select by position, inside the planes of a packed Dataset; see ``ds.genobit.isel``."""
+    layout = model.layout_of(ds)
+    for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
+        if selection is None:
+            continue
+        positions = _positions(selection, ds.sizes[dim], dim)
+        if layout is not None and dim == layout.along:
+            ds, layout = _isel_bits(ds, layout, positions)
+        else:
+            ds = ds.isel({dim: positions})
+    return ds
+
+
+def by_variants(
+    ds: xr.Dataset, *, phased: bool | None
+) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
+    """Take a Dataset apart for an analysis of variants, packing it first where it is not.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or planes.
+    phased
+        Haplotypes (True), dosages (False), or what the planes hold.
+
+    Returns
+    -------
+        The packed Dataset, its layout, and its planes by name with rows along variants.
+
+    Raises
+    ------
+    ValueError
+        If the planes run the other way, or hold dosages where haplotypes are asked for.
+    """
+    layout = model.layout_of(ds)
+    if layout is None:
+        ds = pack(ds, rows="variants", phased=bool(phased), multiallelic="refuse", missing="keep")
+        return by_variants(ds, phased=phased)
+    if layout.rows != "variants":
+        msg = (
+            f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "
+            "genotypes with ds.genobit.pack(rows='variants')"
+        )
+        raise ValueError(msg)
+    if phased and layout.kind == "dosage":
+        msg = (
+            "phased=True needs haplotypes and the planes hold dosages: pack the genotypes with "
+            "ds.genobit.pack(phased=True)"
+        )
+        raise ValueError(msg)
+    names = [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
+    planes = {name: _as_dask(ds[PREFIX + name].data) for name in names}
+    if phased is False and layout.kind == "haplotype":
+        return ds, *_dosages(planes, layout)
+    return ds, layout, planes
+
+
+def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[str, da.Array]]:
+    from genobit.lazy.packing import as_dosages
+
+    if layout.ploidy != 2:
+        msg = f"dosages need ploidy 2, the haplotypes are of ploidy {layout.ploidy}"
+        raise ValueError(msg)
+    samples = layout.bits // 2
+    return Layout("dosage", layout.rows, samples, 1), as_dosages(planes, samples)
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
+        raise ValueError(msg)
+
+
+def _as_dask(data: Any) -> da.Array:
+    """The array itself, or an in-memory one cut into chunks of `chunk_rows` rows."""
+    import dask.array as da
+
+    if isinstance(data, da.Array):
+        return data
+    return da.from_array(np.asarray(data), chunks=(get_options().chunk_rows, -1))
+
+
+def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
+    samples, ploidy = calls.sizes[model.SAMPLES], calls.sizes[model.PLOIDY]
+    along = samples if rows == "variants" else calls.sizes[model.VARIANTS]
+    if not phased:
+        if ploidy != 2:
+            msg = (
+                f"{model.CALL_GENOTYPE} has ploidy {ploidy}, a dosage needs 2: pack haplotypes "
+                "with phased=True"
+            )
+            raise ValueError(msg)
+        return Layout("dosage", rows, along, 1)
+    if rows == "samples":
+        msg = "haplotypes are packed with rows='variants'; rows='samples' takes dosages"
+        raise ValueError(msg)
+    if "plink_bed" in calls.attrs:
+        msg = (
+            "phased=True needs phased calls, and a PLINK 1 .bed keeps no phase: pack dosages "
+            "(phased=False), or open the phased VCF"
+        )
+        raise ValueError(msg)
+    return Layout("haplotype", rows, samples * ploidy, ploidy)
+
+
+def _none_missing(calls: xr.DataArray) -> bool:
+    """Whether genotypes in memory miss no call; lazy ones are not computed to find out."""
+    data = calls.variable._data
+    return isinstance(data, np.ndarray) and bool((data >= 0).all())
+
+
+def _biallelic(
+    ds: xr.Dataset, policy: str
+) -> tuple[xr.Dataset, NDArray[np.int8], NDArray[np.int8]]:
+    """The Dataset with one allele to count a row, those alleles, and the largest a row may have."""
+    counts = model.allele_counts(ds)
+    n = ds.sizes[model.VARIANTS]
+    ones = np.ones(n, np.int8)
+    if counts is None:
+        if policy != "refuse":
+            msg = (
+                f"multiallelic={policy!r} needs the variable {model.VARIANT_ALLELE!r}, "
+                "which the Dataset lacks"
+            )
+            raise KeyError(msg)
+        return ds, ones, ones
+    if not (counts > 2).any():
+        return ds, ones, ones
+    if policy == "refuse":
+        model.require_biallelic(counts)
+    if policy == "drop":
+        kept = np.flatnonzero(counts <= 2)
+        if not kept.size:
+            msg = f"all {n} variants have more than two alleles: nothing is left to pack"
+            raise ValueError(msg)
+        return ds.isel(variants=kept), ones[kept], ones[kept]
+    copies = np.maximum(counts - 1, 1)
+    source = np.repeat(np.arange(n), copies)
+    allele = np.arange(source.size) - np.repeat(np.cumsum(copies) - copies, copies) + 1
+    split = ds.isel(variants=source)
+    names = np.asarray(split[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values)
+    pair = np.stack([names[:, 0], names[np.arange(source.size), allele]], axis=1)
+    split = split.drop_vars(model.VARIANT_ALLELE).assign(
+        {
+            model.VARIANT_ALLELE: ((model.VARIANTS, "alleles_split"), pair),
+            "variant_split_allele": (model.VARIANTS, allele),
+        }
+    )
+    limits = np.maximum(counts - 1, 1)[source]
+    return split, allele.astype(np.int8), limits.astype(np.int8)
+
+
+def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | None:
+    """Planes split from the rows of the .bed file that the genotypes are, untouched.
+
+    None for any other.
+    """
+    from genobit.io.plink import bed_source
+    from genobit.lazy.packing import pack_bed, row_chunk
+
+    bed = bed_source(calls)
+    if bed is None or layout.kind != "dosage":
+        return None
+    raw = bed.raw_array(row_chunk(bed.bytes_per_row))
+    return pack_bed(raw, bed.n_samples, layout)
+
+
+def _call_planes(
+    ds: xr.Dataset,
+    calls: xr.DataArray,
+    layout: Layout,
+    alleles: NDArray[np.int8],
+    limits: NDArray[np.int8],
+    *,
+    refuse_missing: bool,
+) -> dict[str, da.Array]:
+    from genobit.lazy import packing
+
+    data = calls.chunk().data
+    if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
+        phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
+        data = packing.require_phased(data, phased.chunk().data)
+    return packing.pack_calls(data, layout, alleles, limits, refuse_missing=refuse_missing)
+
+
+def _packed_dataset(
+    ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
+) -> xr.Dataset:
+    coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
+    n = layout.bits // layout.ploidy
+    coords[model.BIT[layout.along]] = xr.Variable(layout.along, layout.ploidy * np.arange(n))
+    variables = {
+        PREFIX + name: ((layout.rows, model.WORDS), plane) for name, plane in planes.items()
+    }
+    attributes = {**ds.attrs, **layout.to_attributes()}
+    attributes[model.COUNTED_ALLELE] = calls.attrs.get(
+        model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
+    )
+    return xr.Dataset(variables, coords, attributes)
+
+
+def _positions(selection: Selection, size: int, dim: str) -> NDArray[np.int64]:
+    if isinstance(selection, slice):
+        return np.arange(size)[selection]
+    chosen = np.atleast_1d(np.asarray(selection))
+    if chosen.dtype == bool:
+        if chosen.shape != (size,):
+            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
+            raise IndexError(msg)
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        msg = f"{dim}= takes a slice, whole numbers or a boolean mask, not {selection!r}"
+        raise IndexError(msg)
+    positions = chosen.astype(np.int64)
+    wrong = np.flatnonzero((positions < -size) | (positions >= size))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"{dim}[{k}] = {positions[k]} is outside the {size} {dim}"
+        raise IndexError(msg)
+    return np.where(positions < 0, positions + size, positions)
+
+
+def _isel_bits(
+    ds: xr.Dataset, layout: Layout, positions: NDArray[np.int64]
+) -> tuple[xr.Dataset, Layout]:
+    from genobit.lazy.packing import select_bits
+
+    bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
+    names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
+    chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
+    rest = ds.drop_vars(names).isel({layout.along: positions})
+    planes = {
+        name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
+        for name in names
+    }
+    first = xr.Variable(layout.along, layout.ploidy * np.arange(positions.size))
+    out = rest.assign(planes).assign_coords({model.BIT[layout.along]: first})
+    return out.assign_attrs(chosen.to_attributes()), chosen

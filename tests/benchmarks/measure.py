@@ -1,0 +1,78 @@
+"""How a ratio is taken: both sides in turn on one pinned core, the median of the rounds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Row(NamedTuple):
+    """A line of the report: a rate or time here, what it is compared with, and their ratio."""
+
+    table: str
+    what: str
+    value: float
+    unit: str
+    against: str
+    ratio: float | None = None
+    wanted: float | None = None
+    """The ratio that the project holds itself to, if any."""
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Time of one call."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def median(call: Callable[[], Any], rounds: int) -> float:
+    """Median time of a call after one that does not count (compilation, page faults)."""
+    call()
+    return statistics.median(seconds(call) for _ in range(rounds))
+
+
+def rates(calls: dict[str, tuple[Callable[[], Any], float]], rounds: int) -> dict[str, list[float]]:
+    """Work per second of each call, round by round, all calls in each round."""
+    for call, _ in calls.values():
+        call()
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, (call, work) in calls.items():
+            found[name].append(work / seconds(call))
+    return found
+
+
+def ratio(numerator: list[float], denominator: list[float]) -> float:
+    """Median of the ratios of the rounds: what changed the clock changed both sides."""
+    return statistics.median(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def pin() -> str:
+    """Keep this process on one core; returns what was done, for the report."""
+    if not hasattr(os, "sched_setaffinity"):
+        return "not pinned: this system has no sched_setaffinity"
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    return f"pinned to core {core}"
+
+
+@contextlib.contextmanager
+def cores(count: int) -> Iterator[bool]:
+    """Let the process use more cores for a while; yields whether there are that many."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield (os.cpu_count() or 1) >= count
+        return
+    before = os.sched_getaffinity(0)
+    available = sorted(range(os.cpu_count() or 1))[-count:]
+    os.sched_setaffinity(0, set(available))
+    try:
+        yield len(os.sched_getaffinity(0)) >= count
+    finally:
+        os.sched_setaffinity(0, before)

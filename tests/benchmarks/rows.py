@@ -1,0 +1,289 @@
+"""The benchmarks: each function yields rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dask
+import numpy as np
+import xarray as xr
+
+import genobit as gb
+from genobit.kernels import gemm, pack
+from genobit.packing import Layout, words_for
+
+from . import limits
+from .measure import Row, cores, median, rates, ratio, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIGA = 1e9
+
+
+def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> gemm.Planes:
+    """Random planes with clean tails; a sign is set only where its mask is."""
+    generator = np.random.default_rng(seed)
+    planes = []
+    for _ in range(count):
+        words = generator.integers(0, 2**64, (rows, words_for(bits)), dtype=np.uint64)
+        words[:, -1] &= np.uint64((1 << (bits % 64 or 64)) - 1)
+        planes.append(words & planes[0] if planes else words)
+    return tuple(planes)
+
+
+def haplotypes(variants: int, bits: int) -> xr.Dataset:
+    """A packed Dataset of random haplotypes, in memory."""
+    layout = Layout("haplotype", "variants", bits, 2)
+    return xr.Dataset(
+        {"plane_alt": (("variants", "words"), random_planes(variants, bits, 1)[0])},
+        {"sample_bit": ("samples", 2 * np.arange(bits // 2))},
+        layout.to_attributes(),
+    )
+
+
+def drain(product: str, a: gemm.Planes, b: gemm.Planes) -> None:
+    """Run a product and look at nothing."""
+    for _ in gemm.products(product, a, b):
+        pass
+
+
+def best_limit(found: dict[str, list[float]], product: str) -> tuple[str, list[float]]:
+    """The faster of the scalar and the vector register limit of and + popcount + add."""
+    names = [f"scalar {product}", f"vector {product}"]
+    name = max(names, key=lambda n: statistics.median(found[n]))
+    return name, found[name]
+
+
+def engine(*, quick: bool) -> Iterator[Row]:
+    """The GEMM against the registers of this core."""
+    rows = 1024 if quick else 4096
+    for product, wanted in (("and", (0.90, 0.95, 0.95)), ("ternary", (0.88, 0.92, 0.92))):
+        for bits, goal in zip((2504, 10_000, 100_000), wanted, strict=True):
+            planes = 2 if product == "ternary" else 1
+            a = random_planes(rows, bits, planes)
+            b = random_planes(rows, bits, planes, seed=1)
+            calls = {n: c for n, c in limits.work().items() if n.endswith(product)}
+            calls["gemm"] = (lambda p=product, a=a, b=b: drain(p, a, b), rows * rows * bits)
+            found = rates(calls, 3 if bits > 50_000 else 7)
+            rate = statistics.median(found["gemm"]) / GIGA
+            what = f"{product} GEMM {rows} x {rows} rows, {bits:,} bits"
+            unit = "Gbit/s" if product == "and" else "G products/s"
+            name, limit = best_limit(found, product)
+            at = f"register limit, {name} + popcount + add ({statistics.median(limit) / GIGA:.0f})"
+            yield Row("engine", what, rate, unit, at, ratio(found["gemm"], limit), goal)
+            if gemm.chosen_kernel() == "table":
+                own = found[f"table {product}"]
+                at = f"register limit, byte lookup + add ({statistics.median(own) / GIGA:.0f})"
+                yield Row("engine", what, rate, unit, at, ratio(found["gemm"], own))
+
+
+def other_cpu(*, quick: bool) -> Iterator[Row]:
+    """The AND GEMM compiled for AVX2, on this core, in a process of its own."""
+    code = (
+        "import json, statistics; from tests_benchmarks import limits, rows, measure\n"
+        f"n = {512 if quick else 2048}\n"
+        "a, b = rows.random_planes(n, 10_000, 1), rows.random_planes(n, 10_000, 1, seed=1)\n"
+        "calls = {'scalar and': limits.work()['scalar and'],"
+        " 'gemm': (lambda: rows.drain('and', a, b), n * n * 10_000)}\n"
+        "f = measure.rates(calls, 7)\n"
+        "m = statistics.median\n"
+        "print(json.dumps([m(f['gemm']), m(f['scalar and']),"
+        " measure.ratio(f['gemm'], f['scalar and'])]))"
+    )
+    if "x86" not in os.uname().machine if hasattr(os, "uname") else True:
+        return
+    rate, limit, share = _in_process(code, NUMBA_CPU_NAME="haswell")
+    at = f"register limit, scalar and + popcount + add ({limit / GIGA:.0f})"
+    what = "and GEMM compiled for haswell (AVX2), 10,000 bits"
+    yield Row("engine", what, rate / GIGA, "Gbit/s", at, share, 1.7)
+
+
+def _in_process(code: str, **environment: str) -> Any:
+    """Run code in a fresh interpreter on the same core and read the JSON it prints."""
+    # The folder may be imported as tests.benchmarks or as genobit_benchmarks; its place is the
+    # same.
+    folder = Path(__file__).parent
+    prelude = (
+        "import importlib.util, sys\n"
+        "s = importlib.util.spec_from_file_location('tests_benchmarks',"
+        f" {str(folder / '__init__.py')!r},"
+        f" submodule_search_locations=[{str(folder)!r}])\n"
+        "m = importlib.util.module_from_spec(s); sys.modules['tests_benchmarks'] = m\n"
+        "s.loader.exec_module(m)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", prelude + code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"a benchmark's process failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _ld(ds: xr.Dataset) -> None:
+    ds.genobit.ld("r2").compute()
+
+
+PAPER = {2504: (1.89, 14.2), 10_000: (5.36, 49.2), 100_000: (48.09, 466.0)}
+"""Seconds of the GEMM and of plink 1.9 on one core, 10,000 SNPs.
+
+Tables I to III of Alachiotis et al. 2016.
+"""
+
+
+def disequilibrium(*, quick: bool) -> Iterator[Row]:
+    """ld("r2") from packed planes to the float32 square in memory, and the paper's tables."""
+    variants = 2000 if quick else 10_000
+    shapes = (2504, 10_000) if quick else (2504, 10_000, 100_000)
+    goals = {2504: 0.45, 100_000: 0.85}
+    with dask.config.set(scheduler="synchronous"):
+        for bits in shapes:
+            ds = haplotypes(variants, bits)
+            pairs = variants * (variants + 1) / 2
+            calls = {n: c for n, c in limits.work().items() if n.endswith("and")}
+            calls["ld"] = (lambda ds=ds: _ld(ds), pairs * bits)
+            found = rates(calls, 3 if bits > 50_000 else 5)
+            rate = statistics.median(found["ld"])
+            what = f'ld("r2"), {variants:,} variants x {bits:,} haplotypes'
+            name, limit = best_limit(found, "and")
+            at = f"{name} + popcount + add limit for the triangle"
+            yield Row(
+                "ld", what, rate / GIGA, "Gbit/s", at, ratio(found["ld"], limit), goals.get(bits)
+            )
+            if "table and" in found:
+                at = "byte lookup + add limit for the triangle"
+                yield Row(
+                    "ld", what, rate / GIGA, "Gbit/s", at, ratio(found["ld"], found["table and"])
+                )
+            if variants == 10_000:
+                ours = pairs * bits / rate
+                for program, theirs in zip(("its GEMM", "plink 1.9"), PAPER[bits], strict=True):
+                    at = f"the 2016 paper's {theirs} s, {program}, one core of its time"
+                    yield Row("paper", what, ours, "s", at, theirs / ours)
+
+
+def plink(*, quick: bool) -> Iterator[Row]:
+    """The same r2 triangle by plink 1.9, where it is installed, one thread, on the same core."""
+    program = shutil.which("plink1.9")
+    if program is None:
+        return
+    variants, samples = (1000, 2504) if quick else (4000, 2504)
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = _random_bed(Path(folder), variants, samples)
+        command = [program, "--bfile", str(prefix), "--r2", "triangle", "bin4", "--threads", "1"]
+        command += ["--allow-no-sex", "--out", str(prefix)]
+        with dask.config.set(scheduler="synchronous"):
+            ours = median(lambda: _ld(gb.open_plink(prefix)), 3)
+        theirs = median(lambda: subprocess.run(command, capture_output=True, check=True), 3)
+    what = f'open_plink -> ld("r2"), {variants:,} variants x {samples:,} samples'
+    yield Row(
+        "peer", what, ours, "s", f"plink 1.9 --r2 triangle bin4 ({theirs:.2f} s)", theirs / ours
+    )
+
+
+def _random_bed(folder: Path, variants: int, samples: int) -> Path:
+    prefix = folder / "random"
+    generator = np.random.default_rng(0)
+    codes = generator.choice(np.array([0, 2, 3], np.uint8), (variants, (samples + 3) // 4 * 4))
+    codes[:, samples:] = 0
+    quads = codes.reshape(variants, -1, 4)
+    body = (quads << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
+    prefix.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + body.tobytes())
+    bim = (f"1 v{i} 0 {i + 1} A G\n" for i in range(variants))
+    prefix.with_suffix(".bim").write_text("".join(bim))
+    fam = (f"s{i} s{i} 0 0 0 -9\n" for i in range(samples))
+    prefix.with_suffix(".fam").write_text("".join(fam))
+    return prefix
+
+
+def threads(*, quick: bool) -> Iterator[Row]:
+    """Two threads against one."""
+    ds = haplotypes(4096 if quick else 8192, 10_000)
+    result = ds.genobit.ld("r2")
+    with gb.set_options(chunk_rows=1024):
+        result = ds.genobit.ld("r2")
+    with cores(2) as enough:
+        if not enough:
+            return
+        with dask.config.set(scheduler="threads", num_workers=1):
+            result.compute()
+            one = [seconds(result.compute) for _ in range(1)]
+        pairs = []
+        for _ in range(5):
+            with dask.config.set(scheduler="threads", num_workers=1):
+                one = seconds(result.compute)
+            with dask.config.set(scheduler="threads", num_workers=2):
+                pairs.append(one / seconds(result.compute))
+    what = f'ld("r2"), {ds.sizes["variants"]:,} variants x 10,000 haplotypes, two threads'
+    yield Row("threads", what, one, "s on one", "one thread", statistics.median(pairs), 1.9)
+
+
+def packing(*, quick: bool) -> Iterator[Row]:
+    """Packing against a memory copy of its input."""
+    rows, samples = (2000, 5000) if quick else (4000, 10_000)
+    generator = np.random.default_rng(0)
+    calls = generator.integers(0, 2, (rows, 2 * samples)).astype(np.int8)
+    raw = generator.integers(0, 256, (8 * rows, -(-samples // 4)), dtype=np.uint8)
+    ones = np.ones(rows, np.int8)
+    dosages = np.empty((3, rows, words_for(samples)), np.uint64)
+    alleles = np.empty((2, rows, words_for(2 * samples)), np.uint64)
+    split = np.empty((3, 8 * rows, words_for(samples)), np.uint64)
+    copies = np.empty_like(calls), np.empty_like(raw)
+    work: dict[str, Any] = {
+        "copy of int8 calls": (lambda: np.copyto(copies[0], calls), calls.nbytes),
+        "int8 calls to dosage planes": (
+            lambda: pack.pack_dosages(calls, ones, ones, False, dosages),
+            calls.nbytes,
+        ),
+        "int8 calls to haplotype planes": (
+            lambda: pack.pack_haplotypes(calls, ones, ones, False, alleles),
+            calls.nbytes,
+        ),
+        "copy of .bed rows": (lambda: np.copyto(copies[1], raw), raw.nbytes),
+        ".bed rows to planes": (lambda: pack.split_bed(raw, samples, split), raw.nbytes),
+    }
+    found = rates(work, 9)
+    for name in work:
+        if name.startswith("copy"):
+            against = name
+            continue
+        rate = statistics.median(found[name]) / GIGA
+        share = ratio(found[name], found[against])
+        yield Row("packing", name, rate, "GB/s", against, share, 0.35)
+
+
+def startup(*, quick: bool) -> Iterator[Row]:
+    """What importing costs, and the first ld() with a warm compile cache."""
+    code = (
+        "import json, time; import numpy, xarray; t = time.perf_counter(); import genobit;"
+        "print(json.dumps(time.perf_counter() - t))"
+    )
+    times = [_in_process(code) for _ in range(3 if quick else 7)]
+    yield Row("startup", "import genobit", statistics.median(times), "s", "beyond numpy + xarray")
+    code = (
+        "import json, time; import genobit; from tests_benchmarks import rows\n"
+        "ds = rows.haplotypes(500, 2504)\n"
+        "def once():\n"
+        "    t = time.perf_counter(); ds.genobit.ld('r2').compute()\n"
+        "    return time.perf_counter() - t\n"
+        "print(json.dumps([once(), once()]))"
+    )
+    _in_process(code)
+    pairs = [_in_process(code) for _ in range(3 if quick else 7)]
+    extra = statistics.median(first - second for first, second in pairs)
+    yield Row("startup", "first ld(), warm compile cache", extra, "s", "over the second call")
+
+
+ALL = (engine, other_cpu, packing, disequilibrium, plink, threads, startup)
