@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import model, packed
+from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -158,6 +159,7 @@ class GenobitDatasetAccessor:
         phased: bool | None = None,
         other: xr.Dataset | None = None,
         window: int | str | None = None,
+        compute: bool = False,
     ) -> xr.DataArray:
         """Linkage disequilibrium between variants.
 
@@ -175,19 +177,23 @@ class GenobitDatasetAccessor:
         window
             Only pairs on one contig at most this far apart: variants (1000) or a distance
             ("500kb", "0.5cM"). The result is a band.
+        compute
+            Compute at once, in memory. Refused, with its size, where the result would be larger
+            than ``get_options().eager_limit`` bytes.
 
         Returns
         -------
-            float32, lazy. (variants_0, variants_1) with the labels of the variants on both sides;
-            or, with a window, (variants, offsets), where entry (i, k) is the pair of variant i
-            and i + offsets[k], NaN outside.
+            float32, lazy unless ``compute``. (variants_0, variants_1) with the labels of the
+            variants on both sides; or, with a window, (variants, offsets), where entry (i, k) is
+            the pair of variant i and i + offsets[k], NaN outside.
 
         Raises
         ------
         ValueError
-            For an unknown statistic, one that dosages do not have, other samples in ``other``,
-            unsorted positions with a window, or a result past ``get_options().eager_limit`` where
-            it would be computed at once.
+            For an unknown statistic, one that dosages do not have, other samples in ``other``, or
+            unsorted positions with a window.
+        MemoryError
+            With ``compute``, for a result past the limit; says its size and what to do.
 
         Notes
         -----
@@ -217,7 +223,9 @@ class GenobitDatasetAccessor:
             coords: dict[Hashable, Any] = _along(ds, model.VARIANTS)
             coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
             attributes["window"] = str(window)
-            return xr.DataArray(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
+            dims = (model.VARIANTS, "offsets")
+            band = xr.DataArray(data, coords, dims, statistic, attributes)
+            return _computed(band) if compute else band
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
@@ -228,7 +236,8 @@ class GenobitDatasetAccessor:
             data = ld.matrix(planes, layout, statistic, right_planes)
         coords = {**_along(ds, model.VARIANTS, "_0"), **_along(right, model.VARIANTS, "_1")}
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
-        return xr.DataArray(data, coords, dims, statistic, attributes)
+        matrix = xr.DataArray(data, coords, dims, statistic, attributes)
+        return _computed(matrix) if compute else matrix
 
     def ld_pairs(
         self,
@@ -286,6 +295,21 @@ class GenobitDatasetAccessor:
         return dd.from_delayed(parts, meta=example, verify_meta=False)
 
 
+def _computed(result: xr.DataArray) -> xr.DataArray:
+    """The result in memory, unless that would take more than the user allows at once."""
+    limit = get_options().eager_limit
+    if result.nbytes > limit:
+        shape = " x ".join(f"{size:,}" for size in result.shape)
+        msg = (
+            f"the {result.name} of {shape} pairs takes {result.nbytes / 2**30:,.1f} GiB, more than "
+            f"eager_limit ({limit / 2**30:,.1f} GiB): leave out compute=True and take or store "
+            "what you need of the lazy result, use window= or ld_pairs(), select variants, or raise "
+            "gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    return result.compute()
+
+
 def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
     """The coordinates of one dimension, with a suffix on their names and on the dimension's."""
     return {
@@ -323,7 +347,8 @@ def _pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     if model.VARIANT_CONTIG in ds.variables:
         contig = np.asarray(ds[model.VARIANT_CONTIG].values)
         if model.CONTIG_ID in ds.variables:
-            contig = np.asarray(ds[model.CONTIG_ID].values).astype(str)[contig]
+            # Not str: a Zarr store gives back StringDType, which has no fixed width.
+            contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
         labels["contig"] = contig
     for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
         if variable in ds.variables:

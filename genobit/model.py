@@ -174,9 +174,11 @@ def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
     """
     if VARIANT_ALLELE not in ds:
         return None
-    alleles = ds[VARIANT_ALLELE].transpose(VARIANTS, ...).values
-    present = np.array(alleles, dtype=str)
-    return ((present != "") & (present != "nan")).sum(axis=1).astype(np.int64)
+    alleles = ds[VARIANT_ALLELE].transpose(VARIANTS, ...)
+    # As objects: a fixed width would be that of the longest indel.
+    alleles = alleles.astype(str if alleles.dtype.kind == "S" else object)
+    present = alleles.notnull() & (alleles != "") & (alleles != "nan")
+    return np.asarray(present.values.sum(axis=1), np.int64)
 
 
 def require_biallelic(counts: NDArray[np.int64]) -> None:

@@ -142,12 +142,12 @@ class Gestures:
         if self._figure is not None:
             self._apply()
 
-    def hook(self, plot: Any, element: Any) -> None:
+    def hook(self, plot: Any, _element: Any) -> None:
         """Take hold of the figure on the first frame.
 
         Parameters
         ----------
-        plot, element
+        plot, _element
             As HoloViews calls hooks.
         """
         if self._figure is plot.state:
@@ -173,7 +173,7 @@ class Gestures:
         elif self._shape == "down":
             _show(self._figure.y_range, start - end, 0.0)
 
-    def _on_range(self, attr: str, old: list[Any], new: list[Any]) -> None:  # noqa: ARG002
+    def _on_range(self, _attr: str, _old: list[Any], new: list[Any]) -> None:
         start, end = new
         before = self.target or (start, end)
         # The browser repeats what it was told to show; less than a pixel is nobody's gesture.

@@ -262,7 +262,7 @@ class LDExplorer(ipywidgets.VBox):
         """
         try:
             action(*arguments)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
 
     def _complain(self, error: Exception) -> None:
@@ -280,7 +280,7 @@ class LDExplorer(ipywidgets.VBox):
             if "track" in stale:
                 self._compute_row()
             self._draw(stale)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
 
     def _compute_window(self) -> None:
@@ -334,7 +334,7 @@ class LDExplorer(ipywidgets.VBox):
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
         self._plot_box.children = (as_widget(draw),)
 
-    def _picture(self, number: int) -> hv.Overlay:
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
         choice = self._choice
         lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
@@ -363,7 +363,7 @@ class LDExplorer(ipywidgets.VBox):
         draw = hv.DynamicMap(self._track_picture, streams=[self._track])
         self._track_box.children = (as_widget(draw),)
 
-    def _track_picture(self, number: int) -> hv.Overlay:
+    def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         choice = self._choice
         track = ld_track(
             self._row, axis=self.axis, first_rank=choice.first_rank, rank_step=choice.step
@@ -511,7 +511,7 @@ def _hint() -> ipywidgets.HTML:
     )
 
 
-def _name_picture(file_name: str, plot: Any, element: Any) -> None:
+def _name_picture(file_name: str, plot: Any, _element: Any) -> None:
     from bokeh.models import SaveTool
 
     for tool in plot.state.toolbar.tools:

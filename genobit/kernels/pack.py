@@ -124,13 +124,16 @@ def pack_dosages(
         suspect = np.uint64(0)
         for w in range(words):
             alt, missing, odd = _masks(row, 128 * w, allele, limit, tail)
-            absent = even_bits(missing | missing >> one)
+            absent = np.uint64(0)
+            if missing:  # rare enough that the branch costs less than moving zeros
+                absent = even_bits(missing | missing >> one)
             carrier = even_bits(alt | alt >> one)
             hom_alt = even_bits(alt & alt >> one)
             suspect |= odd | (missing if refuse_missing else np.uint64(0))
             if 128 * w + 64 < n:
                 alt, missing, odd = _masks(row, 128 * w + 64, allele, limit, tail)
-                absent |= even_bits(missing | missing >> one) << half
+                if missing:
+                    absent |= even_bits(missing | missing >> one) << half
                 carrier |= even_bits(alt | alt >> one) << half
                 hom_alt |= even_bits(alt & alt >> one) << half
                 suspect |= odd | (missing if refuse_missing else np.uint64(0))

@@ -99,7 +99,7 @@ def pair_hook(
         The statistic's name.
     """
 
-    def hook(plot: Any, element: Any) -> None:
+    def hook(plot: Any, _element: Any) -> None:
         from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 
         sources = plot.handles.get("genobit_sources")
@@ -142,7 +142,7 @@ def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None
         What the x axis counts.
     """
 
-    def hook(plot: Any, element: Any) -> None:
+    def hook(plot: Any, _element: Any) -> None:
         from bokeh.models import ColumnDataSource
 
         source = plot.handles.get("genobit_columns")

@@ -63,7 +63,7 @@ def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
     """Take the ids of one axis, or positions where there are none."""
     name = f"variant_id_{side}"
     if name in result.coords:
-        return result[name].values.astype(str)
+        return result[name].values.astype(object)
     return np.array([f"{position:,}" for position in result[f"variant_position_{side}"].values])
 
 

@@ -151,7 +151,7 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
-def margins(plot: Any, element: Any) -> None:
+def margins(plot: Any, _element: Any) -> None:
     """Set equal margins (a HoloViews hook), so that stacked plots share their x axis."""
     plot.state.min_border_left = 90
     plot.state.min_border_right = 90
