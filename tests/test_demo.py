@@ -1,0 +1,72 @@
+"""The demonstration: its files, and a report that needs nothing but itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import genobit as gb
+from genobit import cli
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Path:
+    cohort = gb.sample_dataset()
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        gb, "sample_dataset", lambda: cohort.isel(variants=slice(0, 20_000, 20)), raising=False
+    )
+    folder = tmp_path_factory.mktemp("demo")
+    status = cli.main(["demo", "--out", str(folder)])
+    patch.undo()
+    assert status == 0
+    return folder
+
+
+def test_report__refers_to_no_other_file(written):
+    page = (written / "report.html").read_text(encoding="utf-8")
+    head = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=", page.split("<script>")[0])
+    assert not re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=", head)
+
+
+def test_report__has_pictures_and_timings(written):
+    page = (written / "report.html").read_text(encoding="utf-8")
+    assert page.count("<figure>") == 4
+    assert "1,000 variants x 2,000 samples" in page
+    assert "$" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_pairs__are_strong_and_near(written):
+    pandas = pytest.importorskip("pandas")
+    pairs = pandas.read_parquet(written / "ld_pairs.parquet")
+    assert len(pairs) > 100
+    assert pairs["r2"].min() >= 0.2
+    assert (pairs["position_1"] - pairs["position_0"]).between(0, 200_000).all()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path")
+def test_report__draws_offline(written):
+    playwright = pytest.importorskip("playwright.sync_api")
+    problems: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+        )
+        page = browser.new_page(offline=True)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("requestfailed", lambda request: problems.append(request.url))
+        page.goto((written / "report.html").as_uri())
+        page.wait_for_function("Bokeh.documents[0]?.is_idle")
+        assert page.locator(".bk-Figure").count() == 4
+        # A canvas that was never painted compresses to almost nothing.
+        assert len(page.locator(".bk-Figure").first.screenshot()) > 20_000
+        browser.close()
+    assert problems == []
