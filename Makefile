@@ -17,7 +17,7 @@ help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
 
 $(BIN)/python:
-	@PYTHON="$(PYTHON)" tools/make-environment $(VENV)
+	@PYTHON="$(PYTHON)" .ci/make-environment $(VENV)
 
 $(VENV)/.user: pyproject.toml | $(BIN)/python
 	@echo "Installing genobit with its extras"
