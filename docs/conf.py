@@ -18,5 +18,9 @@ myst_heading_anchors = 3
 # The notebooks are run by the tests; here they are shown as they are.
 nb_execution_mode = "off"
 
-autodoc_typehints = "description"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+default_role = "code"
 napoleon_google_docstring = False
+# Types are in the hints, so what a function returns is described in prose.
+napoleon_custom_sections = [("Returns", "prose")]
