@@ -32,13 +32,14 @@ def pack(ds: xr.Dataset, *, rows: str, phased: bool, multiallelic: str, missing:
         msg = "the Dataset is packed already; pack the genotypes it was made of"
         raise ValueError(msg)
     source = model.require_genotypes(ds)
-    chosen, alleles, limits = _biallelic(ds, multiallelic)
+    chosen, numbers, alleles, limits = _biallelic(ds, multiallelic)
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
     refuse = missing == "refuse" or _none_missing(calls)
     planes = _bed_planes(source, layout) if chosen is ds and not refuse else None
     if planes is None:
-        planes = _call_planes(chosen, calls, layout, alleles, limits, refuse_missing=refuse)
+        along = (numbers, alleles, limits)
+        planes = _call_planes(chosen, calls, layout, along, refuse_missing=refuse)
     return _packed_dataset(chosen, calls, planes, layout)
 
 
@@ -156,11 +157,15 @@ def _none_missing(calls: xr.DataArray) -> bool:
 
 def _biallelic(
     ds: xr.Dataset, policy: str
-) -> tuple[xr.Dataset, NDArray[np.int8], NDArray[np.int8]]:
-    """The Dataset with one allele to count a row, those alleles, and the largest a row may have."""
+) -> tuple[xr.Dataset, NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
+    """The Dataset with one allele to count a row, and of each row three things.
+
+    The number of its variant before dropping or splitting, that allele, and the largest it may
+    have.
+    """
     counts = model.allele_counts(ds)
     n = ds.sizes[model.VARIANTS]
-    ones = np.ones(n, np.int8)
+    numbers, ones = np.arange(n), np.ones(n, np.int8)
     if counts is None:
         if policy != "refuse":
             msg = (
@@ -168,9 +173,9 @@ def _biallelic(
                 "which the Dataset lacks"
             )
             raise KeyError(msg)
-        return ds, ones, ones
+        return ds, numbers, ones, ones
     if not (counts > 2).any():
-        return ds, ones, ones
+        return ds, numbers, ones, ones
     if policy == "refuse":
         model.require_biallelic(counts)
     if policy == "drop":
@@ -178,9 +183,9 @@ def _biallelic(
         if not kept.size:
             msg = f"all {n} variants have more than two alleles: nothing is left to pack"
             raise ValueError(msg)
-        return ds.isel(variants=kept), ones[kept], ones[kept]
+        return ds.isel(variants=kept), kept, ones[kept], ones[kept]
     copies = np.maximum(counts - 1, 1)
-    source = np.repeat(np.arange(n), copies)
+    source = np.repeat(numbers, copies)
     allele = np.arange(source.size) - np.repeat(np.cumsum(copies) - copies, copies) + 1
     split = ds.isel(variants=source)
     names = np.asarray(split[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values)
@@ -192,7 +197,7 @@ def _biallelic(
         }
     )
     limits = np.maximum(counts - 1, 1)[source]
-    return split, allele.astype(np.int8), limits.astype(np.int8)
+    return split, source, allele.astype(np.int8), limits.astype(np.int8)
 
 
 def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | None:
@@ -214,8 +219,7 @@ def _call_planes(
     ds: xr.Dataset,
     calls: xr.DataArray,
     layout: Layout,
-    alleles: NDArray[np.int8],
-    limits: NDArray[np.int8],
+    along: tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]],
     *,
     refuse_missing: bool,
 ) -> dict[str, da.Array]:
@@ -224,8 +228,8 @@ def _call_planes(
     data = calls.chunk().data
     if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
         phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
-        data = packing.require_phased(data, phased.chunk().data)
-    return packing.pack_calls(data, layout, alleles, limits, refuse_missing=refuse_missing)
+        data = packing.require_phased(data, phased.chunk().data, along[0])
+    return packing.pack_calls(data, layout, *along, refuse_missing=refuse_missing)
 
 
 def _packed_dataset(
@@ -270,6 +274,9 @@ def _isel_bits(
 ) -> tuple[xr.Dataset, Layout]:
     from genobit.lazy.packing import select_bits
 
+    if not positions.size:
+        msg = f"{layout.along}= selects none of the {ds.sizes[layout.along]} {layout.along}"
+        raise IndexError(msg)
     bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
     names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)

@@ -317,10 +317,11 @@ def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
 
 
 def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
-    steps = np.diff(coordinate)
-    wrong = np.flatnonzero(~(steps >= 0))
-    if wrong.size or not np.isfinite(coordinate).all():
-        k = start + (int(wrong[0]) + 1 if wrong.size else 0)
+    # Compared, not subtracted: differences of unsigned positions are never negative.
+    wrong = ~np.isfinite(coordinate)
+    wrong[1:] |= coordinate[1:] < coordinate[:-1]
+    if wrong.any():
+        k = start + int(wrong.argmax())
         msg = (
             f"{name} decreases or is no number at variants={k}: a window needs sorted positions; "
             "sort the genotypes before packing, for example with "

@@ -67,6 +67,7 @@ def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
 def pack_calls(
     calls: da.Array,
     layout: Layout,
+    numbers: NDArray[np.int64],
     alleles: NDArray[np.int8],
     limits: NDArray[np.int8],
     *,
@@ -74,8 +75,9 @@ def pack_calls(
 ) -> DaskPlanes:
     """Planes of calls (variants, samples, ploidy) int8, lazily; ``layout`` says which.
 
-    Row i counts allele ``alleles[i]`` and refuses alleles past ``limits[i]``. With
-    ``refuse_missing`` the plane ``called`` is left out and a missing call is an error.
+    Row i counts allele ``alleles[i]``, refuses alleles past ``limits[i]`` and is variant
+    ``numbers[i]`` in messages. With ``refuse_missing`` the plane ``called`` is left out and a
+    missing call is an error.
     """
     calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2])})
     names = (*layout.planes, CALLED)
@@ -86,7 +88,7 @@ def pack_calls(
         len(names),
         calls,
         "vch",
-        (alleles, limits, np.arange(calls.shape[0])),
+        (alleles, limits, numbers),
         samples=calls.shape[1],
         refuse_missing=refuse_missing,
     )
@@ -156,10 +158,14 @@ def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[
     return np.stack([transpose_bits(plane, bits) for plane in planes])
 
 
-def require_phased(calls: da.Array, phased: da.Array) -> da.Array:
-    """The calls (variants, samples, ploidy); a heterozygous one that is not phased is an error."""
+def require_phased(calls: da.Array, phased: da.Array, numbers: NDArray[np.int64]) -> da.Array:
+    """The calls (variants, samples, ploidy); a heterozygous one that is not phased is an error.
+
+    Row i is variant ``numbers[i]`` in the message.
+    """
     positions = [
-        da.from_array(np.arange(calls.shape[axis]), chunks=(calls.chunks[axis],)) for axis in (0, 1)
+        da.from_array(along, chunks=(calls.chunks[axis],))
+        for axis, along in enumerate((numbers, np.arange(calls.shape[1])))
     ]
     return da.blockwise(
         _check_phase,
