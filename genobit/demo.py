@@ -84,6 +84,7 @@ def run(folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     watch = Stopwatch()
+    print("Opening the sample; the first run simulates it, which takes some seconds", flush=True)
     with watch.step("Open the sample (simulated on the first run)") as notes:
         cohort = gb.sample_dataset()
         notes.append(f"{size(cohort, 'variants')} x {size(cohort, 'samples')}")
