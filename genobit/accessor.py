@@ -303,8 +303,8 @@ def _computed(result: xr.DataArray) -> xr.DataArray:
         msg = (
             f"the {result.name} of {shape} pairs takes {result.nbytes / 2**30:,.1f} GiB, more than "
             f"eager_limit ({limit / 2**30:,.1f} GiB): leave out compute=True and take or store "
-            "what you need of the lazy result, use window= or ld_pairs(), select variants, or raise "
-            "gb.set_options(eager_limit=...)"
+            "what you need of the lazy result, use window= or ld_pairs(), select variants, or "
+            "raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
     return result.compute()

@@ -170,7 +170,7 @@ class BedFile:
 
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
         """Name of a lazy array: the same for the same bytes cut the same way."""
-        stat = os.stat(self.path)
+        stat = Path(self.path).stat()
         return f"plink-{kind}-" + tokenize(
             self.path, stat.st_size, stat.st_mtime_ns, self.n_variants, self.n_samples, sizes
         )
