@@ -187,6 +187,17 @@ def chosen_kernel() -> str:
     return "table" if host().byte_lanes else "scalar"
 
 
+def stacked(*planes: NDArray[np.uint64]) -> Planes:
+    """Planes of one operand interleaved row by row, so that one product gives all their pairs.
+
+    The "and" product of k stacked planes with k stacked planes, with ``group=k``, holds in
+    ``counts[k i + p, k j + q]`` the positions where plane p of row i and plane q of row j are set.
+    Of the planes carrier and hom_alt these are the four counts of a 3 x 3 genotype table.
+    """
+    rows, words = planes[0].shape
+    return (np.stack(planes, axis=1).reshape(rows * len(planes), words),)
+
+
 def products(
     product: str,
     a: Planes,

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
-from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products
+from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,8 +167,7 @@ def _operand(rows: Rows) -> Planes:
 def _stacked(rows: Rows) -> Planes:
     """All planes that the six sums need as one, interleaved row by row."""
     planes = rows.planes if rows.haplotypes else rows.homozygotes()
-    stack = np.stack([*planes, rows.every()], axis=1)
-    return (stack.reshape(-1, stack.shape[2]),)
+    return stacked(*planes, rows.every())
 
 
 def blocks(
