@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
 from genobit.packing import CALLED, PREFIX, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
-    import xarray as xr
     from numpy.typing import NDArray
 
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
@@ -31,6 +31,8 @@ CONTIG_ID = "contig_id"
 COUNTED_ALLELE = "counted_allele"
 BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
 """Coordinate along the packed axis: the first bit of each sample or variant."""
+WORD = "word"
+"""Coordinate along the words: their numbers."""
 
 _GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
 
@@ -88,7 +90,7 @@ def layout_of(ds: xr.Dataset) -> Layout | None:
         _check_plane(ds, PREFIX + plane, layout)
     if PREFIX + CALLED in ds:
         _check_plane(ds, PREFIX + CALLED, layout)
-    _check_bits(ds, layout)
+    _check_marks(ds, layout)
     return layout
 
 
@@ -112,32 +114,99 @@ def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
         raise ValueError(msg)
 
 
-def _check_bits(ds: xr.Dataset, layout: Layout) -> None:
-    name = BIT[layout.along]
-    n = layout.bits // layout.ploidy
+def _check_marks(ds: xr.Dataset, layout: Layout) -> None:
     remedy = (
         f"select {layout.along} of packed genotypes with .genobit.isel({layout.along}=...), "
         "which moves the bits too"
     )
-    if name not in ds.coords:
-        msg = f"the packed Dataset lacks the coordinate {name!r}; {remedy}"
-        raise ValueError(msg)
-    positions = np.asarray(ds[name].values)
-    expected = layout.ploidy * np.arange(n)
-    if positions.shape != (n,):
+    for name, (dim, expected) in _marks(layout).items():
+        if name not in ds.coords:
+            msg = f"the packed Dataset lacks the coordinate {name!r}; {remedy}"
+            raise ValueError(msg)
+        marks = np.asarray(ds[name].values)
+        if marks.shape != expected.shape:
+            msg = (
+                f"the planes hold {expected.size} {dim}, the Dataset now has {marks.size}: a plain "
+                f"isel or sel along {dim!r} leaves the planes behind; {remedy}"
+            )
+            raise ValueError(msg)
+        wrong = np.flatnonzero(marks != expected)
+        if wrong.size:
+            k = int(wrong[0])
+            msg = (
+                f"{name}[{k}] is {marks[k]}, expected {expected[k]}: the Dataset was reordered "
+                f"along {dim!r} and the planes were not; {remedy}"
+            )
+            raise ValueError(msg)
+
+
+class PlanesIndex(xr.Index):
+    """Index of a coordinate that marks bits or words, which refuses to be selected from.
+
+    xarray asks the index of a coordinate before it selects along the coordinate's dimension, so
+    a plain ``isel(samples=...)`` of packed genotypes stops here instead of leaving the planes
+    behind. A Dataset that comes back from a file has no index; `layout_of` compares the marks.
+    """
+
+    def __init__(self, dim: Hashable) -> None:
+        self._dim = dim
+
+    @classmethod
+    def from_variables(
+        cls,
+        variables: Mapping[Any, xr.Variable],
+        *,
+        options: Mapping[str, Any],  # noqa: ARG003 - xarray's signature
+    ) -> PlanesIndex:
+        """Index the one coordinate that marks the bits."""
+        (variable,) = variables.values()
+        return cls(variable.dims[0])
+
+    def create_variables(
+        self, variables: Mapping[Any, xr.Variable] | None = None
+    ) -> dict[Hashable, xr.Variable]:
+        """The coordinate as it is."""
+        return dict(variables or {})
+
+    def isel(self, indexers: Mapping[Any, Any]) -> PlanesIndex:
+        """Refuse any selection but that of everything.
+
+        Raises
+        ------
+        ValueError
+            Names the dimension and the method that moves the bits too.
+        """
+        if all(isinstance(chosen, slice) and chosen == slice(None) for chosen in indexers.values()):
+            return self
+        what = "samples" if self._dim == WORDS else self._dim
         msg = (
-            f"the planes hold {n} {layout.along}, the Dataset now has {positions.size}: "
-            f"a plain isel or sel along {layout.along!r} leaves the planes behind; {remedy}"
+            f"a plain selection along {self._dim!r} would leave the bit planes behind: select "
+            f"{what} of packed genotypes with .genobit.isel({what}=...), which moves the bits too"
         )
         raise ValueError(msg)
-    wrong = np.flatnonzero(positions != expected)
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"{name}[{k}] is {positions[k]}, expected {expected[k]}: the Dataset was reordered "
-            f"along {layout.along!r} and the planes were not; {remedy}"
-        )
-        raise ValueError(msg)
+
+    def equals(
+        self,
+        other: xr.Index,
+        *,
+        exclude: frozenset[Hashable] | None = None,  # noqa: ARG002 - xarray's signature
+    ) -> bool:
+        """Whether the other marks the bits along the same dimension."""
+        return isinstance(other, PlanesIndex) and self._dim == other._dim
+
+
+def mark_bits(ds: xr.Dataset, layout: Layout) -> xr.Dataset:
+    """Add the coordinates that mark bits and words, each guarded by a `PlanesIndex`."""
+    for name, (dim, marks) in _marks(layout).items():
+        ds = ds.drop_vars(name, errors="ignore").assign_coords({name: (dim, marks)})
+        ds = ds.set_xindex(name, PlanesIndex)
+    return ds
+
+
+def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
+    """Coordinates that stand still only as long as nobody selects along the bits."""
+    first = layout.ploidy * np.arange(layout.bits // layout.ploidy)
+    return {BIT[layout.along]: (layout.along, first), WORD: (WORDS, np.arange(layout.words))}
 
 
 def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:

@@ -236,8 +236,6 @@ def _packed_dataset(
     ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
 ) -> xr.Dataset:
     coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
-    n = layout.bits // layout.ploidy
-    coords[model.BIT[layout.along]] = xr.Variable(layout.along, layout.ploidy * np.arange(n))
     variables = {
         PREFIX + name: ((layout.rows, model.WORDS), plane) for name, plane in planes.items()
     }
@@ -245,7 +243,7 @@ def _packed_dataset(
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(
         model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
     )
-    return xr.Dataset(variables, coords, attributes)
+    return model.mark_bits(xr.Dataset(variables, coords, attributes), layout)
 
 
 def _positions(selection: Selection, size: int, dim: str) -> NDArray[np.int64]:
@@ -280,11 +278,11 @@ def _isel_bits(
     bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
     names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
-    rest = ds.drop_vars(names).isel({layout.along: positions})
+    rest = ds.drop_vars([*names, model.BIT[layout.along], model.WORD])
+    rest = rest.isel({layout.along: positions})
     planes = {
         name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
         for name in names
     }
-    first = xr.Variable(layout.along, layout.ploidy * np.arange(positions.size))
-    out = rest.assign(planes).assign_coords({model.BIT[layout.along]: first})
-    return out.assign_attrs(chosen.to_attributes()), chosen
+    out = rest.assign(planes).assign_attrs(chosen.to_attributes())
+    return model.mark_bits(out, chosen), chosen

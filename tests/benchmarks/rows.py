@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 
 import genobit as gb
+from genobit import model
 from genobit.kernels import gemm, pack
 from genobit.packing import Layout, words_for
 
@@ -43,11 +44,8 @@ def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> gemm.Plane
 def haplotypes(variants: int, bits: int) -> xr.Dataset:
     """A packed Dataset of random haplotypes, in memory."""
     layout = Layout("haplotype", "variants", bits, 2)
-    return xr.Dataset(
-        {"plane_alt": (("variants", "words"), random_planes(variants, bits, 1)[0])},
-        {"sample_bit": ("samples", 2 * np.arange(bits // 2))},
-        layout.to_attributes(),
-    )
+    planes = {"plane_alt": (("variants", "words"), random_planes(variants, bits, 1)[0])}
+    return model.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 
 
 def drain(product: str, a: gemm.Planes, b: gemm.Planes) -> None:
