@@ -7,6 +7,8 @@ that another bridge is one file.
 from __future__ import annotations
 
 import asyncio
+import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -14,20 +16,86 @@ import ipywidgets
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Seconds in which further gestures join the first: shorter than a frame is felt.
-PATIENCE = 0.04
+#: Seconds in which further gestures join the first.
+PATIENCE = 0.03
 #: Seconds that BokehJS usually takes to start, and between attempts if it was slower.
 START_OF_BOKEHJS = 1.0
 RETRIES = (3.0, 4.0, 6.0, 10.0, 20.0)
 
 
-def as_widget(view: Any) -> ipywidgets.Widget:
+class Home:
+    """The thread and event loop that an explorer was made on: all its drawing is done there.
+
+    JupyterLab runs the messages of widgets on a thread beside the one that runs cells, and
+    bokeh, panel and HoloViews share state between threads without a lock: drawing on both
+    stopped pictures from being sent.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self.loop: asyncio.AbstractEventLoop | None
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:  # a script or a test
+            self.loop = None
+
+    def run(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function here: at once from this thread, soon from another.
+
+        Parameters
+        ----------
+        function, *arguments
+            What to call.
+        """
+        if self.loop is None or threading.get_ident() == self._thread:
+            function(*arguments)
+        else:
+            self.loop.call_soon_threadsafe(function, *arguments)
+
+
+class Coalesced:
+    """Calls a function once for many requests that come close together.
+
+    Without an event loop, as in a script or a test, it calls at once.
+
+    Parameters
+    ----------
+    home
+        Where to call it.
+    function
+        Called without arguments.
+    """
+
+    def __init__(self, home: Home, function: Callable[[], None]) -> None:
+        self._home = home
+        self._function = function
+        self._pending = False
+
+    def __call__(self) -> None:
+        """Ask for a call."""
+        self._home.run(self._ask)
+
+    def _ask(self) -> None:
+        if self._home.loop is None:
+            self._function()
+        elif not self._pending:
+            self._pending = True
+            self._home.loop.call_later(PATIENCE, self._run)
+
+    def _run(self) -> None:
+        self._pending = False
+        self._function()
+
+
+def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
     """Wrap a HoloViews object as an ipywidget, or say what is missing to do so.
 
     Parameters
     ----------
     view
         What HoloViews draws with bokeh.
+    home
+        Where the browser's messages are to be handled.
     """
     try:
         import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
@@ -42,19 +110,23 @@ def as_widget(view: Any) -> ipywidgets.Widget:
     if first:
         # Without inline=True the view stays empty where there is no network.
         pn.extension(inline=True)
-    return _mounted(pn.ipywidget(pn.pane.HoloViews(view)), first=first)
+    plot = pn.ipywidget(pn.pane.HoloViews(view, align="start", linked_axes=False))
+    if home.loop is None:
+        return plot
+    receive = plot._sync_model
+    plot.on_msg(receive, remove=True)
+    plot.on_msg(partial(home.run, receive))
+    return _mounted(plot, home.loop, first=first)
 
 
-def _mounted(plot: ipywidgets.Widget, *, first: bool) -> ipywidgets.Widget:
+def _mounted(
+    plot: ipywidgets.Widget, loop: asyncio.AbstractEventLoop, *, first: bool
+) -> ipywidgets.Widget:
     """Attach a plot to a box, again where the browser was not ready for it.
 
     BokehJS arrives with the output of the same cell and takes its time to start; a view made
     before that is an error message for good. A view that works counts itself.
     """
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:  # a script: nobody looks
-        return plot
     box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if first else [plot])
     waits = iter(RETRIES)
 
@@ -71,36 +143,6 @@ def _mounted(plot: ipywidgets.Widget, *, first: bool) -> ipywidgets.Widget:
     return box
 
 
-class Coalesced:
-    """Calls a function once for many requests that come close together.
-
-    Without a running event loop, as in a script or a test, it calls at once.
-
-    Parameters
-    ----------
-    function
-        Called without arguments.
-    """
-
-    def __init__(self, function: Callable[[], None]) -> None:
-        self._function = function
-        self._pending: asyncio.TimerHandle | None = None
-
-    def __call__(self) -> None:
-        """Ask for a call."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._function()
-            return
-        if self._pending is None:
-            self._pending = loop.call_later(PATIENCE, self._run)
-
-    def _run(self) -> None:
-        self._pending = None
-        self._function()
-
-
 class Gestures:
     """Listens to the ranges and taps of one bokeh figure; its hook goes on a HoloViews plot.
 
@@ -108,6 +150,8 @@ class Gestures:
 
     Parameters
     ----------
+    home
+        Where to call what follows.
     moved
         Called with the new (start, end) of the x axis when the reader pans or zooms.
     tapped
@@ -119,15 +163,17 @@ class Gestures:
 
     def __init__(
         self,
+        home: Home,
         moved: Callable[[float, float], None],
         tapped: Callable[[float, float], None],
         shape: str = "",
     ) -> None:
-        self._moved = Coalesced(lambda: moved(*self._asked))
+        self._moved = Coalesced(home, lambda: moved(*self._asked))
         self._asked = (0.0, 0.0)
         self._tapped = tapped
         self._shape = shape
         self._figure: Any = None
+        self._aims = 0
         self.target: tuple[float, float] | None = None
 
     def aim(self, start: float, end: float) -> None:
@@ -172,9 +218,14 @@ class Gestures:
             _show(self._figure.y_range, start, end)
         elif self._shape == "down":
             _show(self._figure.y_range, start - end, 0.0)
+        # Last of all: what the browser tells under an earlier name was on its way before this.
+        self._aims += 1
+        self._figure.x_range.name = str(self._aims)
 
     def _on_range(self, _attr: str, _old: list[Any], new: list[Any]) -> None:
-        start, end = new
+        start, end, name = new
+        if name != self._figure.x_range.name:
+            return
         before = self.target or (start, end)
         # The browser repeats what it was told to show; less than a pixel is nobody's gesture.
         pixel = abs(end - start) / 1000
@@ -198,7 +249,7 @@ def _follow(shape: str, figure: Any) -> Any:
         if (shape == "down") y.setv({start: start - end, end: 0})
         window.clearTimeout(x.genobit_timer)
         const now = performance.now()
-        const tell = () => { x.genobit_told = performance.now(); x.tags = [x.start, x.end] }
+        const tell = () => { x.genobit_told = performance.now(); x.tags = [x.start, x.end, x.name] }
         const wait = Math.max(10, patience - (now - (x.genobit_told ?? 0)))
         x.genobit_timer = window.setTimeout(tell, wait)
     """

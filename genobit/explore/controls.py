@@ -76,7 +76,7 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
 
     def ask(change: Any) -> None:
         if change["new"] != region_text(explorer.region):
-            explorer.go_to(change["new"])
+            explorer.try_to(explorer.go_to, change["new"])
 
     def change_contig(change: Any) -> None:
         if change["new"] != explorer.region[0]:

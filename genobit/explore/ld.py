@@ -18,7 +18,7 @@ from genobit.plots import ld_heatmap, ld_track, ld_triangle
 from genobit.plots.pixels import lay_out, pair_at
 from genobit.plots.style import number, scale_of
 
-from .bridge import Coalesced, Gestures, as_widget
+from .bridge import Coalesced, Gestures, Home, as_widget
 from .controls import ld_controls
 from .region import Choice, Contig, Region, known_contig, parse_region, region_text
 
@@ -81,6 +81,7 @@ class LDExplorer(ipywidgets.VBox):
     status = traitlets.Unicode("")
 
     def __init__(self, ds: xr.Dataset, **initial: Any) -> None:
+        self._home = Home()
         self._bits = _kept(_packed(ds))
         self.statistics = STATISTICS[self._bits.attrs["genobit_layout"]]
         self._position = self._bits["variant_position"].values
@@ -102,7 +103,7 @@ class LDExplorer(ipywidgets.VBox):
         self._status_line = ipywidgets.HTML().add_class("genobit-ld-status")
         self.controls = ld_controls(self)
         self.children = (*self.controls, self._status_line, self._track_box, self._plot_box)
-        self._later = Coalesced(self.refresh)
+        self._later = Coalesced(self._home, self.refresh)
         self.observe(self._on_status, "status")
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
@@ -209,9 +210,13 @@ class LDExplorer(ipywidgets.VBox):
         self._status_line.value = f"<span{style}>{html.escape(change['new'])}</span>"
 
     def _on_trait(self, change: Any) -> None:
-        self._stale |= _STALE_BY_TRAIT[change["name"]]
+        stale = set(_STALE_BY_TRAIT[change["name"]])
         if change["name"] == "region" and not self._from_gesture:
-            self._stale.add("aim")
+            stale.add("aim")
+        self._home.run(self._mark, stale)
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
         self._later()
 
     # What the controls ask for.
@@ -260,6 +265,9 @@ class LDExplorer(ipywidgets.VBox):
         action, *arguments
             The method and its arguments.
         """
+        self._home.run(self._try, action, *arguments)
+
+    def _try(self, action: Any, *arguments: Any) -> None:
         try:
             action(*arguments)
         except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
@@ -329,10 +337,10 @@ class LDExplorer(ipywidgets.VBox):
 
     def _build_plot(self) -> None:
         self._frame = Frame()
-        self._gestures = Gestures(self._on_move, self._on_tap, self._shape())
+        self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
         self._aim()
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
-        self._plot_box.children = (as_widget(draw),)
+        self._plot_box.children = (as_widget(draw, self._home),)
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
@@ -358,10 +366,10 @@ class LDExplorer(ipywidgets.VBox):
 
     def _build_track(self) -> None:
         self._track = Frame()
-        self._track_gestures = Gestures(lambda *_: None, self._on_track_tap)
+        self._track_gestures = Gestures(self._home, lambda *_: None, self._on_track_tap)
         self._aim_track()
         draw = hv.DynamicMap(self._track_picture, streams=[self._track])
-        self._track_box.children = (as_widget(draw),)
+        self._track_box.children = (as_widget(draw, self._home),)
 
     def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         choice = self._choice

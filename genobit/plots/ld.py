@@ -13,6 +13,7 @@ from .result import axis_label, computed, contig_name, coordinate_of
 from .style import (
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
+    WIDTH,
     Scale,
     margins,
     number,
@@ -22,8 +23,6 @@ from .style import (
 
 if TYPE_CHECKING:
     import xarray as xr
-
-WIDTH = 700
 
 
 def ld_heatmap(
@@ -238,6 +237,8 @@ def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, hidden_below: float
     notes = [note] if note else []
     if bins.per_pixel > 1:
         notes.append(f"pixel: strongest of up to {bins.per_pixel} × {bins.per_pixel} variants")
+    else:
+        notes.append("pixel: one pair")
     if bins.empty:
         notes.append("gaps: nearest variant")
     if hidden_below > 0:

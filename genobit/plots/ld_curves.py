@@ -11,12 +11,10 @@ import xarray as xr
 from .hover import columns_of, track_hook
 from .pixels import Axis, lay_out
 from .result import axis_label, computed, coordinate_of, variant_names
-from .style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, margins, number
+from .style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, WIDTH, margins, number
 
 if TYPE_CHECKING:
     import pandas as pd
-
-WIDTH = 700
 
 
 def ld_track(

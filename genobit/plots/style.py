@@ -18,6 +18,8 @@ POINT_COLOUR = "#08519c"
 
 
 WHITE = "#ffffff"
+#: Pixels of every plot along the chromosome, so that stacked plots share their x axis.
+WIDTH = 640
 
 #: Sequential colours begin in white, so "no association" looks like paper; signed statistics
 #: have white in the middle. Both keep their order for colour-blind readers (ColorBrewer's

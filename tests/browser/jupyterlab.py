@@ -1,0 +1,156 @@
+"""A private JupyterLab server and a Chromium page that drives a notebook in it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--force-device-scale-factor=1",
+    "--hide-scrollbars",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
+    # The widgets have to work where there is no network.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]
+QUIET = {
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
+}
+
+
+def chromium() -> str | None:
+    """The browser's path, if there is one."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+
+
+def write_notebook(path: Path, *cells: str) -> None:
+    notebook = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {
+            "kernelspec": {"name": "genobit-test", "display_name": "test", "language": "python"}
+        },
+        "cells": [
+            {
+                "cell_type": "code",
+                "id": f"cell{k}",
+                "metadata": {},
+                "execution_count": None,
+                "outputs": [],
+                "source": source,
+            }
+            for k, source in enumerate(cells)
+        ],
+    }
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _private_environment(home: Path, package: Path) -> dict[str, str]:
+    environment = dict(os.environ)
+    for variable, folder in (
+        ("JUPYTER_CONFIG_DIR", "config"),
+        ("JUPYTER_DATA_DIR", "data"),
+        ("JUPYTER_RUNTIME_DIR", "runtime"),
+        ("IPYTHONDIR", "ipython"),
+    ):
+        (home / folder).mkdir()
+        environment[variable] = str(home / folder)
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(package), environment.get("PYTHONPATH")])
+    )
+    settings = home / "config" / "labconfig"
+    settings.mkdir()
+    (settings / "default_setting_overrides.json").write_text(json.dumps(QUIET), encoding="utf-8")
+    kernel = home / "data" / "kernels" / "genobit-test"
+    kernel.mkdir(parents=True)
+    # The same Python as the test, whatever kernels the machine has.
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": command, "display_name": "test", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+    return environment
+
+
+@contextlib.contextmanager
+def server(home: Path, package: Path) -> Iterator[str]:
+    """A JupyterLab server over the folder home/notebooks; yields its address with the token."""
+    folder = home / "notebooks"
+    folder.mkdir()
+    token, port = secrets.token_hex(16), _free_port()
+    command = [
+        sys.executable,
+        *("-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *(f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={token}"),
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    with (home / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, env=_private_environment(home, package), stdout=log, stderr=log
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home)
+            yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None:
+    end = time.monotonic() + 40
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
+            return
+        time.sleep(0.2)
+    log = (home / "server.log").read_text(encoding="utf-8", errors="replace")
+    raise RuntimeError(f"JupyterLab did not start:\n{log[-2000:]}")
+
+
+def run_all(page: Any, address: str) -> None:
+    """Open the notebook and run its cells."""
+    page.goto(address)
+    page.wait_for_function("window.jupyterapp !== undefined")
+    page.evaluate("window.jupyterapp.restored")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    page.wait_for_function(
+        "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status == 'idle'"
+    )
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
+def picture(element: Any) -> Any:
+    """The element's pixels, shape (height, width, 3)."""
+    import numpy as np
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"))
