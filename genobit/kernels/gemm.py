@@ -9,6 +9,7 @@ distances there and then. All kernels give the same integers; `options.Options.k
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ Planes = tuple[NDArray[np.uint64], ...]
 One for "and" and "xor", mask and sign for "ternary".
 """
 
+BLOCK = 256 * 512
+"""Most counts in a block: 512 KiB, which a second-level cache holds or nearly so."""
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 512
 PANEL_BYTES = 2**25
@@ -52,7 +55,7 @@ class _Method(NamedTuple):
     start: int
     """Value of a count before the first product, for each prepared word of a row."""
     prepare: Callable[[Planes], Planes]
-    rows: Callable[[Planes, slice, int], Any]
+    rows: Callable[[Planes, slice, int, Any], Any]
     columns: Callable[[Planes, slice, int, Any], Any]
     multiply: Callable[[Any, Any, int, NDArray[np.int32]], None]
 
@@ -62,7 +65,7 @@ def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
     Vector loads then never straddle two.
     """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = math.prod(shape) * np.dtype(dtype).itemsize
     octets = np.empty(size + 64, np.uint8)
     offset = -octets.ctypes.data % 64
     return octets[offset : offset + size].view(dtype).reshape(shape)
@@ -93,10 +96,11 @@ def _table_method(product: str) -> _Method:
     table[:] = table_gemm.product_table(product)
     ternary = product == "ternary"
 
-    def rows(planes: Planes, rows: slice, height: int) -> NDArray[np.uint8]:
+    def rows(planes: Planes, rows: slice, height: int, out: Any) -> NDArray[np.uint8]:
         words = planes[0][rows]
-        out = aligned((height, 16 * words.shape[1]), np.uint8)
-        table_gemm.pack_rows(words, out)
+        if out is None or out.shape[0] < height:
+            out = aligned((height, 16 * words.shape[1]), np.uint8)
+        table_gemm.pack_rows(words, out[:height])
         return out
 
     def columns(planes: Planes, rows: slice, panels: int, out: Any) -> NDArray[np.uint8]:
@@ -126,7 +130,7 @@ def _popcount_method(product: str) -> _Method:
     ternary = product == "ternary"
     width = popcount_gemm.TERNARY_COLUMNS if ternary else popcount_gemm.COLUMNS
 
-    def rows(planes: Planes, rows: slice, height: int) -> Planes:
+    def rows(planes: Planes, rows: slice, height: int, out: Any) -> Planes:
         return tuple(_padded(plane, rows, height) for plane in planes)
 
     def columns(planes: Planes, rows: slice, panels: int, out: Any) -> Any:
@@ -157,7 +161,7 @@ def _popcount_method(product: str) -> _Method:
 
 
 def _scalar_method(product: str) -> _Method:
-    def rows(planes: Planes, rows: slice, height: int) -> Planes:
+    def rows(planes: Planes, rows: slice, height: int, out: Any) -> Planes:
         return tuple(plane[rows] for plane in planes)
 
     def columns(planes: Planes, rows: slice, panels: int, out: Any) -> Planes:
@@ -229,10 +233,11 @@ def products(
     a = method.prepare(a)
     b = a if b is None else method.prepare(b)
     m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
-    height = _multiple(BLOCK_ROWS, method.tile_rows, group)
-    width = min(columns, max(1, PANEL_BYTES // max(1, words * method.octets)))
-    width = _multiple(min(width, n), method.tile_columns, group)
+    fitting = max(1, PANEL_BYTES // max(1, words * method.octets))
+    width = _multiple(min(columns, fitting, n), method.tile_columns, group)
+    height = _multiple(min(BLOCK // width, max(fitting, BLOCK_ROWS)), method.tile_rows, group)
     storage: Any = None
+    row_storage: Any = None
     buffer = aligned((height * width,), np.int32)
     for left in range(0, n, width):
         right = min(left + width, n)
@@ -248,7 +253,8 @@ def products(
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
             counts.fill(method.start * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
-            method.multiply(method.rows(a, slice(start, stop), padded), packed, diagonal, counts)
+            row_storage = method.rows(a, slice(start, stop), padded, row_storage)
+            method.multiply(_first(row_storage, padded), packed, diagonal, counts)
             yield Block(
                 slice(start, stop), slice(left, right), counts[: stop - start, : right - left]
             )

@@ -10,6 +10,7 @@ same integers, so a result does not depend on which way its tile took.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -242,7 +243,7 @@ def _complete(
 
 def _view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, Float]:
     """A C-contiguous array of this shape at the start of ``out``, which grows when it must."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     if out.size < size:
         out = np.empty(size, dtype)
     return out, out[:size].reshape(shape)
