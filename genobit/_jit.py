@@ -86,6 +86,13 @@ class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
 class _LockedCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheImpl
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            self.disable()
+            return None
+
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
             self._impl.locator.ensure_cache_path()

@@ -148,19 +148,21 @@ class PlanesIndex(xr.Index):
     behind. A Dataset that comes back from a file has no index; `layout_of` compares the marks.
     """
 
-    def __init__(self, dim: Hashable) -> None:
+    def __init__(self, dim: Hashable, size: int, along: str) -> None:
         self._dim = dim
+        self._size = size
+        self._along = along
 
     @classmethod
     def from_variables(
         cls,
         variables: Mapping[Any, xr.Variable],
         *,
-        options: Mapping[str, Any],  # noqa: ARG003 - xarray's signature
+        options: Mapping[str, Any],
     ) -> PlanesIndex:
-        """Index the one coordinate that marks the bits."""
+        """Index the one coordinate that marks bits or words; ``along`` is what the bits are of."""
         (variable,) = variables.values()
-        return cls(variable.dims[0])
+        return cls(variable.dims[0], variable.size, options["along"])
 
     def create_variables(
         self, variables: Mapping[Any, xr.Variable] | None = None
@@ -178,10 +180,10 @@ class PlanesIndex(xr.Index):
         """
         if all(isinstance(chosen, slice) and chosen == slice(None) for chosen in indexers.values()):
             return self
-        what = "samples" if self._dim == WORDS else self._dim
         msg = (
             f"a plain selection along {self._dim!r} would leave the bit planes behind: select "
-            f"{what} of packed genotypes with .genobit.isel({what}=...), which moves the bits too"
+            f"{self._along} of packed genotypes with .genobit.isel({self._along}=...), which moves "
+            "the bits too"
         )
         raise ValueError(msg)
 
@@ -191,15 +193,18 @@ class PlanesIndex(xr.Index):
         *,
         exclude: frozenset[Hashable] | None = None,  # noqa: ARG002 - xarray's signature
     ) -> bool:
-        """Whether the other marks the bits along the same dimension."""
-        return isinstance(other, PlanesIndex) and self._dim == other._dim
+        """Whether the other marks as many bits along the same dimension."""
+        return isinstance(other, PlanesIndex) and (self._dim, self._size) == (
+            other._dim,
+            other._size,
+        )
 
 
 def mark_bits(ds: xr.Dataset, layout: Layout) -> xr.Dataset:
     """Add the coordinates that mark bits and words, each guarded by a `PlanesIndex`."""
     for name, (dim, marks) in _marks(layout).items():
         ds = ds.drop_vars(name, errors="ignore").assign_coords({name: (dim, marks)})
-        ds = ds.set_xindex(name, PlanesIndex)
+        ds = ds.set_xindex(name, PlanesIndex, along=layout.along)
     return ds
 
 

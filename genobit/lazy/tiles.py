@@ -75,8 +75,10 @@ class Band:
         """
         for i in range(len(self.edges) - 1):
             start, stop = int(self.edges[i]), int(self.edges[i + 1])
-            reach = int(self.last[stop - 1])
-            yield i, start, stop, int(np.searchsorted(self.edges, reach, side="right")) - 1
+            # A chunk without rows reaches itself.
+            reach = int(self.last[stop - 1]) if stop > start else start
+            final = int(np.searchsorted(self.edges, reach, side="right")) - 1
+            yield i, start, stop, min(max(final, i), len(self.edges) - 2)
 
 
 def band(
@@ -96,7 +98,7 @@ def band(
     name = "genobit-band-" + tokenize(function, [p.name for p in planes], last, width)
     layer: dict[tuple[str, int, int], Any] = {}
     for i, start, stop, final in Band(rows, last).chunks():
-        reach = int(last[stop - 1]) - start + 1
+        reach = int(last[stop - 1]) - start + 1 if stop > start else 0
         blocks = [_block(planes, k) for k in range(i, final + 1)]
         layer[name, i, 0] = (function, blocks, last[start:stop] - start, reach, width)
     graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))

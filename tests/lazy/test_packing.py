@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+from genobit.lazy import packing
+from genobit.options import set_options
+from genobit.packing import Layout, tail_mask, words_for
+from tests.cohorts import random_calls
+from tests.laziness import raise_if_dask_computes
+from tests.reference import bits_of, dosages, haplotypes, words_of
+
+
+def pack(calls: np.ndarray, layout: Layout, chunks: tuple[int, ...]) -> packing.DaskPlanes:
+    n = calls.shape[0]
+    ones = np.ones(n, np.int8)
+    lazy = da.from_array(calls, chunks=chunks)
+    return packing.pack_calls(lazy, layout, np.arange(n), ones, ones, refuse_missing=False)
+
+
+@pytest.mark.parametrize("chunks", [(200, 70, 2), (64, 70, 2), (64, 33, 2), (9, 13, 1)])
+@pytest.mark.parametrize("rows", ["variants", "samples"])
+def test_pack_calls__one_task_a_chunk_whatever_the_chunks(
+    chunks: tuple[int, ...], rows: str
+) -> None:
+    calls = random_calls(4, 200, 70, missing=0.1)
+    layout = Layout("dosage", rows, 70 if rows == "variants" else 200, 1)
+    with set_options(chunk_rows=64), raise_if_dask_computes():
+        planes = pack(calls, layout, chunks)
+    g = dosages(calls) if rows == "variants" else dosages(calls).T
+    for name, right in (("carrier", g >= 1), ("hom_alt", g == 2), ("called", ~np.isnan(g))):
+        np.testing.assert_array_equal(planes[name], words_of(right))
+    (graph,) = dask.optimize(planes["carrier"])
+    # Of each chunk its calls are packed once; the planes are views of that.
+    every = dask.compute(*planes.values(), scheduler="sync")
+    assert len(every) == 3
+    assert len(dict(graph.dask)) > 0
+
+
+@pytest.mark.parametrize("chunks", [(64, 70, 2), (9, 13, 1)])
+def test_pack_calls__packs_each_chunk_once_for_all_planes(
+    chunks: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = random_calls(4, 200, 70, missing=0.1)
+    seen = []
+    original = packing._pack_chunk
+
+    def counting(block: np.ndarray, *arguments: object, **keywords: object) -> np.ndarray:
+        seen.append(block.shape)
+        return original(block, *arguments, **keywords)
+
+    monkeypatch.setattr(packing, "_pack_chunk", counting)
+    with set_options(chunk_rows=64):
+        planes = pack(calls, Layout("dosage", "variants", 70, 1), chunks)
+        dask.compute(planes, scheduler="sync")
+    assert sorted(seen) == sorted([(64, 70, 2)] * 3 + [(8, 70, 2)])
+
+
+def test_row_chunk__is_whole_words_and_fits_memory() -> None:
+    for size in (1, 63, 64, 1000, 2048):
+        with set_options(chunk_rows=size):
+            for row in (0, 1, 1000, 10**6, 10**9):
+                rows = packing.row_chunk(row)
+                assert rows % 64 == 0
+                assert 64 <= rows <= max(size, 64)
+                assert rows == 64 or rows * row <= packing._CHUNK_BYTES
+
+
+@pytest.mark.parametrize("samples", [31, 32, 33, 64, 65, 96])
+@pytest.mark.parametrize("called", [True, False])
+def test_as_dosages__of_haplotypes_pads_with_zeros(samples: int, called: bool) -> None:
+    calls = random_calls(4, 30, samples, missing=0.2 if called else 0)
+    h = haplotypes(calls)
+    planes = {"alt": da.from_array(words_of(h == 1), chunks=(7, 1))}
+    if called:
+        planes["called"] = da.from_array(words_of(~np.isnan(h)), chunks=(7, 1))
+    found = packing.as_dosages(planes, samples)
+    assert set(found) == {"carrier", "hom_alt", *(["called"] if called else [])}
+    g = dosages(calls)
+    for name, right in (("carrier", g >= 1), ("hom_alt", g == 2), ("called", ~np.isnan(g))):
+        if name in found:
+            assert found[name].shape == (30, words_for(samples))
+            np.testing.assert_array_equal(found[name], words_of(right))
+            assert not (found[name][:, -1].compute() & ~tail_mask(samples)).any()
+
+
+def test_select_bits__of_planes_in_chunks_of_words() -> None:
+    x = np.random.default_rng(1).integers(0, 2, (20, 200)).astype(bool)
+    bits = np.array([199, 0, 64, 64, 63])
+    with raise_if_dask_computes():
+        found = packing.select_bits(da.from_array(words_of(x), chunks=(6, 1)), bits)
+    np.testing.assert_array_equal(bits_of(found.compute(), 5), x[:, bits])
+    assert found.chunks == ((6, 6, 6, 2), (1,))

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from genobit._jit import cache_folder, njit, target_description
+
+only_x86 = pytest.mark.skipif(
+    platform.machine().lower() not in {"x86_64", "amd64"}, reason="names x86-64 CPUs"
+)
+
+# All products with every kernel that the CPU has, and every way of an LD matrix.
+WORK = """
+import hashlib
+import numpy as np
+import genobit as gb
+from genobit import simd
+from genobit.kernels import gemm, ld
+from tests.cohorts import random_calls
+from tests.kernels.test_ld import rows_of
+
+digests = set()
+for kernel in ("auto", "popcount", "scalar") + (("table",) if simd.host().byte_lanes else ()):
+    digest = hashlib.sha256()
+    with gb.set_options(kernel=kernel):
+        words = np.random.default_rng(1).integers(0, 2**64, (2, 70, 11), np.uint64)
+        for product in ("and", "xor", "ternary"):
+            planes = tuple(words) if product == "ternary" else (words[0],)
+            for block in gemm.products(product, planes):
+                digest.update(block.counts.astype(np.int64).tobytes())
+        for missing in (0.0, 0.1):
+            calls = random_calls(1, 70, 65, missing=missing)
+            for haploid in (True, False):
+                rows = rows_of(calls, haploid=haploid)
+                digest.update(ld.square("r2", rows).tobytes())
+                last = np.minimum(np.arange(70) + 9, 69)
+                for found in ld.pairs(rows, None, last, 0, 0.2):
+                    digest.update(found.tobytes())
+    digests.add(digest.hexdigest())
+(found,) = digests
+print(found, gemm.chosen_kernel(), sum(len(v) for v in ld._collect.stats.cache_misses.items()))
+"""
+
+
+def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = start(code, *arguments, **environment)
+    out, errors = done.communicate(timeout=500)
+    assert done.returncode == 0, errors
+    return subprocess.CompletedProcess(done.args, done.returncode, out, errors)
+
+
+def cpu(name: str) -> dict[str, str]:
+    """Environment to compile for another CPU: the name alone keeps the features of the host."""
+    return {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
+
+
+def start(code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | environment,
+    )
+
+
+def test_njit__releases_the_gil_and_divides_as_numpy_does() -> None:
+    @njit
+    def divide(x: float, y: float) -> float:
+        return x / y
+
+    assert np.isnan(divide(0.0, 0.0))
+    assert divide(1.0, 0.0) == np.inf
+    assert divide.targetoptions["nogil"]
+    assert "parallel" not in divide.targetoptions
+    assert "fastmath" not in divide.targetoptions
+
+
+def test_kernels__are_found_in_the_cache_of_the_package() -> None:
+    from genobit.kernels import bits
+
+    bits.count_rows(np.zeros((1, 1), np.uint64))
+    found = bits.count_rows.stats
+    assert Path(found.cache_path) == cache_folder()
+    assert [p.name for p in cache_folder().glob("bits.count_rows-*.nbi")]
+
+
+def test_kernels__can_be_sent_to_another_process() -> None:
+    from genobit.kernels import bits
+
+    again = pickle.loads(pickle.dumps(bits.count_rows))
+    assert again(np.array([[3, 1]], np.uint64)).tolist() == [3]
+
+
+@only_x86
+def test_cache_folder__is_another_for_each_cpu() -> None:
+    code = "from genobit._jit import *; print(cache_folder()); print(target_description()[1])"
+    found = {name: run(code, **cpu(name)).stdout.split() for name in ("haswell", "x86-64")}
+    assert [name for _, name in found.values()] == ["haswell", "x86-64"]
+    folders = {folder for folder, _ in found.values()}
+    assert len(folders) == 2
+    if target_description()[1] not in found:
+        assert str(cache_folder()) not in folders
+
+
+def test_cache_folder__is_another_when_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from genobit import _jit
+
+    (tmp_path / "kernels").mkdir()
+    for name in ("_jit.py", "simd.py", "kernels/ld.py"):
+        (tmp_path / name).write_text("one")
+    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "_jit.py"))
+    folders = [cache_folder.__wrapped__()]
+    for name in ("simd.py", "kernels/ld.py"):
+        (tmp_path / name).write_text("two")
+        folders.append(cache_folder.__wrapped__())
+    assert len(set(folders)) == 3
+
+
+@pytest.mark.parametrize("folder", ["/proc/none/cache", "/dev/null/cache"])
+@pytest.mark.skipif(sys.platform != "linux", reason="names folders of Linux")
+def test_a_cache_that_cannot_be_written_costs_no_result(folder: str) -> None:
+    code = """
+import numpy as np
+from genobit.kernels.bits import count_rows
+print(count_rows(np.array([[7]], np.uint64)))
+"""
+    assert run(code, NUMBA_CACHE_DIR=folder).stdout == "[3]\n"
+
+
+def broken(folder: Path) -> list[str]:
+    """Entries of cache indices that name a file that is not there."""
+    found = []
+    for index in folder.rglob("*.nbi"):
+        with index.open("rb") as file:
+            pickle.load(file)
+            _stamp, overloads = pickle.loads(file.read())
+        found += [name for name in overloads.values() if not (index.parent / name).is_file()]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.distributed
+def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> None:
+    alone = run(WORK, NUMBA_CACHE_DIR=str(tmp_path / "alone")).stdout.split()
+    together = [start(WORK, NUMBA_CACHE_DIR=str(tmp_path / "shared")) for _ in range(4)]
+    for process in together:
+        out, errors = process.communicate(timeout=500)
+        assert process.returncode == 0, errors
+        assert out.split()[:2] == alone[:2]
+    assert not broken(tmp_path / "shared")
+    names = [
+        sorted(p.name.rsplit(".", 2)[0] for p in (tmp_path / f).rglob("*.nbi"))
+        for f in ("alone", "shared")
+    ]
+    assert names[0] == names[1]
+    later = run(WORK, NUMBA_CACHE_DIR=str(tmp_path / "shared")).stdout.split()
+    assert later == [*alone[:2], "0"]
+
+
+@pytest.mark.slow
+@pytest.mark.distributed
+@only_x86
+@pytest.mark.parametrize(
+    ("name", "kernel"), [("haswell", "table"), ("x86-64-v2", "table"), ("x86-64", "scalar")]
+)
+def test_same_bits__on_every_cpu(name: str, kernel: str) -> None:
+    here = run(WORK).stdout.split()
+    there = run(WORK, **cpu(name)).stdout.split()
+    assert there[:2] == [here[0], kernel]
+
+
+@only_x86
+@pytest.mark.xfail(reason="LLVM ends the process: it cannot select the byte lookup", strict=True)
+def test_table_kernel__is_refused_where_the_cpu_has_no_byte_lookup() -> None:
+    code = """
+import numpy as np
+import genobit as gb
+from genobit.kernels.gemm import products
+with gb.set_options(kernel="table"):
+    try:
+        list(products("and", (np.ones((1, 1), np.uint64),)))
+    except ValueError as error:
+        print(error)
+"""
+    assert "table" in run(code, **cpu("x86-64")).stdout
+
+
+@only_x86
+def test_popcount_kernel__uses_the_vector_popcount_of_avx_512(tmp_path: Path) -> None:
+    # Compiled for a CPU that need not be this one, and never run. numba shows no cached assembly.
+    code = """
+from genobit import simd
+from genobit.kernels import popcount_gemm
+from genobit.kernels.gemm import chosen_kernel
+print(chosen_kernel(), simd.host())
+kernel = popcount_gemm.multiply_and
+kernel.compile("void(uint64[:,::1], uint64[:,:,::1], int64, int32[:,::1])")
+(assembly,) = kernel.inspect_asm().values()
+print(assembly.count("vpopcntq"), assembly.count("zmm"))
+"""
+    out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **cpu("znver4")).stdout
+    first, second = out.splitlines()
+    assert first.startswith("popcount Host(vector_popcount=True, byte_lanes=")
+    vpopcntq, zmm = map(int, second.split())
+    assert vpopcntq >= 16
+    assert zmm > 16

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from genobit import model
+from tests.cohorts import cohort, random_calls
+from tests.laziness import raise_if_dask_computes
+
+
+def test_require_genotypes__puts_dimensions_in_order() -> None:
+    calls = random_calls(1, 5, 4)
+    turned = cohort(calls).transpose("ploidy", "samples", "variants", ...)
+    np.testing.assert_array_equal(model.require_genotypes(turned), calls)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            {"drop": "call_genotype"},
+            KeyError,
+            "no variable 'call_genotype' .*variant_position.*open_plink",
+        ),
+        (
+            {"rename": {"ploidy": "alleles2"}},
+            ValueError,
+            r"dimensions \('variants', 'samples', 'alleles2'\), expected .*'ploidy'.*rename",
+        ),
+        ({"isel": {"ploidy": 0}}, ValueError, r"dimensions \('variants', 'samples'\)"),
+        ({"astype": "float32"}, TypeError, r"dtype float32.*fill NaN with -1.*astype\('int8'\)"),
+        ({"astype": "U3"}, TypeError, "dtype <U3"),
+        ({"isel": {"variants": []}}, ValueError, "empty along 'variants'"),
+        ({"isel": {"samples": slice(0, 0)}}, ValueError, "empty along 'samples'"),
+    ],
+    ids=str,
+)
+def test_require_genotypes__refuses(change: dict, error: type[Exception], message: str) -> None:
+    ds = cohort(random_calls(1, 5, 4))
+    if "drop" in change:
+        ds = ds.drop_vars(change["drop"])
+    if "rename" in change:
+        ds = ds.rename(change["rename"])
+    if "isel" in change:
+        ds = ds.isel(change["isel"])
+    if "astype" in change:
+        ds["call_genotype"] = ds.call_genotype.astype(change["astype"])
+    with pytest.raises(error, match=message):
+        model.require_genotypes(ds)
+    with pytest.raises(error, match=message):
+        ds.genobit.pack()
+
+
+def test_require_genotypes__does_not_compute() -> None:
+    with raise_if_dask_computes():
+        model.require_genotypes(cohort(random_calls(1, 50, 4), chunks=(10, 2)))
+
+
+def packed() -> xr.Dataset:
+    """As a file gives it back: without the index that refuses plain selections."""
+    ds = cohort(random_calls(1, 5, 70, missing=0.1)).genobit.pack()
+    return ds.drop_indexes(list(ds.xindexes))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda ds: ds.drop_vars("plane_carrier"), "lacks the plane 'plane_carrier'"),
+        (lambda ds: ds.drop_vars("plane_hom_alt"), "lacks the plane 'plane_hom_alt'"),
+        (
+            lambda ds: ds.assign(plane_called=ds.plane_called.astype("int64")),
+            r"plane_called is int64 .*expected uint64 \('variants', 'words'\)",
+        ),
+        (
+            lambda ds: ds.transpose("words", "variants", ...),
+            r"plane_carrier is .*\('words', 'variants'",
+        ),
+        (lambda ds: ds.isel(words=[0]), "plane_carrier has 1 words a row, 70 bits take 2"),
+        (
+            lambda ds: ds.isel(samples=slice(5, 70)),
+            "planes hold 70 samples, the Dataset now has 65.*select samples .*genobit.isel",
+        ),
+        (
+            lambda ds: ds.isel(samples=[*range(68), 69, 68]),
+            r"sample_bit\[68\] is 69, expected 68: .*reordered along 'samples'",
+        ),
+        (lambda ds: ds.isel(words=[1, 0]), r"is 1, expected 0: .*reordered along 'words'"),
+        (lambda ds: ds.drop_vars("sample_bit"), "lacks the coordinate 'sample_bit'"),
+        (lambda ds: ds.assign_attrs(genobit_version=2), "layout version 2.*reads version 1"),
+    ],
+    ids=[str(k) for k in range(10)],
+)
+def test_layout_of__refuses(change: object, message: str) -> None:
+    ds = change(packed())
+    with pytest.raises(ValueError, match=message):
+        model.layout_of(ds)
+
+
+def test_layout_of__a_dataset_that_is_not_packed() -> None:
+    assert model.layout_of(cohort(random_calls(1, 5, 4))) is None
+
+
+def test_layout_of__after_variants_were_selected_or_labels_added() -> None:
+    ds = packed()
+    layout = model.layout_of(ds)
+    assert layout is not None
+    assert model.layout_of(ds.isel(variants=[3, 1])) == layout
+    assert model.layout_of(ds.isel(variants=0, drop=False).expand_dims("variants")) == layout
+    assert model.layout_of(ds.assign_coords(population=("samples", ["a"] * 70))) == layout
+
+
+def test_layout_of__sees_samples_joined_or_aligned() -> None:
+    ds = packed().set_index(samples="sample_id")
+    with pytest.raises(ValueError, match=r"\.genobit\.isel"):
+        model.layout_of(ds.sel(samples=["s3", "s1"]))
+    with pytest.raises(ValueError, match=r"\.genobit\.isel"):
+        model.layout_of(ds.reindex(samples=["s1", "s0"]))
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [slice(0, 1), slice(None, None, -1), [0, 1], np.arange(70) < 5, 0],
+    ids=["first", "reversed", "two", "mask", "one"],
+)
+def test_a_plain_selection_along_the_bits_is_refused_at_once(selection: object) -> None:
+    ds = cohort(random_calls(1, 5, 70)).genobit.pack()
+    with pytest.raises(ValueError, match=r"leave the bit planes behind.*\.genobit\.isel\(samples="):
+        ds.isel(samples=selection)
+    turned = cohort(random_calls(1, 70, 5)).genobit.pack(rows="samples")
+    with pytest.raises(
+        ValueError, match=r"leave the bit planes behind.*\.genobit\.isel\(variants="
+    ):
+        turned.isel(variants=selection)
+    if np.size(selection) < 70:
+        for packed_ds, what in ((ds, "samples"), (turned, "variants")):
+            with pytest.raises(ValueError, match=rf"\.genobit\.isel\({what}="):
+                packed_ds.isel(words=selection)
+
+
+def test_planes_that_may_be_joined_copied_and_sent() -> None:
+    ds = cohort(random_calls(1, 50, 70)).genobit.pack()
+    parts = [ds.isel(variants=slice(0, 20)), ds.isel(variants=slice(20, 50))]
+    joined = xr.concat(
+        parts, "variants", data_vars="minimal", coords="minimal", join="exact", compat="override"
+    )
+    for other in (
+        joined,
+        ds.copy(deep=True),
+        ds.isel(samples=slice(None)),
+        ds.load(),
+        pickle.loads(pickle.dumps(ds)),
+        ds.assign_coords(x=("samples", np.zeros(70))),
+    ):
+        assert model.layout_of(other) == model.layout_of(ds)
+        np.testing.assert_array_equal(other.genobit.ld("r"), ds.genobit.ld("r"))
+    more = cohort(random_calls(1, 50, 71)).genobit.pack()
+    with pytest.raises(ValueError, match="samples"):
+        xr.concat(
+            [ds, more],
+            "variants",
+            data_vars="minimal",
+            coords="minimal",
+            compat="override",
+            join="exact",
+        )
+
+
+def test_carried__leaves_out_what_is_of_calls() -> None:
+    ds = cohort(random_calls(1, 5, 4), phased=True)
+    ds["call_DP"] = (("variants", "samples"), np.zeros((5, 4)))
+    names = set(model.carried(ds, without=("call_genotype",)))
+    assert names == {str(name) for name in ds.variables if not str(name).startswith("call_")}
+
+
+def test_values__names_what_lacks() -> None:
+    with pytest.raises(KeyError, match="window='1kb' needs the variable 'variant_position'"):
+        model.values(xr.Dataset(), "variant_position", needed_for="window='1kb'")
+
+
+def test_require_biallelic__counts_and_gives_the_first() -> None:
+    model.require_biallelic(np.array([1, 2, 2]))
+    with pytest.raises(ValueError, match=r"2 of 5 .*first at variants=1 \(4 alleles\)"):
+        model.require_biallelic(np.array([2, 4, 2, 3, 1]))
