@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from genobit._jit import njit
 from genobit.kernels import popcount_gemm, scalar_gemm, table_gemm
-from genobit.kernels.bits import interleave
+from genobit.kernels.bits import count_rows, interleave
 from genobit.options import get_options
 from genobit.simd import host
 
@@ -141,11 +142,7 @@ def _popcount_method(product: str) -> _Method:
         return out
 
     def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
-        kernel: Any = {
-            "and": popcount_gemm.multiply_and,
-            "xor": popcount_gemm.multiply_xor,
-            "ternary": popcount_gemm.multiply_ternary,
-        }[product]
+        kernel: Any = popcount_gemm.multiply_ternary if ternary else popcount_gemm.multiply_and
         kernel(*a, *b, diagonal, counts)
 
     return _Method(
@@ -168,11 +165,8 @@ def _scalar_method(product: str) -> _Method:
         return tuple(plane[rows] for plane in planes)
 
     def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
-        kernel: Any = {
-            "and": scalar_gemm.multiply_and,
-            "xor": scalar_gemm.multiply_xor,
-            "ternary": scalar_gemm.multiply_ternary,
-        }[product]
+        ternary = product == "ternary"
+        kernel: Any = scalar_gemm.multiply_ternary if ternary else scalar_gemm.multiply_and
         kernel(*a, *b, diagonal, counts)
 
     return _Method(1, 1, 8, 0, _as_they_are, rows, columns, multiply)
@@ -182,8 +176,17 @@ _METHODS = {"table": _table_method, "popcount": _popcount_method, "scalar": _sca
 
 
 def chosen_kernel() -> str:
-    """Name of the kernel family in use: the option, or the fastest one for this CPU."""
+    """Name of the kernel family in use: the option, or the fastest one for this CPU.
+
+    Raises
+    ------
+    ValueError
+        If the option names the table kernel and this CPU has no byte lookup.
+    """
     kernel = get_options().kernel
+    if kernel == "table" and not host().byte_lanes:
+        msg = "kernel='table' needs a byte lookup (SSSE3, AVX2, NEON): this CPU has none, use 'auto'"
+        raise ValueError(msg)
     if kernel != "auto":
         return kernel
     if host().vector_popcount:
@@ -229,9 +232,13 @@ def products(
     columns
         Most columns of a block; narrow bands waste less with narrow blocks.
     """
-    method = _METHODS[chosen_kernel()](product)
+    kernel = chosen_kernel()
+    # A table serves any product; the others count differences as |a| + |b| - 2 |a & b|.
+    by_and = product == "xor" and kernel != "table"
+    method = _METHODS[kernel]("and" if by_and else product)
     a = method.prepare(a)
     b = a if b is None else method.prepare(b)
+    totals = (count_rows(a[0]), count_rows(b[0])) if by_and else None
     m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
     fitting = max(1, PANEL_BYTES // max(1, words * method.octets))
     width = _multiple(min(columns, fitting, n), method.tile_columns, group)
@@ -255,9 +262,18 @@ def products(
             diagonal = start - left - (group - 1) if upper else -(2**62)
             row_storage = method.rows(a, slice(start, stop), padded, row_storage)
             method.multiply(_first(row_storage, padded), packed, diagonal, counts)
-            yield Block(
-                slice(start, stop), slice(left, right), counts[: stop - start, : right - left]
-            )
+            wanted = counts[: stop - start, : right - left]
+            if totals is not None:
+                _differences(wanted, totals[0][start:stop], totals[1][left:right])
+            yield Block(slice(start, stop), slice(left, right), wanted)
+
+
+@njit
+def _differences(counts: NDArray[np.int32], a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
+    """Positions set in both rows (m, n), and in each row (m,), (n,) -> positions that differ."""
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[i, j] = a[i] + b[j] - 2 * counts[i, j]
 
 
 def _first(storage: Any, panels: int) -> Any:

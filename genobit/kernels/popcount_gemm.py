@@ -58,17 +58,6 @@ def _and_row(counts: tuple[Any, ...], word: Any, b: tuple[Any, ...]) -> tuple[An
 
 
 @njit
-def _xor_row(counts: tuple[Any, ...], word: Any, b: tuple[Any, ...]) -> tuple[Any, ...]:
-    row = broadcast(word)
-    return (
-        counts[0] + popcount(row ^ b[0]),
-        counts[1] + popcount(row ^ b[1]),
-        counts[2] + popcount(row ^ b[2]),
-        counts[3] + popcount(row ^ b[3]),
-    )
-
-
-@njit
 def _load_columns(b: NDArray[np.uint64], w: int) -> tuple[Any, ...]:
     first = w * COLUMNS
     return (
@@ -110,36 +99,6 @@ def multiply_and(
                     r1 = _and_row(r1, a[i + 1, w], loaded)
                     r2 = _and_row(r2, a[i + 2, w], loaded)
                     r3 = _and_row(r3, a[i + 3, w], loaded)
-                corner = i * width + panel * COLUMNS
-                _store_row(flat, corner, r0)
-                _store_row(flat, corner + width, r1)
-                _store_row(flat, corner + 2 * width, r2)
-                _store_row(flat, corner + 3 * width, r3)
-
-
-@njit
-def multiply_xor(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
-) -> None:
-    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) += popcount(a ^ b) over n."""
-    m, n = a.shape
-    width = counts.shape[1]
-    flat = counts.reshape(-1)
-    for first in range(0, n, SLAB):
-        last = min(first + SLAB, n)
-        for panel in range(b.shape[0]):
-            columns = b[panel].reshape(-1)
-            for i in range(0, m, ROWS):
-                if (panel + 1) * COLUMNS <= i + diagonal:
-                    break
-                zero = zero_words()
-                r0 = r1 = r2 = r3 = (zero, zero, zero, zero)
-                for w in range(first, last):
-                    loaded = _load_columns(columns, w)
-                    r0 = _xor_row(r0, a[i, w], loaded)
-                    r1 = _xor_row(r1, a[i + 1, w], loaded)
-                    r2 = _xor_row(r2, a[i + 2, w], loaded)
-                    r3 = _xor_row(r3, a[i + 3, w], loaded)
                 corner = i * width + panel * COLUMNS
                 _store_row(flat, corner, r0)
                 _store_row(flat, corner + width, r1)

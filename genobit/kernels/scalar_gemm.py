@@ -30,19 +30,6 @@ def multiply_and(
 
 
 @njit
-def multiply_xor(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
-) -> None:
-    """a (m, n), b (k, n), counts (m, k) += popcount(a ^ b) over n, on and above the diagonal."""
-    for i in range(a.shape[0]):
-        for j in range(max(0, i + diagonal), b.shape[0]):
-            total = np.uint64(0)
-            for w in range(a.shape[1]):
-                total += popcount(a[i, w] ^ b[j, w])
-            counts[i, j] += np.int32(total)
-
-
-@njit
 def multiply_ternary(
     a_mask: NDArray[np.uint64],
     a_sign: NDArray[np.uint64],
