@@ -120,7 +120,8 @@ class LDExplorer(ipywidgets.VBox):
         """
         self.refresh()
         window = self._window
-        variables = {str(window.name): window.drop_attrs().assign_attrs(window.attrs)}
+        kept = {key: value for key, value in window.attrs.items() if key != "contig_id"}
+        variables = {str(window.name): window.drop_attrs().assign_attrs(kept)}
         if self._row is not None:
             variables["lead_r2"] = self._row.isel(variants_1=0, drop=True).drop_attrs()
         choice = self._choice
@@ -164,7 +165,7 @@ class LDExplorer(ipywidgets.VBox):
         if target.suffix == ".nc":
             self.visible.to_netcdf(target)
         else:
-            self.visible.to_zarr(target, consolidated=False)
+            _with_stored_strings(self.visible).to_zarr(target, consolidated=False)
         self.status = f"Saved {number(len(self._choice.variants), 'variant')} to {target}"
         return target
 
@@ -471,6 +472,12 @@ _STALE_BY_TRAIT = {
     "axis": {"plot"},
     "lead": {"track"},
 }
+
+
+def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
+    # Zarr format 3 has strings of any length, and no others that are specified.
+    fixed = {name: v.astype(object) for name, v in ds.variables.items() if v.dtype.kind == "U"}
+    return ds.assign_coords(fixed)
 
 
 def _packed(ds: xr.Dataset) -> xr.Dataset:

@@ -185,7 +185,9 @@ def chosen_kernel() -> str:
     """
     kernel = get_options().kernel
     if kernel == "table" and not host().byte_lanes:
-        msg = "kernel='table' needs a byte lookup (SSSE3, AVX2, NEON): this CPU has none, use 'auto'"
+        msg = (
+            "kernel='table' needs a byte lookup (SSSE3, AVX2, NEON): this CPU has none, use 'auto'"
+        )
         raise ValueError(msg)
     if kernel != "auto":
         return kernel
