@@ -1,0 +1,186 @@
+"""The explorer by its traits: no browser, no kernel, so every change computes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import traitlets
+import xarray as xr
+
+import genobit  # noqa: F401  registers the accessor
+from genobit.explore import ld as explore_ld
+from genobit.explore.region import Contig, parse_region, region_text
+
+
+@pytest.fixture(scope="module")
+def genotypes() -> xr.Dataset:
+    generator = np.random.default_rng(3)
+    n_variants, n_samples = 120, 40
+    calls = generator.integers(0, 2, (n_variants, n_samples, 2)).astype(np.int8)
+    calls[1::3] = calls[0::3]
+    calls[7] = 0
+    contig = np.repeat([0, 1], [100, 20]).astype(np.int32)
+    position = np.concatenate([np.arange(100), np.arange(20)]) * 1_000 + 5_000
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_position": ("variants", position),
+            "variant_contig": ("variants", contig),
+            "variant_id": ("variants", np.array([f"v{k}" for k in range(n_variants)])),
+            "contig_id": ("contigs", np.array(["1", "X"])),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def bits(genotypes: xr.Dataset) -> xr.Dataset:
+    return genotypes.genobit.pack(phased=True)
+
+
+def test_visible_is_what_ld_computes(bits):
+    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000))
+    expected = bits.isel(variants=slice(5, 26)).genobit.ld("r2").compute()
+    np.testing.assert_array_equal(explorer.visible["r2"], expected)
+    assert explorer.visible.attrs["region"] == "1:10,000-30,000"
+
+
+@pytest.mark.parametrize("statistic", ["r", "D", "dprime"])
+def test_statistic(bits, statistic):
+    explorer = bits.genobit.explore.ld()
+    explorer.statistic = statistic
+    expected = bits.isel(variants=slice(0, 100)).genobit.ld(statistic).compute()
+    np.testing.assert_array_equal(explorer.visible[statistic], expected)
+
+
+def test_status_counts_variants_pairs_and_monomorphic(bits):
+    explorer = bits.genobit.explore.ld()
+    assert explorer.status.startswith("r²: 100 variants, 4,950 pairs, 1 monomorphic")
+
+
+def test_dosages_have_no_dprime(genotypes):
+    explorer = genotypes.genobit.pack(phased=False).genobit.explore.ld()
+    assert explorer.statistics == ("r2", "r")
+    with pytest.raises(traitlets.TraitError, match="cannot be computed from dosages"):
+        explorer.statistic = "dprime"
+
+
+def test_frequency_filter_leaves_out_the_monomorphic(bits):
+    explorer = bits.genobit.explore.ld(min_maf=0.01)
+    assert "v7" not in explorer.visible["variant_id_0"].values
+    assert explorer.visible.sizes["variants_0"] == 99
+
+
+def test_lead_gives_its_row(bits):
+    explorer = bits.genobit.explore.ld(lead=4)
+    region = bits.isel(variants=slice(0, 100))
+    expected = region.genobit.ld("r2", other=bits.isel(variants=[4])).compute()[:, 0]
+    np.testing.assert_array_equal(explorer.visible["lead_r2"], expected)
+    assert explorer.visible.attrs["lead"] == "v4"
+
+
+def test_lead_of_another_contig_is_explained(bits):
+    explorer = bits.genobit.explore.ld()
+    explorer.lead = 110
+    assert "v110 is not on contig 1" in explorer.status
+
+
+def test_lead_out_of_range(bits):
+    explorer = bits.genobit.explore.ld()
+    with pytest.raises(traitlets.TraitError, match="variants 0 to 119"):
+        explorer.lead = 120
+
+
+def test_contigs_are_not_mixed(bits):
+    explorer = bits.genobit.explore.ld()
+    explorer.go_to_contig("X")
+    assert explorer.region[0] == "X"
+    assert set(explorer.visible["variant_contig_0"].values) == {1}
+
+
+@pytest.mark.parametrize("view", ["square", "triangle"])
+@pytest.mark.parametrize("axis", ["rank", "position"])
+def test_views_and_axes(bits, view, axis):
+    explorer = bits.genobit.explore.ld(view=view, axis=axis, lead=3, min_r2=0.2)
+    assert not explorer.status.startswith("Error")
+
+
+def test_panning_moves_the_region(bits):
+    explorer = bits.genobit.explore.ld()
+    explorer._on_move(9.6, 20.4)
+    assert explorer.region == ("1", 15_000.0, 25_000.0)
+    assert explorer.visible.sizes["variants_0"] == 11
+
+
+def test_click_chooses_the_first_and_then_the_second_of_the_pair(bits):
+    explorer = bits.genobit.explore.ld()
+    explorer._on_tap(12.0, -4.5)
+    assert explorer.lead == 10
+    explorer._on_tap(12.0, -4.5)
+    assert explorer.lead == 14
+    explorer._on_tap(0.0, -50.0)
+    assert "no pair at the place" in explorer.status
+
+
+def test_large_windows_are_thinned_and_say_so(bits, monkeypatch):
+    monkeypatch.setattr(explore_ld, "MAX_VARIANTS", 30)
+    explorer = bits.genobit.explore.ld()
+    assert explorer.visible.sizes["variants_0"] == 25
+    assert explorer.visible.attrs["every_nth_variant"] == 4
+    assert "thinned: every 4th of the 100 variants in view" in explorer.status
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("9:1-2", "no contig '9'"),
+        ("1:5-2", "ends before it begins"),
+        ("nonsense:", "cannot read the region"),
+        ("1:1-2", "0 variants"),
+    ],
+)
+def test_bad_regions_are_explained_in_the_status_line(bits, text, said):
+    explorer = bits.genobit.explore.ld()
+    explorer.go_to(text)
+    assert explorer.status.startswith("Error")
+    assert said in explorer.status
+
+
+def test_controls_follow_the_traits_and_lead_them(bits):
+    explorer = bits.genobit.explore.ld()
+    dropdown = explorer.controls[0].children[0]
+    explorer.statistic = "r"
+    assert dropdown.value == "r"
+    dropdown.value = "D"
+    assert explorer.statistic == "D"
+
+
+def test_save(bits, tmp_path):
+    explorer = bits.genobit.explore.ld(region=("1", 5_000, 20_000), lead=2)
+    written = explorer.save(tmp_path / "window.zarr")
+    assert str(written) in explorer.status
+    xr.testing.assert_equal(xr.open_zarr(written, consolidated=False).load(), explorer.visible)
+    with pytest.raises(FileExistsError, match="choose another name"):
+        explorer.save(tmp_path / "window.zarr")
+    with pytest.raises(ValueError, match=r"\.zarr or \.nc"):
+        explorer.save(tmp_path / "window.txt")
+
+
+def test_save_netcdf(bits, tmp_path):
+    pytest.importorskip("scipy")
+    written = bits.genobit.explore.ld().save(tmp_path / "window.nc")
+    assert written.stat().st_size > 0
+
+
+def test_datasets_without_positions_are_refused(genotypes):
+    with pytest.raises(ValueError, match="needs variant_position"):
+        genotypes.drop_vars("variant_position").genobit.explore.ld()
+
+
+def test_region_text_is_read_back():
+    region = ("1", 1_234.0, 56_789.0)
+    assert parse_region(region_text(region), ["1"], "1") == region
+
+
+def test_ranks_stop_at_the_ends_of_the_contig():
+    contig = Contig(np.arange(10) * 10, np.arange(10), np.full(10, 0.5), min_maf=0.1)
+    assert contig.positions_of_ranks(-5.0, 99.0) == (0.0, 90.0)

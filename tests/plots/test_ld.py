@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import dask.array as da
+import holoviews as hv
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from genobit.plots import (
+    allele_frequency_spectrum,
+    ld_decay,
+    ld_heatmap,
+    ld_track,
+    ld_triangle,
+)
+from genobit.plots.hover import OUTSIDE
+from genobit.plots.pixels import lay_out, pair_at, rotate, strongest
+
+
+def ld_result(values: np.ndarray, position: np.ndarray | None = None, name: str = "r2"):
+    n_rows, n_columns = values.shape
+    along = np.arange(1, max(values.shape) + 1) * 1_000 if position is None else position
+    return xr.DataArray(
+        values.astype("f4"),
+        dims=("variants_0", "variants_1"),
+        coords={
+            "variant_position_0": ("variants_0", along[:n_rows]),
+            "variant_position_1": ("variants_1", along[:n_columns]),
+            "variant_id_0": ("variants_0", [f"rs{k}" for k in range(n_rows)]),
+            "variant_id_1": ("variants_1", [f"rs{k}" for k in range(n_columns)]),
+        },
+        name=name,
+        attrs={"statistic": name},
+    )
+
+
+def symmetric(n: int, seed: int = 0) -> np.ndarray:
+    values = np.random.default_rng(seed).random((n, n))
+    values = (values + values.T) / 2
+    np.fill_diagonal(values, 1.0)
+    return values
+
+
+def pixels(overlay: hv.Overlay) -> np.ndarray:
+    """Rows from the top, as they are drawn."""
+    return overlay.Image.I.dimension_values(2, flat=False)[::-1]
+
+
+def title(plot: hv.Overlay) -> str:
+    return plot.opts.get().kwargs["title"]
+
+
+class TestPixels:
+    def test_every_variant_belongs_to_one_bin(self):
+        position = np.sort(np.random.default_rng(1).choice(10**6, 700, replace=False))
+        for axis, limit in (("rank", 100), ("rank", 700), ("position", 5_000)):
+            bins = lay_out(position, axis, limit)
+            assert bins.n <= limit
+            filled = bins.last - bins.first
+            assert filled.min() >= 1
+            covered = np.concatenate(
+                [np.arange(a, b) for a, b in zip(bins.first, bins.last, strict=True)]
+            )
+            assert set(covered) == set(range(700))
+
+    @pytest.mark.parametrize("limit", [1, 3, 7, 40])
+    def test_strongest_is_the_value_farthest_from_zero(self, limit):
+        values = np.random.default_rng(2).normal(size=(40, 40))
+        values[3] = values[:, 3] = np.nan
+        bins = lay_out(np.arange(40), "rank", limit)
+        drawn = strongest(values, bins, bins)
+        for i in range(bins.n):
+            for j in range(bins.n):
+                block = values[bins.first[i] : bins.last[i], bins.first[j] : bins.last[j]].ravel()
+                block = block[~np.isnan(block)]
+                if len(block):
+                    assert drawn[i, j] == block[np.argmax(np.abs(block))]
+                else:
+                    assert np.isnan(drawn[i, j])
+
+    def test_gaps_of_a_position_axis_repeat_the_nearest_variant(self):
+        bins = lay_out(np.array([1, 2, 1000]), "position", limit=10)
+        values = np.array([[1.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.0]])
+        drawn = strongest(values, bins, bins)
+        assert bins.empty == 8
+        np.testing.assert_array_equal(drawn[0], [1.0] * 5 + [0.2] * 5)
+
+    def test_rotated_rows_hold_the_diagonals(self):
+        square = symmetric(5)
+        rotated = rotate(square, OUTSIDE)
+        for distance in range(5):
+            row = rotated[distance]
+            np.testing.assert_array_equal(
+                row[row != OUTSIDE], np.repeat(np.diagonal(square, distance), 2)
+            )
+
+    @pytest.mark.parametrize("shape", ["square", "down", "up"])
+    def test_a_click_finds_the_pair_that_is_drawn_there(self, shape):
+        values = symmetric(6)
+        bins = lay_out(np.arange(6), "rank", limit=500)
+        for i in range(6):
+            for j in range(i, 6):
+                x, y = (j, i) if shape == "square" else ((i + j) / 2, j - i + 0.5)
+                at = pair_at(values, bins, shape, x, -y if shape == "down" else y)
+                assert at == (i, j)
+
+    def test_a_click_beside_the_triangle_is_refused(self):
+        bins = lay_out(np.arange(3), "rank", limit=500)
+        with pytest.raises(ValueError, match="no pair"):
+            pair_at(symmetric(3), bins, "down", x=0.0, y=-2.5)
+
+    def test_descending_positions_are_refused_by_index(self):
+        with pytest.raises(ValueError, match="falls at index 2"):
+            lay_out(np.array([1, 5, 3]), "position", limit=10)
+
+
+class TestHeatmap:
+    def test_draws_each_pair_where_it_belongs(self):
+        values = symmetric(4)
+        drawn = pixels(ld_heatmap(ld_result(values)))
+        np.testing.assert_allclose(drawn[::-1], values.astype("f4"))
+
+    def test_lazy_results_are_computed(self):
+        result = ld_result(symmetric(4))
+        lazy = result.copy(data=da.from_array(result.values))
+        np.testing.assert_array_equal(pixels(ld_heatmap(lazy)), pixels(ld_heatmap(result)))
+
+    def test_says_when_a_pixel_is_several_pairs(self):
+        plot = ld_heatmap(ld_result(symmetric(40)), max_pixels=10)
+        assert "strongest of up to 4 × 4 variants" in title(plot)
+        assert pixels(plot).shape == (10, 10)
+
+    def test_monomorphic_variants_stay_nan_and_are_counted(self):
+        values = symmetric(5)
+        values[2] = values[:, 2] = np.nan
+        plot = ld_heatmap(ld_result(values))
+        assert np.isnan(pixels(plot)[2]).all()
+        assert "grey: no r², 1 monomorphic variant" in title(plot)
+
+    def test_two_sets(self):
+        plot = ld_heatmap(ld_result(symmetric(6)[:2]))
+        assert "2 × 6 variants" in title(plot)
+
+    @pytest.mark.parametrize("name", ["r2", "r", "D", "dprime"])
+    @pytest.mark.parametrize("axis", ["rank", "position"])
+    @pytest.mark.parametrize("draw", [ld_heatmap, ld_triangle])
+    def test_bokeh_draws_it(self, draw, axis, name):
+        figure = hv.render(draw(ld_result(symmetric(9), name=name), axis=axis, lead=3))
+        assert "(Mb)" in figure.xaxis[0].axis_label
+
+    def test_another_array_is_refused(self):
+        with pytest.raises(ValueError, match="variants_0"):
+            ld_heatmap(ld_result(symmetric(3)).rename(variants_0="rows"))
+
+
+class TestTriangle:
+    @pytest.mark.parametrize("apex", ["down", "up"])
+    def test_apex(self, apex):
+        values = symmetric(4)
+        drawn = pixels(ld_triangle(ld_result(values), apex=apex))
+        base = drawn[0] if apex == "down" else drawn[-1]
+        tip = drawn[-1] if apex == "down" else drawn[0]
+        np.testing.assert_array_equal(base, np.ones(8))
+        np.testing.assert_allclose(tip[tip != OUTSIDE], np.float32([values[0, 3]] * 2))
+
+    def test_two_sets_are_refused(self):
+        with pytest.raises(ValueError, match="ld_heatmap for two sets"):
+            ld_triangle(ld_result(symmetric(6)[:2]))
+
+
+class TestTrack:
+    def test_values_and_missing_values(self):
+        values = np.array([[1.0], [np.nan], [0.25]])
+        plot = ld_track(ld_result(values, np.array([10, 20, 30])))
+        np.testing.assert_array_equal(plot.Values.I["value"], [1.0, 0.25])
+        assert len(plot.Missing.I) == 1
+        assert "grey crosses" in title(plot)
+        hv.render(plot)
+
+    def test_two_leads_are_refused(self):
+        with pytest.raises(ValueError, match="size 2"):
+            ld_track(ld_result(np.ones((3, 2))))
+
+
+class TestDecay:
+    def test_matrix_and_table_agree(self):
+        result = ld_result(symmetric(30))
+        first, second = np.triu_indices(30, 1)
+        position = result["variant_position_0"].values
+        table = pd.DataFrame(
+            {
+                "position_0": position[first],
+                "position_1": position[second],
+                "r2": result.values[first, second],
+            }
+        )
+        for column in ("distance", "mean", "pairs"):
+            np.testing.assert_allclose(
+                ld_decay(result, bins=7).Points.I[column], ld_decay(table, bins=7).Points.I[column]
+            )
+
+    def test_nothing_to_draw(self):
+        with pytest.raises(ValueError, match="no pair"):
+            ld_decay(ld_result(np.full((3, 3), np.nan)))
+
+
+class TestFrequencies:
+    def test_missing_frequencies_are_said(self):
+        plot = allele_frequency_spectrum(np.array([0.1, 0.95, np.nan]), bins=10, folded=False)
+        assert plot.dimension_values(1).sum() == 2
+        assert "1 without calls" in title(plot)
+
+    def test_no_calls_at_all(self):
+        with pytest.raises(ValueError, match="no variant has a called genotype"):
+            allele_frequency_spectrum(np.array([np.nan]))
