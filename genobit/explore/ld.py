@@ -76,7 +76,7 @@ class LDExplorer(ipywidgets.VBox):
     min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
     min_r2 = traitlets.Float(0.0, min=0.0, max=1.0)
     view = traitlets.Enum(("triangle", "square"), "triangle")
-    axis = traitlets.Enum(("rank", "position"), "rank")
+    axis: Any = traitlets.Enum(("rank", "position"), "rank")
     lead = traitlets.Int(None, allow_none=True)
     status = traitlets.Unicode("")
 
@@ -346,7 +346,7 @@ class LDExplorer(ipywidgets.VBox):
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
         choice = self._choice
-        lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
+        lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else []
         thinned = f"every {choice.step}th variant" if choice.step > 1 else ""
         picture = function(
             self._window,
