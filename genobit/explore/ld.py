@@ -346,7 +346,7 @@ class LDExplorer(ipywidgets.VBox):
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
         choice = self._choice
-        lead = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else []
+        lead: Any = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
         thinned = f"every {choice.step}th variant" if choice.step > 1 else ""
         picture = function(
             self._window,
