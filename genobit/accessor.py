@@ -287,7 +287,7 @@ class GenobitDatasetAccessor:
             msg = f"min_r2={min_r2!r} is outside [0, 1]"
             raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        size: int | str = ds.sizes[model.VARIANTS] if window is None else window
+        size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
         keys, graph, example = ld.pair_tiles(
             planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds)
         )
