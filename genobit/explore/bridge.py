@@ -116,12 +116,10 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
     receive = plot._sync_model
     plot.on_msg(receive, remove=True)
     plot.on_msg(partial(home.run, receive))
-    return _mounted(plot, home.loop, first=first)
+    return _mounted(plot, home, first=first)
 
 
-def _mounted(
-    plot: ipywidgets.Widget, loop: asyncio.AbstractEventLoop, *, first: bool
-) -> ipywidgets.Widget:
+def _mounted(plot: ipywidgets.Widget, home: Home, *, first: bool) -> ipywidgets.Widget:
     """Attach a plot to a box, again where the browser was not ready for it.
 
     BokehJS arrives with the output of the same cell and takes its time to start; a view made
@@ -129,17 +127,31 @@ def _mounted(
     """
     box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if first else [plot])
     waits = iter(RETRIES)
+    # What changes before there is a view reaches nobody: the view begins with the bundle.
+    changed: list[Any] = []
+    plot._model.document.on_change(changed.append)
+
+    def bundle() -> None:
+        if changed:
+            changed.clear()
+            plot.update_from_model(plot._model)
 
     def attach() -> None:
         if plot._view_count:
             return
+        bundle()
         box.children = ()
         box.children = (plot,)
         wait = next(waits, None)
         if wait is not None:
-            loop.call_later(wait, attach)
+            home.loop.call_later(wait, attach)
 
-    loop.call_later(START_OF_BOKEHJS if first else RETRIES[0], attach)
+    def viewed(change: Any) -> None:
+        if not change["old"] and change["new"]:
+            home.run(bundle)
+
+    plot.observe(viewed, "_view_count")
+    home.loop.call_later(START_OF_BOKEHJS if first else RETRIES[0], attach)
     return box
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,17 @@ import xarray as xr
 
 from genobit.plots import ld_heatmap, ld_track, ld_triangle
 from genobit.plots.pixels import lay_out, pair_at
-from genobit.plots.style import number, scale_of
+from genobit.plots.style import margins, number, scale_of
 
 from .bridge import Coalesced, Gestures, Home, as_widget
 from .controls import ld_controls
-from .region import Choice, Contig, Region, known_contig, parse_region, region_text
+from .region import Region, known_contig, parse_region, region_text
+from .window import Cohort, Window
 
-STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r")}
 #: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
-#: What a person can look at to begin with.
-FIRST_LOOK = 300
-#: Planes smaller than this are read once and kept: every zoom needs them again.
-KEPT_BYTES = 2**30
 
 Frame = hv.streams.Stream.define("Frame", number=0)
 
@@ -82,18 +77,15 @@ class LDExplorer(ipywidgets.VBox):
 
     def __init__(self, ds: xr.Dataset, **initial: Any) -> None:
         self._home = Home()
-        self._bits = _kept(_packed(ds))
-        self.statistics = STATISTICS[self._bits.attrs["genobit_layout"]]
-        self._position = self._bits["variant_position"].values
-        self.contigs, self._contig = _contigs(self._bits)
-        self._frequencies: dict[str, np.ndarray] = {}
+        self._cohort = cohort = Cohort(ds)
+        self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale: set[str] = set()
-        self._choice: Choice | None = None
         self._from_gesture = False
+        self._window: Window | None = None
         self._row: xr.DataArray | None = None
         self._track: Any = None
         if "region" not in initial:
-            initial["region"] = self._first_look(self.contigs[int(self._contig[0])])
+            initial["region"] = cohort.first_look(cohort.contig_of(0))
         super().__init__(**initial)
         self.add_class("genobit-ld")
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
@@ -119,20 +111,20 @@ class LDExplorer(ipywidgets.VBox):
         region, the filter and whether the window was thinned.
         """
         self.refresh()
-        window = self._window
-        kept = {key: value for key, value in window.attrs.items() if key != "contig_id"}
-        variables = {str(window.name): window.drop_attrs().assign_attrs(kept)}
+        window = self._now()
+        matrix = window.matrix
+        kept = {key: value for key, value in matrix.attrs.items() if key != "contig_id"}
+        variables = {str(matrix.name): matrix.drop_attrs().assign_attrs(kept)}
         if self._row is not None:
             variables["lead_r2"] = self._row.isel(variants_1=0, drop=True).drop_attrs()
-        choice = self._choice
         attrs = {
             "region": region_text(self.region),
             "min_maf": self.min_maf,
-            "every_nth_variant": choice.step if choice else 1,
+            "every_nth_variant": window.choice.step,
         }
         if self.lead is not None:
             attrs["lead_index"] = self.lead
-            attrs["lead"] = self._name_of(self.lead)
+            attrs["lead"] = self._cohort.name_of(self.lead)
         return xr.Dataset(variables, attrs=attrs)
 
     def save(self, path: str | Path) -> Path:
@@ -162,11 +154,12 @@ class LDExplorer(ipywidgets.VBox):
             )
         if target.exists():
             raise FileExistsError(f"{target} exists already; choose another name")
+        visible = self.visible
         if target.suffix == ".nc":
-            self.visible.to_netcdf(target)
+            visible.to_netcdf(target)
         else:
-            _with_stored_strings(self.visible).to_zarr(target, consolidated=False)
-        self.status = f"Saved {number(len(self._choice.variants), 'variant')} to {target}"
+            _with_stored_strings(visible).to_zarr(target, consolidated=False)
+        self.status = f"Saved {number(visible.sizes['variants_0'], 'variant')} to {target}"
         return target
 
     # Traits in words.
@@ -174,7 +167,7 @@ class LDExplorer(ipywidgets.VBox):
     @traitlets.validate("statistic")
     def _check_statistic(self, proposal: Any) -> str:
         if proposal["value"] not in self.statistics:
-            layout = self._bits.attrs["genobit_layout"]
+            layout = self._cohort.layout
             raise traitlets.TraitError(
                 f"{proposal['value']!r} cannot be computed from {layout}s; "
                 f"use one of {', '.join(self.statistics)}"
@@ -187,18 +180,18 @@ class LDExplorer(ipywidgets.VBox):
         contig, start, end = proposal["value"]
         try:
             contig = known_contig(contig, self.contigs)
+            there = self._cohort.positions_on(contig)
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
         if end < start:
             raise traitlets.TraitError(
                 f"region ends before it begins ({start:,.0f} to {end:,.0f}); swap the positions"
             )
-        there = self._position[self._contig == self.contigs.index(contig)]
-        return contig, max(start, float(there.min())), min(end, float(there.max()))
+        return contig, max(start, float(there[0])), min(end, float(there[-1]))
 
     @traitlets.validate("lead")
     def _check_lead(self, proposal: Any) -> int | None:
-        lead, n_variants = proposal["value"], len(self._position)
+        lead, n_variants = proposal["value"], len(self._cohort)
         if lead is not None and not 0 <= lead < n_variants:
             raise traitlets.TraitError(
                 f"lead is {lead}, and the Dataset has variants 0 to {n_variants - 1}"
@@ -244,7 +237,7 @@ class LDExplorer(ipywidgets.VBox):
             Its name.
         """
         self.lead = None
-        self.region = self._first_look(contig)
+        self.region = self._cohort.first_look(contig)
 
     def widen(self, factor: float) -> None:
         """Zoom about the middle of the region.
@@ -293,32 +286,24 @@ class LDExplorer(ipywidgets.VBox):
             self._complain(error)
 
     def _compute_window(self) -> None:
-        began = time.perf_counter()
-        contig, start, end = self.region
-        choice = self._members(contig).between(start, end, MAX_VARIANTS)
-        if len(choice.variants) < 2:
-            raise ValueError(
-                f"{number(len(choice.variants), 'variant')} of {region_text(self.region)} with a "
-                f"minor allele frequency of at least {self.min_maf:g}: zoom out, or lower it"
-            )
-        self._shown = self._bits.isel(variants=choice.variants)
-        window = self._shown.genobit.ld(self.statistic).compute()
-        window.attrs["contig_id"] = self.contigs
-        self._choice, self._window = choice, window
-        self.status = _in_words(window, choice, self.statistic, time.perf_counter() - began)
+        self._window = self._cohort.window(self.statistic, self.region, self.min_maf, MAX_VARIANTS)
+        self.status = self._window.in_words()
 
     def _compute_row(self) -> None:
         self._row = None
-        if self.lead is None or self._choice is None:
+        if self.lead is None:
             return
-        if self.contigs[self._contig[self.lead]] != self.region[0]:
+        if self._cohort.contig_of(self.lead) != self.region[0]:
             raise ValueError(
-                f"the lead variant {self._name_of(self.lead)} is not on contig {self.region[0]}"
+                f"the lead variant {self._cohort.name_of(self.lead)} is not on contig "
+                f"{self.region[0]}; choose another, or set lead = None"
             )
-        lead = self._bits.isel(variants=[self.lead])
-        row = self._shown.genobit.ld("r2", other=lead).compute()
-        row.attrs["contig_id"] = self.contigs
-        self._row = row
+        self._row = self._cohort.row(self._now(), self.lead)
+
+    def _now(self) -> Window:
+        if self._window is None:
+            raise ValueError(f"nothing has been computed yet. {self.status}")
+        return self._window
 
     def _draw(self, stale: set[str]) -> None:
         if "plot" in stale:
@@ -345,24 +330,23 @@ class LDExplorer(ipywidgets.VBox):
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
-        choice = self._choice
-        lead: Any = np.flatnonzero(choice.variants == self.lead) if self.lead is not None else ()
-        thinned = f"every {choice.step}th variant" if choice.step > 1 else ""
+        window = self._now()
+        step = window.choice.step
         picture = function(
-            self._window,
+            window.matrix,
             axis=self.axis,
             hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
-            lead=int(lead[0]) if len(lead) else None,
-            first_rank=choice.first_rank,
-            rank_step=choice.step,
-            note=thinned,
+            lead=window.index_of(self.lead),
+            first_rank=window.choice.first_rank,
+            rank_step=step,
+            note=f"every {step}th variant" if step > 1 else "",
         )
         file_name = "ld_" + region_text(self.region).replace(",", "").replace(":", "_")
         return picture.opts(
             apply_ranges=False,
             framewise=False,
-            hooks=[self._gestures.hook, partial(_name_picture, file_name)],
+            hooks=[self._gestures.hook, margins, partial(_name_picture, file_name)],
         )
 
     def _build_track(self) -> None:
@@ -373,31 +357,25 @@ class LDExplorer(ipywidgets.VBox):
         self._track_box.children = (as_widget(draw, self._home),)
 
     def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        choice = self._choice
+        choice = self._now().choice
         track = ld_track(
             self._row, axis=self.axis, first_rank=choice.first_rank, rank_step=choice.step
         )
-        return track.opts(apply_ranges=False, framewise=False, hooks=[self._track_gestures.hook])
+        hooks = [self._track_gestures.hook, margins]
+        return track.opts(apply_ranges=False, framewise=False, hooks=hooks)
 
     def _aim(self) -> None:
-        self._gestures.aim(*self._extent())
+        self._gestures.aim(*self._now().extent(self.axis))
 
     def _aim_track(self) -> None:
-        self._track_gestures.aim(*(self._gestures.target or self._extent()))
-
-    def _extent(self) -> tuple[float, float]:
-        choice = self._choice
-        if self.axis == "rank":
-            return choice.first_rank - 0.5, choice.first_rank + choice.n_in_view - 0.5
-        position = self._position[choice.variants]
-        return float(position[0]) / 1e6, float(position[-1]) / 1e6
+        self._track_gestures.aim(*(self._gestures.target or self._now().extent(self.axis)))
 
     # Gestures in the browser.
 
     def _on_move(self, start: float, end: float) -> None:
         contig = self.region[0]
         if self.axis == "rank":
-            start, end = self._members(contig).positions_of_ranks(start, end)
+            start, end = self._cohort.members(contig, self.min_maf).positions_of_ranks(start, end)
         else:
             start, end = start * 1e6, end * 1e6
         self._from_gesture = True
@@ -412,55 +390,29 @@ class LDExplorer(ipywidgets.VBox):
         self.try_to(self._choose_pair, x, y)
 
     def _choose_pair(self, x: float, y: float) -> None:
-        choice = self._choice
-        bins = lay_out(
-            self._window["variant_position_0"].values,
-            self.axis,
-            MAX_PIXELS,
-            choice.first_rank,
-            choice.step,
-        )
-        pair = pair_at(self._window.values, bins, self._shape(), x, y)
+        window = self._now()
+        choice = window.choice
+        bins = lay_out(window.position, self.axis, MAX_PIXELS, choice.first_rank, choice.step)
+        pair = pair_at(window.matrix.values, bins, self._shape(), x, y)
         first, second = choice.variants[list(pair)]
         # A second click on the pair turns to its other variant.
         self.lead = int(second if self.lead == first else first)
 
     def _on_track_tap(self, x: float, y: float) -> None:
-        values = self._row.values[:, 0]
-        start, end = self._track_gestures.target
-        at = self._coordinates()
-        # As far across the axis as the axis is high: near to the eye, whatever the units.
-        away = np.hypot((at - x) / (end - start) * 5, np.nan_to_num(values) - y)
-        self.lead = int(self._choice.variants[int(np.argmin(away))])
+        self.try_to(self._choose_point, x, y)
+
+    def _choose_point(self, x: float, y: float) -> None:
+        window = self._now()
+        if self._row is None:
+            return
+        start, end = self._track_gestures.target or window.extent(self.axis)
+        # The track is five times as wide as high: near is what is near to the eye.
+        across = (window.coordinates(self.axis) - x) / (end - start) * 5
+        away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
+        self.lead = int(window.choice.variants[int(np.argmin(away))])
 
     def _shape(self) -> str:
         return "square" if self.view == "square" else "down"
-
-    def _coordinates(self) -> np.ndarray:
-        choice = self._choice
-        if self.axis == "rank":
-            return choice.first_rank + choice.step * np.arange(len(choice.variants), dtype="f8")
-        return self._position[choice.variants] / 1e6
-
-    # The Dataset.
-
-    def _members(self, contig: str) -> Contig:
-        members = np.flatnonzero(self._contig == self.contigs.index(contig))
-        if contig not in self._frequencies:
-            frequency = self._bits.isel(variants=members).genobit.allele_frequency()
-            self._frequencies[contig] = np.asarray(frequency)
-        return Contig(self._position, members, self._frequencies[contig], self.min_maf)
-
-    def _first_look(self, contig: str) -> Region:
-        there = np.sort(self._position[self._contig == self.contigs.index(contig)])
-        if not len(there):
-            raise ValueError(f"contig {contig} has no variants")
-        return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
-
-    def _name_of(self, variant: int) -> str:
-        if "variant_id" in self._bits:
-            return str(self._bits["variant_id"].values[variant])
-        return f"{self.contigs[self._contig[variant]]}:{self._position[variant]:,}"
 
 
 _STALE_BY_TRAIT = {
@@ -478,43 +430,6 @@ def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
     # Zarr format 3 has strings of any length, and no others that are specified.
     fixed = {name: v.astype(object) for name, v in ds.variables.items() if v.dtype.kind == "U"}
     return ds.assign_coords(fixed)
-
-
-def _packed(ds: xr.Dataset) -> xr.Dataset:
-    for name in ("variant_position", "variant_contig"):
-        if name not in ds.variables:
-            raise ValueError(
-                f"the explorer needs {name} (variants), and the Dataset has none; open the file "
-                "with genobit.open_plink or open_vcf, or assign it"
-            )
-    if not ds.sizes["variants"]:
-        raise ValueError("the Dataset has no variants, so there is nothing to explore")
-    return ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
-
-
-def _kept(bits: xr.Dataset) -> xr.Dataset:
-    return bits.compute() if bits.nbytes <= KEPT_BYTES else bits
-
-
-def _contigs(bits: xr.Dataset) -> tuple[list[str], np.ndarray]:
-    index = bits["variant_contig"].values
-    if "contig_id" in bits.variables:
-        return [str(name) for name in bits["contig_id"].values], index
-    return [str(k) for k in range(int(index.max()) + 1)], index
-
-
-def _in_words(window: xr.DataArray, choice: Choice, statistic: str, seconds: float) -> str:
-    n_variants = len(choice.variants)
-    label = scale_of(statistic).label
-    missing = int(np.isnan(np.diagonal(window.values)).sum())
-    text = (
-        f"{label}: {number(n_variants, 'variant')}, "
-        f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
-        f"{missing:,} monomorphic, computed in {1e3 * seconds:.0f} ms"
-    )
-    if choice.step > 1:
-        text += f"; thinned: every {choice.step}th of the {choice.n_in_view:,} variants in view"
-    return text
 
 
 def _hint() -> ipywidgets.HTML:

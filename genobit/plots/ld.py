@@ -93,7 +93,7 @@ def ld_heatmap(
         marks = [(at, rows.start, at, rows.stop), (columns.start, at, columns.stop, at)]
     image.opts(frame_width=WIDTH, frame_height=WIDTH, ylabel=axis_label(matrix, 0, axis))
     title = _title(matrix, scale, columns, hidden_below, note)
-    return (image * _marks(marks)).opts(title=title)
+    return (image * _marks(marks)).opts(title=title, hooks=[margins])
 
 
 def ld_triangle(
@@ -181,7 +181,7 @@ def ld_triangle(
         yformatter=_unsigned(),
     )
     title = _title(matrix, scale, bins, hidden_below, note)
-    return (image * _marks(marks)).opts(title=title)
+    return (image * _marks(marks)).opts(title=title, hooks=[margins])
 
 
 def _image(
@@ -211,7 +211,7 @@ def _image(
         clabel=scale.name,
         colorbar_opts={"width": 12},
         xlabel=axis_label(matrix, 1, axis),
-        hooks=[hook, margins],
+        hooks=[hook],
         default_tools=["save"],
         tools=["xpan", "xwheel_zoom", "xbox_zoom", "reset"],
         active_tools=["xpan", "xwheel_zoom"],

@@ -98,7 +98,7 @@ def ld_track(
             size=5,
             alpha=0.7,
             tools=[_track_hover(scale.label)],
-            hooks=[track_hook(columns_of(row, 0, bins), axis), margins],
+            hooks=[track_hook(columns_of(row, 0, bins), axis)],
         )
         * hv.Points(none, kdims, vdims, group="Missing").opts(
             color=NO_VALUE_COLOUR, marker="x", size=6
@@ -112,6 +112,7 @@ def ld_track(
         frame_height=140,
         show_legend=False,
         default_tools=["save"],
+        hooks=[margins],
         xlabel=axis_label(row, 0, axis),
         ylabel=scale.label,
         ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)),
@@ -201,6 +202,7 @@ def ld_decay(
         ylim=(0, None),
         frame_width=WIDTH,
         frame_height=260,
+        hooks=[margins],
     )
 
 
@@ -271,5 +273,6 @@ def allele_frequency_spectrum(
         line_color="white",
         frame_width=WIDTH,
         frame_height=220,
+        hooks=[margins],
         tools=["hover"],
     )

@@ -1,0 +1,242 @@
+"""What an explorer knows of its Dataset, and one computed window into it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from genobit.plots.pixels import Axis
+from genobit.plots.style import number, scale_of
+
+from .region import Choice, Contig, Region, region_text
+
+STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r")}
+#: What a person can look at to begin with.
+FIRST_LOOK = 300
+#: Planes smaller than this are read once and kept: every zoom needs them again.
+KEPT_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Window:
+    """LD of the variants in view: `matrix` of the variants `shown`, as `choice` took them."""
+
+    shown: xr.Dataset
+    matrix: xr.DataArray
+    choice: Choice
+    position: np.ndarray
+    seconds: float
+
+    def extent(self, axis: Axis) -> tuple[float, float]:
+        """The stretch of an axis that the window fills.
+
+        Parameters
+        ----------
+        axis
+            "rank" or "position" (Mb).
+        """
+        if axis == "rank":
+            first = self.choice.first_rank
+            return first - 0.5, first + self.choice.n_in_view - 0.5
+        return float(self.position[0]) / 1e6, float(self.position[-1]) / 1e6
+
+    def coordinates(self, axis: Axis) -> np.ndarray:
+        """Where each variant stands on an axis.
+
+        Parameters
+        ----------
+        axis
+            "rank" or "position" (Mb).
+        """
+        if axis == "rank":
+            ranks = np.arange(len(self.position), dtype="f8")
+            return self.choice.first_rank + self.choice.step * ranks
+        return self.position / 1e6
+
+    def index_of(self, variant: int | None) -> int | None:
+        """Where a variant of the Dataset is in the window, if it is there.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        if variant is None:
+            return None
+        found = np.flatnonzero(self.choice.variants == variant)
+        return int(found[0]) if len(found) else None
+
+    def in_words(self) -> str:
+        """What was computed, for the status line."""
+        n_variants = len(self.position)
+        missing = int(np.isnan(np.diagonal(self.matrix.values)).sum())
+        text = (
+            f"{scale_of(str(self.matrix.name)).label}: {number(n_variants, 'variant')}, "
+            f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
+            f"{missing:,} monomorphic, computed in {1e3 * self.seconds:.0f} ms"
+        )
+        if self.choice.step > 1:
+            text += (
+                f"; thinned: every {self.choice.step}th of the "
+                f"{self.choice.n_in_view:,} variants in view"
+            )
+        return text
+
+
+class Cohort:
+    """The Dataset of an explorer, packed, with what choosing a window needs.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or packed planes.
+
+    Raises
+    ------
+    ValueError
+        If it has no variants, or no positions and contigs.
+    """
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        for name in ("variant_position", "variant_contig"):
+            if name not in ds.variables:
+                raise ValueError(
+                    f"the explorer needs {name} (variants), and the Dataset has none; open the "
+                    "file with genobit.open_plink or open_vcf, or assign it"
+                )
+        if not ds.sizes["variants"]:
+            raise ValueError("the Dataset has no variants, so there is nothing to explore")
+        bits = ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
+        self.bits = bits.compute() if bits.nbytes <= KEPT_BYTES else bits
+        self.layout = str(bits.attrs["genobit_layout"])
+        self.statistics = STATISTICS[self.layout]
+        self.position = bits["variant_position"].values
+        self._contig = bits["variant_contig"].values
+        names = bits["contig_id"].values if "contig_id" in bits.variables else ()
+        self.contigs = [str(name) for name in names] or [
+            str(k) for k in range(int(self._contig.max()) + 1)
+        ]
+        self._frequencies: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        """Count the variants."""
+        return len(self.position)
+
+    def contig_of(self, variant: int) -> str:
+        """Name the contig of a variant.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        return self.contigs[int(self._contig[variant])]
+
+    def name_of(self, variant: int) -> str:
+        """Name a variant by its id, or by its place where there are no ids.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        if "variant_id" in self.bits.variables:
+            return str(self.bits["variant_id"].values[variant])
+        return f"{self.contig_of(variant)}:{self.position[variant]:,}"
+
+    def positions_on(self, contig: str) -> np.ndarray:
+        """Sort the positions of a contig's variants.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+
+        Raises
+        ------
+        ValueError
+            If it has no variants.
+        """
+        there = np.sort(self.position[self._contig == self.contigs.index(contig)])
+        if not len(there):
+            raise ValueError(f"contig {contig} has no variants; choose another one")
+        return there
+
+    def first_look(self, contig: str) -> Region:
+        """Choose the region that a contig is entered by.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        """
+        there = self.positions_on(contig)
+        return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
+
+    def members(self, contig: str, min_maf: float) -> Contig:
+        """Take the variants of a contig that are frequent enough.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        min_maf
+            Minor allele frequency of the rarest to take.
+        """
+        members = np.flatnonzero(self._contig == self.contigs.index(contig))
+        if contig not in self._frequencies:
+            frequency = self.bits.isel(variants=members).genobit.allele_frequency()
+            self._frequencies[contig] = np.asarray(frequency)
+        return Contig(self.position, members, self._frequencies[contig], min_maf)
+
+    def window(self, statistic: str, region: Region, min_maf: float, limit: int) -> Window:
+        """Compute LD of all pairs of a region.
+
+        Parameters
+        ----------
+        statistic
+            As `.genobit.ld()` takes it.
+        region
+            Both ends included.
+        min_maf
+            Rarer variants are left out.
+        limit
+            More variants than this are thinned.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two variants are left.
+        """
+        began = time.perf_counter()
+        contig, start, end = region
+        choice = self.members(contig, min_maf).between(start, end, limit)
+        if len(choice.variants) < 2:
+            raise ValueError(
+                f"{number(len(choice.variants), 'variant')} of {region_text(region)} with a "
+                f"minor allele frequency of at least {min_maf:g}: zoom out, or lower it"
+            )
+        shown = self.bits.isel(variants=choice.variants)
+        matrix = self._named(shown.genobit.ld(statistic))
+        position = self.position[choice.variants]
+        return Window(shown, matrix, choice, position, time.perf_counter() - began)
+
+    def row(self, window: Window, lead: int) -> xr.DataArray:
+        """Compute r² of a window's variants with one lead variant, shape (variants, 1).
+
+        Parameters
+        ----------
+        window
+            Of the lead's contig.
+        lead
+            Index along the Dataset.
+        """
+        other = self.bits.isel(variants=[lead])
+        return self._named(window.shown.genobit.ld("r2", other=other))
+
+    def _named(self, result: xr.DataArray) -> xr.DataArray:
+        # A plot names the contig; the result itself knows its number alone.
+        return result.compute().assign_attrs(contig_id=self.contigs)
