@@ -183,7 +183,6 @@ def test_same_bits__on_every_cpu(name: str, kernel: str) -> None:
 
 
 @only_x86
-@pytest.mark.xfail(reason="LLVM ends the process: it cannot select the byte lookup", strict=True)
 def test_table_kernel__is_refused_where_the_cpu_has_no_byte_lookup() -> None:
     code = """
 import numpy as np
