@@ -72,17 +72,14 @@ def host() -> Host:
         "define <8 x i64> @f(<8 x i64> %a) {\n"
         "%c = call <8 x i64> @llvm.ctpop.v8i64(<8 x i64> %a)\nret <8 x i64> %c\n}"
     )
-    add = _assembly(
-        "define <32 x i8> @f(<32 x i8> %a, <32 x i8> %b) {\n"
-        "%c = add <32 x i8> %a, %b\nret <32 x i8> %c\n}"
-    )
     absolute = _assembly(
-        "declare <16 x i8> @llvm.abs.v16i8(<16 x i8>, i1)\n"
-        "define <16 x i8> @f(<16 x i8> %a) {\n"
-        "%c = call <16 x i8> @llvm.abs.v16i8(<16 x i8> %a, i1 0)\nret <16 x i8> %c\n}"
+        "declare <32 x i8> @llvm.abs.v32i8(<32 x i8>, i1)\n"
+        "define <32 x i8> @f(<32 x i8> %a) {\n"
+        "%c = call <32 x i8> @llvm.abs.v32i8(<32 x i8> %a, i1 0)\nret <32 x i8> %c\n}"
     )
-    short = 16 if "pabsb" in absolute else 0  # pabsb came with pshufb in SSSE3
-    return Host("vpopcntq" in count, 32 if "ymm" in add else short)
+    # pabsb came with pshufb in SSSE3, and to 32 bytes with it in AVX2; AVX has only the registers.
+    short = 16 if "pabsb" in absolute else 0
+    return Host("vpopcntq" in count, 32 if "pabsb\t%ymm" in absolute else short)
 
 
 WORD_LANES = 8
