@@ -43,7 +43,11 @@ R = TypeVar("R")
 
 @functools.cache
 def target_description() -> tuple[str, str, str]:
-    """Triple, CPU name and features that kernels are compiled for (NUMBA_CPU_NAME is honoured)."""
+    """Triple, CPU name and features that kernels are compiled for.
+
+    NUMBA_CPU_NAME changes the name alone and keeps the host's features; to compile for another
+    CPU set NUMBA_CPU_FEATURES to its features, or to nothing for those its name implies.
+    """
     triple, name, features = cpu_target.target_context.codegen().magic_tuple()
     return triple, name, features
 

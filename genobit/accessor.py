@@ -229,6 +229,9 @@ class GenobitDatasetAccessor:
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
+            if not isinstance(other, xr.Dataset):
+                msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
+                raise TypeError(msg)
             right, right_layout, right_planes = packed.by_variants(
                 other, phased=layout.kind == "haplotype"
             )

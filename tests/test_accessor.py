@@ -258,6 +258,40 @@ def test_pack__refuses_an_unphased_heterozygote(chunks: tuple | None) -> None:
     np.testing.assert_array_equal(unpacked(fine), haplotypes(calls[:150]))
 
 
+@pytest.mark.parametrize(
+    ("call", "refused"),
+    [
+        ((0, -1), True),
+        ((-1, 1), True),
+        ((-1, -1), False),
+        ((1, -2), False),
+        ((-1, 0, 1), True),
+        ((0, 0, 1), True),
+        ((1, 1, -2), False),
+    ],
+)
+def test_pack__refuses_an_unphased_call_whose_alleles_differ(call: tuple, refused: bool) -> None:
+    calls = np.array([[call]], np.int8)
+    ds = xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "call_genotype_phased": (("variants", "samples"), [[False]]),
+        }
+    )
+    bits = ds.genobit.pack(phased=True)
+    if refused:
+        with pytest.raises(ValueError, match=r"variants=0, samples=0 has different alleles"):
+            bits.compute()
+    else:
+        np.testing.assert_array_equal(unpacked(bits), np.where(calls < 0, np.nan, calls)[:, 0])
+
+
+def test_ld__refuses_what_is_no_dataset() -> None:
+    _, dosage, _ = packed_pair()
+    with pytest.raises(TypeError, match=r"other= takes a Dataset .* not DataArray"):
+        dosage.genobit.ld(other=dosage.plane_carrier)
+
+
 def test_pack__phased_refuses_a_bed_file(tmp_path: Path) -> None:
     ds = gb.open_plink(write_fileset(tmp_path, np.ones((4, 5), int)))
     with pytest.raises(ValueError, match=r"\.bed keeps no phase"):

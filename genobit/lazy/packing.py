@@ -138,7 +138,8 @@ def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> s
     place = f"call_genotype is {call} at variants={variant}, samples={sample}"
     return {
         pack.ALLELE: (
-            f"{place}: expected alleles 0..{limit}; pack with multiallelic='drop' or 'split'"
+            f"{place}: expected alleles 0..{limit}; name all alleles in variant_allele and pack "
+            "with multiallelic='drop' or 'split'"
         ),
         pack.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele index",
         pack.PLOIDY: (
@@ -191,14 +192,16 @@ def _check_phase(
 ) -> NDArray[Any]:
     unphased = ~phased.astype(bool)
     if unphased.any():
-        first = calls[..., :1]
-        mixed = ((calls != first) & (calls >= 0) & (first >= 0)).any(axis=-1)
+        # Which haplotype an allele stands on matters as soon as two of them differ, a missing one
+        # included; -2 only fills a call of lower ploidy.
+        mixed = ((calls != calls[..., :1]) & (calls != -2)).any(axis=-1)
         wrong = np.argwhere(unphased & mixed)
         if wrong.size:
             i, s = wrong[0]
             msg = (
-                f"the heterozygous call at variants={variants[i]}, samples={samples[s]} is not "
-                "phased: pack dosages (phased=False), or phase the genotypes first"
+                f"the call {'/'.join(map(str, calls[i, s]))} at variants={variants[i]}, "
+                f"samples={samples[s]} has different alleles and is not phased: pack dosages "
+                "(phased=False), or phase the genotypes first"
             )
             raise ValueError(msg)
     return calls
