@@ -313,7 +313,8 @@ class LDExplorer(ipywidgets.VBox):
                 self._aim()
             self._frame.event(number=self._frame.number + 1)
         if self._row is None:
-            self._track_box.children = (_hint(),)
+            if self._track is not None or not self._track_box.children:
+                self._track_box.children = (_hint(),)
             self._track = None
         elif self._track is None or "plot" in stale:
             self._build_track()

@@ -100,7 +100,7 @@ def pair_hook(
     """
 
     def hook(plot: Any, _element: Any) -> None:
-        from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
+        from bokeh.models import ColumnDataSource, CustomJSHover, CustomJSTickFormatter, HoverTool
 
         sources = plot.handles.get("genobit_sources")
         if sources is not None:
@@ -123,6 +123,12 @@ def pair_hook(
                 formatters={"@image": text},
             )
         )
+        if shape != "square":
+            # Below the base too, what is drawn is a distance. Made once and not an option: a
+            # new formatter in every frame lays the figure out again.
+            figure.yaxis[0].formatter = CustomJSTickFormatter(
+                code="return Math.abs(tick).toLocaleString()"
+            )
         if axis == "rank":
             rank_ticks(figure.xaxis[0], figure.x_range, sources["columns"])
             if shape == "square":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import holoviews as hv
 import numpy as np
@@ -178,7 +178,6 @@ def ld_triangle(
         frame_width=WIDTH,
         frame_height=WIDTH // 2,
         ylabel=apart,
-        yformatter=_unsigned(),
     )
     title = _title(matrix, scale, bins, hidden_below, note)
     return (image * _marks(marks)).opts(title=title, hooks=[margins])
@@ -249,9 +248,3 @@ def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, hidden_below: float
     elif np.isnan(matrix.values).any():
         notes.append(f"grey: no {scale.label}")
     return f"{scale.label} of {what}, {where}\n{'; '.join(notes)}"
-
-
-def _unsigned() -> Any:
-    from bokeh.models import CustomJSTickFormatter
-
-    return CustomJSTickFormatter(code="return Math.abs(tick).toLocaleString()")
