@@ -279,7 +279,8 @@ def _isel_bits(
     names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
     rest = ds.drop_vars([*names, model.BIT[layout.along], model.WORD])
-    rest = rest.isel({layout.along: positions})
+    # Without sample_id and the like, nothing but the planes has that dimension.
+    rest = rest.isel({layout.along: positions}, missing_dims="ignore")
     planes = {
         name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
         for name in names
