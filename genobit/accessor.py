@@ -229,9 +229,7 @@ class GenobitDatasetAccessor:
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
-            if not isinstance(other, xr.Dataset):
-                msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
-                raise TypeError(msg)
+            _require_dataset(other)
             right, right_layout, right_planes = packed.by_variants(
                 other, phased=layout.kind == "haplotype"
             )
@@ -313,6 +311,12 @@ def _computed(result: xr.DataArray) -> xr.DataArray:
     return result.compute()
 
 
+def _require_dataset(other: object) -> None:
+    if not isinstance(other, xr.Dataset):
+        msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
+        raise TypeError(msg)
+
+
 def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
     """The coordinates of one dimension, with a suffix on their names and on the dimension's."""
     return {
@@ -325,13 +329,16 @@ def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
     from genobit.analyses.ld import LONG_NAMES
 
-    return {
+    attributes: dict[str, Any] = {
         "long_name": LONG_NAMES[statistic],
         "statistic": statistic,
         "source": layout.kind + "s",
         "missing": "pairwise complete: counts are over the calls present at both variants",
         model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
     }
+    if model.CONTIG_ID in ds.variables:
+        attributes[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]
+    return attributes
 
 
 def _window_ends(ds: xr.Dataset, window: int | str) -> NDArray[np.int64]:
