@@ -247,10 +247,12 @@ def megabytes(count: int) -> str:
 
 def machine() -> str:
     """Say what the timings were measured on."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("genobit", "numba", "dask"))
+    from genobit import __version__
+
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "dask", "xarray"))
     return (
         f"Measured on {processor()}, {os.cpu_count()} logical processors, "
-        f"Python {platform.python_version()}, {packages}."
+        f"genobit {__version__}, Python {platform.python_version()}, {packages}."
     )
 
 
