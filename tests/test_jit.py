@@ -174,7 +174,8 @@ def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> No
 @pytest.mark.distributed
 @only_x86
 @pytest.mark.parametrize(
-    ("name", "kernel"), [("haswell", "table"), ("x86-64-v2", "table"), ("x86-64", "scalar")]
+    ("name", "kernel"),
+    [("haswell", "table"), ("x86-64-v2", "table"), ("btver2", "table"), ("x86-64", "scalar")],
 )
 def test_same_bits__on_every_cpu(name: str, kernel: str) -> None:
     here = run(WORK).stdout.split()

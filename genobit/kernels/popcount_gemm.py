@@ -1,12 +1,12 @@
 """The popcount GEMM for CPUs that count the bits of a vector register (AVX-512 VPOPCNTDQ).
 
 A tile of 4 rows x 4 registers of 8 columns keeps 16 accumulators; a word of A is broadcast, a
-lane is a row of B, so there is no horizontal sum. On such a core (Zen 4) it runs at 90 to 99 % of
-what its registers allow for and + popcount + add. The code is right on every host, LLVM splits
-the registers.
+lane is a row of B, so there is no horizontal sum. An experiment with this tile ran at 89 to 99 %
+of what the registers of a Zen 4 allow for and + popcount + add, and the loop here compiles to the
+same instructions (docs/other-cpus.md). The code is right on every host, LLVM splits the registers.
 
 Layout: rows are the words themselves. A column panel holds, for each word, one word of each of
-``COLUMNS`` rows of B (``AND``, ``XOR``), or the mask words and then the sign words of
+``COLUMNS`` rows of B ("and"), or the mask words and then the sign words of
 ``TERNARY_COLUMNS`` rows.
 """
 
