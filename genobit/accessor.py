@@ -298,6 +298,8 @@ class GenobitDatasetAccessor:
 
 def _computed(result: xr.DataArray) -> xr.DataArray:
     """The result in memory, unless that would take more than the user allows at once."""
+    from genobit.lazy.tiles import in_memory
+
     limit = get_options().eager_limit
     if result.nbytes > limit:
         shape = " x ".join(f"{size:,}" for size in result.shape)
@@ -308,7 +310,7 @@ def _computed(result: xr.DataArray) -> xr.DataArray:
             "raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    return result.compute()
+    return result.copy(data=in_memory(result.data))
 
 
 def _require_dataset(other: object) -> None:

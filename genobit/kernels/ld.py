@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products, stacked
+from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -249,22 +250,6 @@ def _view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, 
     return out, out[:size].reshape(shape)
 
 
-@njit
-def _mirror(values: Float, top: int, left: int, out: Float) -> None:
-    """Write the entries on and above the diagonal of a block to both halves of ``out``."""
-    edge = 32  # 32 x 32 float32 twice is 8 KiB: both sides of the transpose stay in L1
-    for i0 in range(0, values.shape[0], edge):
-        i1 = min(i0 + edge, values.shape[0])
-        for j0 in range(0, values.shape[1], edge):
-            j1 = min(j0 + edge, values.shape[1])
-            for i in range(i0, i1):
-                for j in range(max(j0, top + i - left), j1):
-                    out[top + i, left + j] = values[i, j]
-            for j in range(j0, j1):
-                for i in range(i0, min(i1, left + j - top + 1)):
-                    out[left + j, top + i] = values[i, j]
-
-
 def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
     """The statistic of every row of ``a`` with every row of ``b``, or of ``a``.
 
@@ -274,7 +259,7 @@ def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32
     out = np.empty((a.planes[0].shape[0], other.planes[0].shape[0]), np.float32)
     for rows, columns, values in blocks(statistic, a, b, upper=b is None):
         if b is None:
-            _mirror(values, rows.start, columns.start, out)
+            mirror(values, rows.start, columns.start, out)
         else:
             out[rows, columns] = values
     return out

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
+from dask import local, threaded
+from dask.base import get_scheduler, tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ def whole_rows(planes: Planes) -> list[da.Array]:
 
 def _block(planes: Planes, i: int) -> list[tuple[str, int, int]]:
     return [(plane.name, i, 0) for plane in planes]
+
+
+def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
+    from genobit.kernels.transpose import transposed
+
+    return transposed(tile)
 
 
 def square(
@@ -52,9 +59,23 @@ def square(
             second = None if symmetric and i == j else _block(b, j)
             layer[name, i, j] = (function, _block(a, i), second)
             if symmetric and i < j:
-                layer[name, j, i] = (np.transpose, (name, i, j))
+                layer[name, j, i] = (_transposed, (name, i, j))
     graph = HighLevelGraph.from_collections(name, layer, dependencies=[*a, *b])
     return da.Array(graph, name, chunks=(rows, columns), dtype=dtype)
+
+
+def in_memory(array: da.Array) -> NDArray[Any]:
+    """Compute an array of tiles, each thread writing its own into the result.
+
+    ``array.compute()`` first computes all tiles and then copies them together on one thread, which
+    holds them twice and takes as long as a third of the work of two threads. Schedulers that do
+    not share this process's memory have no other way.
+    """
+    if get_scheduler(collections=[array]) not in {threaded.get, local.get_sync}:
+        return np.asarray(array.compute())
+    out = np.empty(array.shape, array.dtype)
+    da.store(array, out, lock=False)
+    return out
 
 
 class Band:

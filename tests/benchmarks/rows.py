@@ -132,7 +132,7 @@ def _in_process(code: str, **environment: str) -> Any:
 
 
 def _ld(ds: xr.Dataset) -> None:
-    ds.genobit.ld("r2").compute()
+    ds.genobit.ld("r2", compute=True)
 
 
 PAPER = {2504: (1.89, 14.2), 10_000: (5.36, 49.2), 100_000: (48.09, 466.0)}
@@ -210,23 +210,20 @@ def _random_bed(folder: Path, variants: int, samples: int) -> Path:
 def threads(*, quick: bool) -> Iterator[Row]:
     """Two threads against one."""
     ds = haplotypes(4096 if quick else 8192, 10_000)
-    result = ds.genobit.ld("r2")
-    with gb.set_options(chunk_rows=1024):
-        result = ds.genobit.ld("r2")
-    with cores(2) as enough:
+
+    def timed(workers: int) -> float:
+        with dask.config.set(scheduler="threads", num_workers=workers):
+            return seconds(lambda: _ld(ds))
+
+    with cores(2) as enough, gb.set_options(chunk_rows=1024):
         if not enough:
             return
-        with dask.config.set(scheduler="threads", num_workers=1):
-            result.compute()
-            one = [seconds(result.compute) for _ in range(1)]
-        pairs = []
-        for _ in range(5):
-            with dask.config.set(scheduler="threads", num_workers=1):
-                one = seconds(result.compute)
-            with dask.config.set(scheduler="threads", num_workers=2):
-                pairs.append(one / seconds(result.compute))
+        timed(2)
+        pairs = [(timed(1), timed(2)) for _ in range(7)]
+    one = statistics.median(pair[0] for pair in pairs)
+    ratios = statistics.median(alone / together for alone, together in pairs)
     what = f'ld("r2"), {ds.sizes["variants"]:,} variants x 10,000 haplotypes, two threads'
-    yield Row("threads", what, one, "s on one", "one thread", statistics.median(pairs), 1.9)
+    yield Row("threads", what, one, "s on one", "one thread", ratios, 1.9)
 
 
 def packing(*, quick: bool) -> Iterator[Row]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.kernels.transpose import transposed
 from genobit.lazy import tiles
 from tests.laziness import raise_if_dask_computes
 
@@ -160,3 +161,16 @@ def test_chunks_without_rows_do_no_harm(chunks: tuple[int, ...]) -> None:
     assert tiles.band(function, planes(chunks), last, 2, np.int64).compute().shape == (n, 2)
     keys, _ = tiles.band_tiles(function, planes(chunks), last, lambda s: s)
     assert len(keys) >= len(chunks)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (63, 65), (64, 64), (130, 1), (200, 257)])
+def test_transposed__is_the_transpose(shape: tuple[int, int]) -> None:
+    tile = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    np.testing.assert_array_equal(transposed(tile), tile.T)
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_in_memory__is_what_compute_gives(scheduler: str) -> None:
+    array = da.from_array(np.arange(35.0).reshape(5, 7), chunks=(2, 3))
+    with dask.config.set(scheduler=scheduler):
+        np.testing.assert_array_equal(tiles.in_memory(array), array.compute())
