@@ -199,7 +199,8 @@ def test_click_draws_the_track_of_a_lead(page: Any) -> None:
 def test_square_view_and_another_statistic(page: Any) -> None:
     page.locator(".genobit-ld-view button", has_text="square").click()
     _until(
-        lambda: _plot(page).is_visible() and _plot(page).bounding_box()["height"] > 600,
+        # No box between the removal of the old picture and the arrival of the new one.
+        lambda: (_plot(page).bounding_box() or {"height": 0})["height"] > 600,
         "the square",
     )
     before, status = _settled(_plot(page)), _status(page)
