@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -130,6 +131,9 @@ def run_lab(options: argparse.Namespace) -> int:
         if not notebook.exists():
             shutil.copyfile(packaged, notebook)
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        # Containers run everything as root, which Jupyter refuses unless told.
+        command.append("--allow-root")
     return subprocess.run(command, check=False).returncode
 
 

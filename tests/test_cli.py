@@ -61,4 +61,4 @@ def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
     assert cli.main(["lab", "--no-browser"]) == 0
     assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
     assert Path(commands[0][3]).name == "ld.ipynb"
-    assert commands[0][4:] == ["--no-browser"]
+    assert commands[0][4:5] == ["--no-browser"]
