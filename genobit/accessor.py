@@ -68,6 +68,8 @@ class GenobitDatasetAccessor:
             Dataset of uint64 planes (`genobit.packing` describes them) with every variable of
             variants and samples along as a coordinate. A dosage takes 2 or 3 bits a call, against
             16 in ``call_genotype``. A sample with one of its two alleles missing is missing.
+            Missing is what is below 0 in ``call_genotype``; ``call_genotype_mask``, which says
+            the same in both conventions, is not read.
 
         Raises
         ------

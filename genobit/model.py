@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
 CALL_GENOTYPE = "call_genotype"
 CALL_GENOTYPE_PHASED = "call_genotype_phased"
-CALL_GENOTYPE_MASK = "call_genotype_mask"
 VARIANT_ALLELE = "variant_allele"
 VARIANT_CONTIG = "variant_contig"
 VARIANT_POSITION = "variant_position"

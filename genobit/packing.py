@@ -21,8 +21,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
 VERSION = 1
 """Version of the layout; a packed Dataset carries it, and other versions are refused."""
 
@@ -111,10 +109,3 @@ class Layout:
             msg = f"the attributes describe no known layout: {layout}; pack the genotypes again"
             raise ValueError(msg)
         return layout
-
-
-def unpack_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.bool_]:
-    """words (rows, words) -> the bits as booleans (rows, bits)."""
-    little = np.ascontiguousarray(words).astype("<u8", copy=False)
-    octets = little.view(np.uint8).reshape(words.shape[0], 8 * words.shape[1])
-    return np.unpackbits(octets, axis=1, count=bits, bitorder="little").astype(bool)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.packing import Layout, tail_mask, unpack_bits, words_for
+from genobit.packing import Layout, tail_mask, words_for
 from tests.cohorts import TAILS
 from tests.reference import bits_of, words_of
 
@@ -25,12 +25,9 @@ def test_tail_mask__keeps_what_is_not_padding(bits: int) -> None:
 
 
 @given(st.integers(0, 5), st.sampled_from(TAILS), st.integers(0, 2**32))
-def test_unpack_bits(rows: int, bits: int, seed: int) -> None:
+def test_oracles_of_words_and_bits_undo_each_other(rows: int, bits: int, seed: int) -> None:
     x = np.random.default_rng(seed).integers(0, 2, (rows, bits)).astype(bool)
-    np.testing.assert_array_equal(unpack_bits(words_of(x), bits), x)
     np.testing.assert_array_equal(bits_of(words_of(x), bits), x)
-    big_endian = words_of(x).astype(">u8")
-    np.testing.assert_array_equal(unpack_bits(big_endian, bits), x)
 
 
 def test_layout__survives_attributes() -> None:

@@ -72,22 +72,12 @@ def ld_track(
     at = np.array(
         [coordinate_of(position, k, axis, first_rank, rank_step) for k in range(n_variants)]
     )
-    columns = {
-        "at": at,
-        "value": row.values[:, 0].astype("f8"),
-        "variant": variant_names(row, 0),
-        "position": position.astype("f8"),
-        "apart": (position - lead_position[0]) / 1e3,
-    }
-    missing = np.isnan(columns["value"])
+    kept, none = _track_points(row, at)
     kdims = ["at", hv.Dimension("value", label=scale.label)]
     vdims = ["variant", "position", "apart"]
-    none = {name: column[missing] for name, column in columns.items()}
-    none["value"] = np.zeros(int(missing.sum()))
-    kept = {name: column[~missing] for name, column in columns.items()}
     title = f"{scale.label} with lead {variant_names(row, 1)[0]}"
-    if missing.any():
-        title += f" (grey crosses: no {scale.label}, {number(int(missing.sum()), 'variant')})"
+    if none["at"].size:
+        title += f" (grey crosses: no {scale.label}, {number(none['at'].size, 'variant')})"
     low, high = scale.limits
     where = float(np.interp(lead_position[0], position, at))
     inside = position[0] <= lead_position[0] <= position[-1]
@@ -117,6 +107,24 @@ def ld_track(
         ylabel=scale.label,
         ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)),
     )
+
+
+def _track_points(
+    row: xr.DataArray, at: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Columns of the variants that have a value, and of those that have none, drawn at 0."""
+    position = row["variant_position_0"].values
+    columns = {
+        "at": at,
+        "value": row.values[:, 0].astype("f8"),
+        "variant": variant_names(row, 0),
+        "position": position.astype("f8"),
+        "apart": (position - row["variant_position_1"].values[0]) / 1e3,
+    }
+    missing = np.isnan(columns["value"])
+    kept = {name: column[~missing] for name, column in columns.items()}
+    none = {name: column[missing] for name, column in columns.items()}
+    return kept, none | {"value": np.zeros(int(missing.sum()))}
 
 
 def _track_hover(label: str) -> Any:
