@@ -66,7 +66,7 @@ def _ordered(planes: Planes, layout: Layout) -> list[da.Array]:
 
 def _rows(blocks: list[Any], layout: Layout) -> Any:
     """Blocks of planes in the order of `_ordered`, as the kernels want them."""
-    from genobit.kernels.ld import Rows
+    from genobit.kernels.rows import Rows
 
     arrays = [np.ascontiguousarray(block) for block in blocks]
     n = len(layout.planes)

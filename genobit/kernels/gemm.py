@@ -18,17 +18,12 @@ from numpy.typing import DTypeLike, NDArray
 from genobit._jit import njit
 from genobit.kernels import popcount_gemm, scalar_gemm, table_gemm
 from genobit.kernels.bits import count_rows, interleave
+from genobit.kernels.rows import Planes
 from genobit.options import get_options
 from genobit.simd import host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-Planes = tuple[NDArray[np.uint64], ...]
-"""Planes of one operand, each (rows, words).
-
-One for "and" and "xor", mask and sign for "ternary".
-"""
 
 BLOCK = 256 * 512
 """Most counts in a block: 512 KiB, which a second-level cache holds or nearly so."""
@@ -224,7 +219,8 @@ def products(
     product
         "and", "xor" or "ternary".
     a, b
-        Planes, uint64 (rows, words), padding bits zero. Without ``b``, ``a`` with itself.
+        Planes, uint64 (rows, words), padding bits zero: one for "and" and "xor", mask and sign for
+        "ternary". Without ``b``, ``a`` with itself.
     group
         Rows that belong together (planes of one variant, interleaved): no block parts them.
     upper

@@ -18,7 +18,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
-from genobit.kernels.gemm import BLOCK_COLUMNS, Planes, products, stacked
+from genobit.kernels.gemm import BLOCK_COLUMNS, products, stacked
+from genobit.kernels.rows import Planes, Rows
 from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
@@ -27,34 +28,6 @@ if TYPE_CHECKING:
 R, R2, D, DPRIME = 0, 1, 2, 3
 STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME}
 Float = NDArray[np.floating]
-
-
-class Rows(NamedTuple):
-    """Bit planes of some variants, each (rows, words): haplotypes (alt, called) or dosages."""
-
-    haplotypes: bool
-    bits: int
-    planes: Planes
-    """(alt,), or (carrier, hom_alt) of dosages; the called plane is apart."""
-    called: NDArray[np.uint64] | None
-
-    def complete(self) -> bool:
-        """Whether no call is missing."""
-        return self.called is None or bool((count_rows(self.called) == self.bits).all())
-
-    def every(self) -> NDArray[np.uint64]:
-        """The called plane, made up where nothing is missing."""
-        if self.called is not None:
-            return self.called
-        words = np.full(self.planes[0].shape, ~np.uint64(0))
-        if self.bits % 64:
-            words[:, -1] = (np.uint64(1) << np.uint64(self.bits % 64)) - np.uint64(1)
-        return words
-
-    def homozygotes(self) -> Planes:
-        """Planes of dosage 2 and of dosage 0."""
-        carrier, hom_alt = self.planes
-        return hom_alt, self.every() & ~carrier
 
 
 class Values(NamedTuple):
@@ -160,10 +133,7 @@ def _sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def _operand(rows: Rows) -> Planes:
     """Planes whose product is the sum of x y: alt, or the mask and sign of g - 1."""
-    if rows.haplotypes:
-        return rows.planes
-    hom_alt, hom_ref = rows.homozygotes()
-    return hom_alt | hom_ref, hom_ref
+    return rows.planes if rows.haplotypes else rows.ternary()
 
 
 def _stacked(rows: Rows) -> Planes:

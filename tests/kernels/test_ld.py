@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.kernels import ld
+from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.reference import banded, dosages, haplotypes, linkage_matrix, words_of
@@ -17,18 +18,18 @@ KERNELS = ("table", "popcount", "scalar")
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}
 
 
-def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> ld.Rows:
+def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> Rows:
     values = haplotypes(calls) if haploid else dosages(calls)
     present = words_of(~np.isnan(values)) if called else None
     planes = (words_of(values == 1),) if haploid else (words_of(values >= 1), words_of(values == 2))
-    return ld.Rows(haploid, values.shape[1], planes, present)
+    return Rows(haploid, values.shape[1], planes, present)
 
 
 def values_of(calls: np.ndarray, *, haploid: bool) -> np.ndarray:
     return haplotypes(calls) if haploid else dosages(calls)
 
 
-def part(rows: ld.Rows, start: int, stop: int) -> ld.Rows:
+def part(rows: Rows, start: int, stop: int) -> Rows:
     called = None if rows.called is None else rows.called[start:stop]
     return rows._replace(planes=tuple(p[start:stop] for p in rows.planes), called=called)
 
@@ -172,6 +173,6 @@ def test_r__keeps_its_digits_with_two_million_haplotypes() -> None:
     x = rng.uniform(size=n) < 0.5
     y = x ^ (rng.uniform(size=n) < 1e-5)
     words = np.stack([np.packbits(v, bitorder="little").view(np.uint64) for v in (x, y)])
-    rows = ld.Rows(True, n, (words,), None)
+    rows = Rows(True, n, (words,), None)
     right = np.corrcoef(x, y)[0, 1]
     np.testing.assert_allclose(ld.square("r", rows)[0, 1], right, rtol=1e-7)
