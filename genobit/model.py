@@ -271,3 +271,26 @@ def require_biallelic(counts: NDArray[np.int64]) -> None:
             "them out, or multiallelic='split' for one row an alternative allele"
         )
         raise ValueError(msg)
+
+
+def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
+    """First variant of each contig, in the order they are stored.
+
+    Raises
+    ------
+    KeyError
+        If the Dataset lacks ``variant_contig``.
+    ValueError
+        If a contig's variants do not stand together.
+    """
+    contig = values(ds, VARIANT_CONTIG, needed_for="splitting by contig")
+    starts = np.flatnonzero(np.r_[True, contig[1:] != contig[:-1]])
+    names, first = np.unique(contig[starts], return_index=True)
+    if names.size < starts.size:
+        again = int(np.setdiff1d(np.arange(starts.size), first)[0])
+        msg = (
+            f"contig {contig[starts[again]]} starts again at variants={starts[again]}: sort the "
+            "variants by contig first (ds.sortby('variant_contig'))"
+        )
+        raise ValueError(msg)
+    return starts

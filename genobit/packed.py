@@ -20,11 +20,24 @@ from genobit.packing import CALLED, PREFIX, Layout
 if TYPE_CHECKING:
     import dask.array as da
 
+    from genobit.lazy.pair_sums import SampleChunks
+
 Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
 
 
-def pack(ds: xr.Dataset, *, rows: str, phased: bool, multiallelic: str, missing: str) -> xr.Dataset:
-    """Pack the genotypes of a Dataset; the parameters are those of ``ds.genobit.pack``."""
+def pack(
+    ds: xr.Dataset,
+    *,
+    rows: str,
+    phased: bool,
+    multiallelic: str,
+    missing: str,
+    chunk: int | None = None,
+) -> xr.Dataset:
+    """Pack the genotypes of a Dataset; the parameters are those of ``ds.genobit.pack``.
+
+    ``chunk`` is the number of variants in a chunk, by default what `get_options` says.
+    """
     _one_of("rows", rows, ("variants", "samples"))
     _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
     _one_of("missing", missing, ("keep", "refuse"))
@@ -36,10 +49,10 @@ def pack(ds: xr.Dataset, *, rows: str, phased: bool, multiallelic: str, missing:
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
     refuse = missing == "refuse" or _none_missing(calls)
-    planes = _bed_planes(source, layout) if chosen is ds and not refuse else None
+    planes = _bed_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:
         along = (numbers, alleles, limits)
-        planes = _call_planes(chosen, calls, layout, along, refuse_missing=refuse)
+        planes = _call_planes(chosen, calls, layout, along, chunk, refuse_missing=refuse)
     return _packed_dataset(chosen, calls, planes, layout)
 
 
@@ -94,11 +107,55 @@ def by_variants(
             "ds.genobit.pack(phased=True)"
         )
         raise ValueError(msg)
-    names = [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
-    planes = {name: _as_dask(ds[PREFIX + name].data) for name in names}
+    planes = {name: _as_dask(ds[PREFIX + name].data) for name in _names(ds, layout)}
     if phased is False and layout.kind == "haplotype":
         return ds, *_dosages(planes, layout)
     return ds, layout, planes
+
+
+def by_samples(ds: xr.Dataset, *, contigs: bool = False) -> tuple[xr.Dataset, Layout, SampleChunks]:
+    """Take a Dataset apart for an analysis of samples, packing or turning it where it must be.
+
+    Parameters
+    ----------
+    ds
+        Genotypes, or planes in either orientation; haplotypes are added up to dosages.
+    contigs
+        Cut chunks at the contigs' ends.
+
+    Returns
+    -------
+        The packed Dataset, its layout, and its planes by samples.
+    """
+    from genobit.lazy import by_samples as turn
+
+    layout = model.layout_of(ds)
+    if layout is None:
+        chunk = turn.variant_chunk(model.require_genotypes(ds).sizes[model.SAMPLES])
+        ds = pack(
+            ds,
+            rows="variants",
+            phased=False,
+            multiallelic="refuse",
+            missing="keep",
+            chunk=chunk,
+        )
+        return by_samples(ds, contigs=contigs)
+    cuts = model.contig_starts(ds) if contigs else None
+    if layout.rows == "samples":
+        named = {name: _as_dask(ds[PREFIX + name].data) for name in _names(ds, layout)}
+        if cuts is None:
+            return ds, layout, turn.from_samples(list(named.values()), layout.bits)
+        samples = ds.sizes[model.SAMPLES]
+        planes = [turn.to_variants(plane, layout.bits) for plane in named.values()]
+    else:
+        ds, dosages, named = by_variants(ds, phased=False)
+        samples, planes = dosages.bits, list(named.values())
+    return ds, layout, turn.from_variants(planes, samples, cuts)
+
+
+def _names(ds: xr.Dataset, layout: Layout) -> list[str]:
+    return [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
 
 
 def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[str, da.Array]]:
@@ -200,7 +257,9 @@ def _biallelic(
     return split, source, allele.astype(np.int8), limits.astype(np.int8)
 
 
-def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | None:
+def _bed_planes(
+    calls: xr.DataArray, layout: Layout, chunk: int | None
+) -> dict[str, da.Array] | None:
     """Planes split from the rows of the .bed file that the genotypes are, untouched.
 
     None for any other.
@@ -211,7 +270,7 @@ def _bed_planes(calls: xr.DataArray, layout: Layout) -> dict[str, da.Array] | No
     bed = bed_source(calls)
     if bed is None or layout.kind != "dosage":
         return None
-    raw = bed.raw_array(row_chunk(bed.bytes_per_row))
+    raw = bed.raw_array(row_chunk(bed.bytes_per_row, chunk))
     return pack_bed(raw, bed.n_samples, layout)
 
 
@@ -220,6 +279,7 @@ def _call_planes(
     calls: xr.DataArray,
     layout: Layout,
     along: tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]],
+    chunk: int | None,
     *,
     refuse_missing: bool,
 ) -> dict[str, da.Array]:
@@ -229,7 +289,7 @@ def _call_planes(
     if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
         phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
         data = packing.require_phased(data, phased.chunk().data, along[0])
-    return packing.pack_calls(data, layout, *along, refuse_missing=refuse_missing)
+    return packing.pack_calls(data, layout, *along, chunk=chunk, refuse_missing=refuse_missing)
 
 
 def _packed_dataset(
@@ -276,7 +336,7 @@ def _isel_bits(
         msg = f"{layout.along}= selects none of the {ds.sizes[layout.along]} {layout.along}"
         raise IndexError(msg)
     bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
-    names = [PREFIX + name for name in (*layout.planes, CALLED) if PREFIX + name in ds]
+    names = [PREFIX + name for name in _names(ds, layout)]
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
     rest = ds.drop_vars([*names, model.BIT[layout.along], model.WORD])
     # Without sample_id and the like, nothing but the planes has that dimension.

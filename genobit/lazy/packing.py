@@ -23,10 +23,13 @@ DaskPlanes = dict[str, da.Array]
 _CHUNK_BYTES = 2**28
 
 
-def row_chunk(bytes_per_row: int) -> int:
-    """Variants a chunk: the option, or fewer where they would not fit 256 MiB, in whole words."""
+def row_chunk(bytes_per_row: int, wanted: int | None = None) -> int:
+    """Variants a chunk, in whole words: those wanted, or fewer that fit 256 MiB.
+
+    By default the option ``chunk_rows`` says how many are wanted.
+    """
     fitting = _CHUNK_BYTES // max(1, bytes_per_row)
-    return max(64, min(get_options().chunk_rows, fitting) // 64 * 64)
+    return max(64, min(wanted or get_options().chunk_rows, fitting) // 64 * 64)
 
 
 def _stacked(
@@ -71,6 +74,7 @@ def pack_calls(
     alleles: NDArray[np.int8],
     limits: NDArray[np.int8],
     *,
+    chunk: int | None = None,
     refuse_missing: bool,
 ) -> DaskPlanes:
     """Planes of calls (variants, samples, ploidy) int8, lazily; ``layout`` says which.
@@ -79,7 +83,7 @@ def pack_calls(
     ``numbers[i]`` in messages. With ``refuse_missing`` the plane ``called`` is left out and a
     missing call is an error.
     """
-    calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2])})
+    calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2], chunk)})
     names = (*layout.planes, CALLED)
     # The samples of a transposed plane take the letter s, so those of the calls are c here.
     stacked = _stacked(

@@ -19,6 +19,7 @@ import xarray as xr
 import genobit as gb
 from genobit import model
 from genobit.kernels import gemm, pack
+from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 
 from . import limits
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 GIGA = 1e9
 
 
-def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> gemm.Planes:
+def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> Planes:
     """Random planes with clean tails; a sign is set only where its mask is."""
     generator = np.random.default_rng(seed)
     planes = []
@@ -48,7 +49,7 @@ def haplotypes(variants: int, bits: int) -> xr.Dataset:
     return model.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 
 
-def drain(product: str, a: gemm.Planes, b: gemm.Planes) -> None:
+def drain(product: str, a: Planes, b: Planes) -> None:
     """Run a product and look at nothing."""
     for _ in gemm.products(product, a, b):
         pass

@@ -1,0 +1,152 @@
+"""Planes turned so that a row is a sample, chunk by chunk, for sums over variants.
+
+Each chunk of variants starts a word of its own, so that chunks of any length turn alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dask.array as da
+import numpy as np
+
+from genobit.lazy.pair_sums import SampleChunks
+from genobit.options import get_options
+from genobit.packing import words_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+CHUNK_CALLS = 2**25
+"""Calls in a chunk of variants: 8 MiB of .bed, and few enough tasks for a second's work."""
+
+
+def variant_chunk(samples: int) -> int:
+    """Variants in a chunk for sums over variants: `CHUNK_CALLS`, in whole words."""
+    return max(64, CHUNK_CALLS // samples // 64 * 64)
+
+
+def from_variants(
+    planes: Sequence[da.Array], samples: int, cuts: NDArray[np.int64] | None = None
+) -> SampleChunks:
+    """Turn planes (variants, words) of ``samples`` bits.
+
+    No chunk reaches over ``cuts``, the first variants of contigs.
+    """
+    rows = planes[0].chunks[0] if cuts is None else _cut(planes[0].chunks[0], cuts)
+    whole = [plane.rechunk({0: rows, 1: -1}) for plane in planes]
+    words = tuple(words_for(size) for size in rows)
+    tiles = _tiles(samples)
+    turned = tuple(
+        da.blockwise(
+            _turned,
+            "sv",
+            plane,
+            "vw",
+            new_axes={"s": samples},
+            adjust_chunks={"v": words},
+            concatenate=True,
+            dtype=np.uint64,
+            meta=np.empty((0, 0), np.uint64),
+            bits=samples,
+        ).rechunk({0: tiles})
+        for plane in whole
+    )
+    counts = da.blockwise(
+        _counts,
+        "cv",
+        *[x for plane in whole for x in (plane, "vw")],
+        new_axes={"c": 2},
+        concatenate=True,
+        dtype=np.int64,
+        meta=np.empty((0, 0), np.int64),
+        samples=samples,
+    )
+    return SampleChunks(turned, rows, counts[0], counts[1])
+
+
+def from_samples(planes: Sequence[da.Array], variants: int) -> SampleChunks:
+    """Cut planes (samples, words) of ``variants`` bits into tiles and chunks."""
+    samples, total = planes[0].shape
+    chunk = variant_chunk(samples) // 64
+    words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
+    cut = tuple(plane.rechunk({0: _tiles(samples), 1: words}) for plane in planes)
+    bits = tuple(64 * size for size in words[:-1])
+    bits = (*bits, variants - sum(bits))
+    whole = [plane.rechunk({0: -1, 1: words}) for plane in planes]
+    counts = da.blockwise(
+        _counts_turned,
+        "cv",
+        *[x for plane in whole for x in (plane, "sv")],
+        da.from_array(np.array(bits), chunks=1),
+        "v",
+        new_axes={"c": 2},
+        adjust_chunks={"v": bits},
+        concatenate=True,
+        align_arrays=False,
+        dtype=np.int64,
+        meta=np.empty((0, 0), np.int64),
+    )
+    return SampleChunks(cut, bits, counts[0], counts[1])
+
+
+def to_variants(plane: da.Array, variants: int) -> da.Array:
+    """Turn a plane (samples, words) back: (variants, words of samples)."""
+    samples, total = plane.shape
+    chunk = variant_chunk(samples) // 64
+    words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
+    whole = plane.rechunk({0: -1, 1: words})
+    return da.blockwise(
+        _turned,
+        "vs",
+        whole,
+        "sv",
+        adjust_chunks={
+            "v": tuple(64 * size for size in words),
+            "s": (words_for(samples),),
+        },
+        concatenate=True,
+        dtype=np.uint64,
+        meta=np.empty((0, 0), np.uint64),
+    )[:variants]
+
+
+def _tiles(samples: int) -> tuple[int, ...]:
+    """Tiles of nearly the same size, at most `chunk_rows` samples."""
+    count = -(-samples // get_options().chunk_rows)
+    edge = -(-samples // count)
+    return tuple(min(edge, samples - start) for start in range(0, samples, edge))
+
+
+def _cut(chunks: tuple[int, ...], cuts: NDArray[np.int64]) -> tuple[int, ...]:
+    edges = np.union1d(np.cumsum((0, *chunks)), cuts)
+    return tuple(int(size) for size in np.diff(edges))
+
+
+def _turned(plane: NDArray[np.uint64], bits: int | None = None) -> NDArray[np.uint64]:
+    from genobit.kernels.bits import transpose_bits
+
+    return transpose_bits(np.ascontiguousarray(plane), bits or 64 * plane.shape[1])
+
+
+def _counts(
+    carrier: NDArray[np.uint64],
+    hom_alt: NDArray[np.uint64],
+    called: NDArray[np.uint64] | None = None,
+    *,
+    samples: int,
+) -> NDArray[np.int64]:
+    from genobit.kernels.bits import count_rows
+
+    copies = count_rows(np.ascontiguousarray(carrier)) + count_rows(np.ascontiguousarray(hom_alt))
+    if called is None:
+        return np.stack([copies, np.full_like(copies, samples)])
+    return np.stack([copies, count_rows(np.ascontiguousarray(called))])
+
+
+def _counts_turned(*blocks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    *planes, bits = blocks
+    turned = [_turned(plane)[: int(bits[0])] for plane in planes]
+    return _counts(*turned, samples=planes[0].shape[0])

@@ -1,0 +1,242 @@
+"""Sums over variants for every pair of samples, tile by tile, as a lazy tree.
+
+A leaf of the tree is one tile of samples and some chunks of variants; nodes add `FAN_IN` of
+them. So a run holds a few tiles a thread and the number of variants is unbounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from genobit.kernels.rows import Rows
+
+Sums = tuple["NDArray[Any] | None", ...]
+"""What a leaf counts: arrays whose last axes are rows and columns, or None where nothing is."""
+Partial = Callable[..., Sums]
+Finish = Callable[..., "NDArray[Any]"]
+
+FAN_IN = 4
+LEAF_BITS = 2**26
+"""Calls of a side of a leaf: a task of some 50 ms on tiles of 2,048 samples."""
+
+
+class SampleChunks(NamedTuple):
+    """Planes of samples, cut into tiles of samples and chunks of variants."""
+
+    planes: tuple[da.Array, ...]
+    """Carrier, hom_alt and maybe called: uint64 (samples, words).
+
+    A chunk of words holds whole variants of its own: its last word is padded with zeros.
+    """
+    variants: tuple[int, ...]
+    """Variants in each chunk of words."""
+    copies: da.Array
+    """Copies of the counted allele: int64 (variants,), chunks as ``variants``."""
+    called: da.Array
+    """Samples called: int64 (variants,), chunks as ``variants``."""
+
+    @property
+    def tiles(self) -> tuple[int, ...]:
+        """Samples in each tile."""
+        return self.planes[0].chunks[0]
+
+
+def _rows(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
+    from genobit.kernels.rows import Rows
+
+    carrier, hom_alt, *called = (np.ascontiguousarray(plane) for plane in planes)
+    present = called[0] if called else None
+    return Rows(haplotypes=False, bits=bits, planes=(carrier, hom_alt), called=present)
+
+
+def _leaf(partial: Partial, chunks: list[Any]) -> Sums:
+    return partial(
+        [
+            (_rows(a, bits), None if b is None else _rows(b, bits), *along)
+            for bits, a, b, along in chunks
+        ]
+    )
+
+
+def added(*parts: Sums) -> Sums:
+    """Sums of sums, in the order given."""
+    out = []
+    for arrays in zip(*parts, strict=True):
+        present = [array for array in arrays if array is not None]
+        total = present[0].copy() if len(present) > 1 else present[0] if present else None
+        for array in present[1:]:
+            total += array
+        out.append(total)
+    return tuple(out)
+
+
+def _add(parts: list[Sums]) -> Sums:
+    return added(*parts)
+
+
+def _finish(finish: Finish, sums: list[Sums], a: list[Any], b: list[Any], whole: list[Any]) -> Any:
+    return finish(sums, a, b, whole)
+
+
+def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
+    from genobit.kernels.transpose import transposed
+
+    if tile.ndim == 2:
+        return transposed(tile)
+    return np.stack([transposed(np.ascontiguousarray(part)) for part in tile])
+
+
+def _leaves(samples: SampleChunks, group: Sequence[int]) -> Iterator[list[int]]:
+    """Consecutive chunks of a group that one leaf takes."""
+    edge = max(samples.tiles)
+    leaf: list[int] = []
+    bits = 0
+    for chunk in group:
+        leaf.append(chunk)
+        bits += edge * samples.variants[chunk]
+        if bits >= LEAF_BITS:
+            yield leaf
+            leaf, bits = [], 0
+    if leaf:
+        yield leaf
+
+
+def _tree(layer: dict[Any, Any], name: str, place: tuple[int, ...], keys: list[Any]) -> Any:
+    level = 0
+    while len(keys) > 1:
+        above = []
+        for k in range(0, len(keys), FAN_IN):
+            key = (f"{name}-add", *place, level, k)
+            layer[key] = (_add, keys[k : k + FAN_IN])
+            above.append(key)
+        keys, level = above, level + 1
+    return keys[0]
+
+
+def pair_sums(
+    partial: Partial,
+    finish: Finish,
+    samples: SampleChunks,
+    *,
+    along: Sequence[da.Array] = (),
+    per_sample: Sequence[da.Array] = (),
+    whole: Sequence[da.Array] = (),
+    groups: Sequence[Sequence[int]] | None = None,
+    dtype: DTypeLike = np.float64,
+) -> da.Array:
+    """Symmetric matrix of all pairs of samples: ``finish`` of the sums of ``partial``.
+
+    Parameters
+    ----------
+    partial
+        ``partial(chunks) -> sums``, with ``chunks`` a list of ``(a, b, *along)``: rows of two
+        tiles in one chunk of variants (b is None where a is to be paired with itself) and the
+        blocks of ``along``. Sums are added up over variants, in any grouping.
+    finish
+        ``finish(sums, a, b, whole) -> tile``: the sums of each group, the blocks of
+        ``per_sample`` of both tiles, and the arrays ``whole``. With ``groups`` the tile has them
+        as its first axis.
+    samples
+        The planes.
+    along
+        Arrays (variants, ...), chunks of the first axis as ``samples.variants``.
+    per_sample
+        Arrays (samples, ...), chunks of the first axis as ``samples.tiles``.
+    whole
+        Arrays that every tile gets complete.
+    groups
+        Numbers of the chunks whose sums are kept apart (chromosomes); all in one by default.
+    dtype
+        Of the result.
+
+    Returns
+    -------
+        (samples, samples), or (groups, samples, samples), lazy. Tiles on and above the diagonal
+        are computed, the others are transposes of the same tasks.
+    """
+    tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
+    whole = [array.rechunk(-1) for array in whole]
+    inputs = [*samples.planes, *along, *per_sample, *whole]
+    name = "genobit-pair-sums-" + tokenize(
+        partial, finish, [array.name for array in inputs], samples.variants, groups
+    )
+    layer: dict[Any, Any] = {}
+
+    def block(arrays: Sequence[da.Array], *index: int) -> list[Any]:
+        return [(x.name, *index, *(0,) * (x.ndim - len(index))) for x in arrays]
+
+    def chunk(i: int, j: int, k: int) -> Any:
+        second = None if i == j else block(samples.planes, j, k)
+        return samples.variants[k], block(samples.planes, i, k), second, block(along, k)
+
+    prefix = () if groups is None else (0,)
+    for i in range(len(tiles)):
+        for j in range(i, len(tiles)):
+            totals = []
+            for g, group in enumerate(parts):
+                keys = []
+                for n, leaf in enumerate(_leaves(samples, group)):
+                    key = (f"{name}-leaf", i, j, g, n)
+                    layer[key] = (_leaf, partial, [list(chunk(i, j, k)) for k in leaf])
+                    keys.append(key)
+                totals.append(_tree(layer, name, (i, j, g), keys))
+            sides = block(per_sample, i), block(per_sample, j)
+            layer[name, *prefix, i, j] = (_finish, finish, totals, *sides, block(whole))
+            if i < j:
+                layer[name, *prefix, j, i] = (_mirrored, (name, *prefix, i, j))
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
+    first = () if groups is None else ((len(parts),),)
+    return da.Array(graph, name, chunks=(*first, tiles, tiles), dtype=dtype)
+
+
+def sample_sums(
+    partial: Partial,
+    samples: SampleChunks,
+    *,
+    along: Sequence[da.Array] = (),
+    groups: Sequence[Sequence[int]] | None = None,
+    dtype: DTypeLike = np.float64,
+) -> da.Array:
+    """Sums over variants for every sample: (samples, groups), lazy, a tree as `pair_sums`.
+
+    ``partial(chunks) -> (sums (samples,),)`` with ``chunks`` as there and b None.
+    """
+    tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
+    inputs = [*samples.planes, *along]
+    name = "genobit-sample-sums-" + tokenize(
+        partial, [array.name for array in inputs], samples.variants, groups
+    )
+    layer: dict[Any, Any] = {}
+    for i in range(len(tiles)):
+        totals = []
+        for g, group in enumerate(parts):
+            keys = []
+            for n, leaf in enumerate(_leaves(samples, group)):
+                chunks = [
+                    [
+                        samples.variants[k],
+                        [(plane.name, i, k) for plane in samples.planes],
+                        None,
+                        [(array.name, k, *(0,) * (array.ndim - 1)) for array in along],
+                    ]
+                    for k in leaf
+                ]
+                layer[f"{name}-leaf", i, g, n] = (_leaf, partial, chunks)
+                keys.append((f"{name}-leaf", i, g, n))
+            totals.append(_tree(layer, name, (i, g), keys))
+        layer[name, i, 0] = (_columns, totals)
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
+    return da.Array(graph, name, chunks=(tiles, (len(parts),)), dtype=dtype)
+
+
+def _columns(totals: list[Sums]) -> NDArray[Any]:
+    return np.stack([total[0] for total in totals if total[0] is not None], axis=1)
