@@ -1,0 +1,217 @@
+"""Counts of what two samples share -> KING-robust kinship and identity by state.
+
+With x = dosage - 1, which is 0 where heterozygous or missing, all of it follows from five counts
+over the variants called in both samples: the sum T of x_i x_j (homozygotes alike less
+homozygotes opposed), H (both heterozygous), N (both called) and h_i, h_j (one heterozygous, the
+other called). Homozygous in both are N - h_i - h_j + H, so that
+
+    opposite homozygotes                IBS0 = (N - h_i - h_j + H - T) / 2
+    sum of |g_i - g_j|                  N - H - T
+    sum of (g_i - g_j)^2                2 (N - T) - h_i - h_j
+
+Where no call is missing N, h_i and h_j belong to rows, and kinship takes the ternary product
+alone: 0.27 s for 1,000 samples and 100,000 variants (Zen 3, AVX2), against 0.37 s of the three AND
+products that count H and IBS0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.bits import count_rows
+from genobit.kernels.gemm import Planes, products
+from genobit.kernels.transpose import mirror, transposed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.kernels.rows import Rows
+
+SHARED = np.dtype([("kinship", "f8"), ("ibs0", "f8"), ("variants", "i8")])
+"""What a table of relatives says of a pair."""
+
+
+class Sums(NamedTuple):
+    """Counts over some variants; None where nothing has been counted.
+
+    What belongs to rows is kept apart from what belongs to pairs, so that no pair is touched for
+    the variants that all samples are called at.
+    """
+
+    products: NDArray[Any] | None
+    """Sum of x_i x_j (rows, columns)."""
+    hets: NDArray[Any] | None
+    """Both heterozygous (rows, columns)."""
+    called: NDArray[Any] | None
+    """Both called, of incomplete chunks (rows, columns)."""
+    hets_a: NDArray[Any] | None
+    """Row heterozygous, column called, of incomplete chunks (rows, columns)."""
+    hets_b: NDArray[Any] | None
+    """Column heterozygous, row called, of incomplete chunks (rows, columns)."""
+    variants: NDArray[Any]
+    """Variants of complete chunks (1, 1)."""
+    hets_of_a: NDArray[Any]
+    """Heterozygous calls of complete chunks (rows, 1)."""
+    hets_of_b: NDArray[Any]
+    """Heterozygous calls of complete chunks (1, columns)."""
+
+
+def _product(product: str, a: Planes, b: Planes | None) -> NDArray[np.int32]:
+    """All counts of a product (rows of a, rows of b), or of ``a`` with itself."""
+    m, n = a[0].shape[0], (a if b is None else b)[0].shape[0]
+    out = np.empty((m, n), np.int32)
+    for rows, columns, counts in products(product, a, b, upper=b is None):
+        if b is None:
+            mirror(counts, rows.start, columns.start, out)
+        else:
+            out[rows, columns] = counts
+    return out
+
+
+def _heterozygous(rows: Rows) -> Planes:
+    carrier, hom_alt = rows.planes
+    return (carrier & ~hom_alt,)
+
+
+def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
+    """The counts of one chunk that ``needs`` names: of (T)ernary, (H)ets, (N) and (h)et_i."""
+    other = a if b is None else b
+    complete = a.complete() and other.complete()
+    het_a = _heterozygous(a)
+    het_b = None if b is None else _heterozygous(b)
+    counted: dict[str, Any] = dict.fromkeys(Sums._fields)
+    if "T" in needs:
+        counted["products"] = _product("ternary", a.ternary(), None if b is None else b.ternary())
+    if "H" in needs:
+        counted["hets"] = _product("and", het_a, het_b)
+    if not complete:
+        called = (a.every(),), (other.every(),)
+        counted["called"] = _product("and", called[0], None if b is None else called[1])
+        if "h" in needs:
+            counted["hets_a"] = _product("and", het_a, called[1])
+            counted["hets_b"] = (
+                transposed(counted["hets_a"]) if het_b is None else _product("and", called[0], het_b)
+            )
+    rows, columns = a.planes[0].shape[0], other.planes[0].shape[0]
+    counted["variants"] = np.full((1, 1), a.bits if complete else 0)
+    of_a, of_b = np.zeros((rows, 1), np.int64), np.zeros((1, columns), np.int64)
+    if complete:
+        of_a[:, 0] = count_rows(het_a[0])
+        of_b[0] = of_a[:, 0] if het_b is None else count_rows(het_b[0])
+    counted["hets_of_a"], counted["hets_of_b"] = of_a, of_b
+    return Sums(
+        **{k: v if v is None else v.astype(dtype, copy=False) for k, v in counted.items()}
+    )
+
+
+def sums(chunks: Sequence[tuple[Rows, Rows | None]], needs: str, dtype: type[np.integer]) -> Sums:
+    """The counts of two tiles of samples (b None: of one with itself) over chunks of variants.
+
+    Parameters
+    ----------
+    chunks
+        Of each chunk the rows of both tiles.
+    needs
+        Letters: T and H for the arrays ``products`` and ``hets``, h for ``hets_a`` and
+        ``hets_b`` where calls are missing.
+    dtype
+        Of the sums: int32 holds those of 2**31 variants.
+    """
+    total: list[Any] = [None] * len(Sums._fields)
+    for a, b in chunks:
+        for k, part in enumerate(_sums(a, b, needs, dtype)):
+            if total[k] is None:
+                total[k] = part
+            elif part is not None:
+                total[k] += part
+    return Sums(*total)
+
+
+def _whole(counted: Sums, pairs: str, of_rows: str) -> NDArray[Any]:
+    """The sum over complete and incomplete chunks of one count, (rows, columns)."""
+    value, rest = getattr(counted, pairs), getattr(counted, of_rows)
+    if value is not None:
+        return np.asarray(value + rest)
+    return np.broadcast_to(rest, (counted.hets_of_a.shape[0], counted.hets_of_b.shape[1]))
+
+
+def called(counted: Sums) -> NDArray[Any]:
+    """Variants called in both samples, (rows, columns)."""
+    return _whole(counted, "called", "variants")
+
+
+@njit
+def _kinship(
+    products: NDArray[Any],
+    called: NDArray[Any],
+    hets_a: NDArray[Any],
+    hets_b: NDArray[Any],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Counts (rows, columns), numbers of the samples a (rows,), b (columns,) -> out."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            x, y = np.int64(hets_a[i, j]), np.int64(hets_b[i, j])
+            least = min(x, y)
+            squares = 2 * (np.int64(called[i, j]) - products[i, j]) - x - y
+            if a[i] == b[j]:
+                out[i, j] = 0.5
+            elif least > 0:
+                out[i, j] = 0.5 - squares / (4.0 * least)
+            else:
+                out[i, j] = np.nan
+
+
+def kinship(counted: Sums, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+    """KING-robust kinship of samples number a (rows,) and b (columns,); 0.5 with itself.
+
+    (H - 2 IBS0) / (2 min(h_i, h_j)) + 1/2 - (h_i + h_j) / (4 min(h_i, h_j)) is
+    1/2 - sum (g_i - g_j)^2 / (4 min(h_i, h_j)). NaN where one of them has no heterozygous call.
+    """
+    if counted.products is None:
+        msg = "kinship needs the counts T and h"
+        raise ValueError(msg)
+    hets_a = _whole(counted, "hets_a", "hets_of_a")
+    hets_b = _whole(counted, "hets_b", "hets_of_b")
+    out = np.empty(counted.products.shape)
+    _kinship(counted.products, called(counted), hets_a, hets_b, a, b, out)
+    return out
+
+
+@njit
+def _ibs(
+    products: NDArray[Any], hets: NDArray[Any], called: NDArray[Any], out: NDArray[np.float64]
+) -> None:
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            n = np.int64(called[i, j])
+            alike = n + hets[i, j] + products[i, j]
+            out[i, j] = alike / (2.0 * n) if n > 0 else np.nan
+
+
+def identity_by_state(counted: Sums) -> NDArray[np.float64]:
+    """Share of alleles alike in state, (2 IBS2 + IBS1) / 2N; NaN where N is 0."""
+    if counted.products is None or counted.hets is None:
+        msg = "identity by state needs the counts T and H"
+        raise ValueError(msg)
+    out = np.empty(counted.products.shape)
+    _ibs(counted.products, counted.hets, called(counted), out)
+    return out
+
+
+def shared(counted: Sums, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[Any]:
+    """Kinship, share of opposite homozygotes and variants compared of each pair, as `SHARED`."""
+    out = np.empty((a.shape[0], b.shape[0]), SHARED)
+    out["kinship"], out["variants"] = kinship(counted, a, b), called(counted)
+    hets = _whole(counted, "hets_a", "hets_of_a") + _whole(counted, "hets_b", "hets_of_b")
+    opposite = (out["variants"] - hets + counted.hets - counted.products) // 2
+    with np.errstate(invalid="ignore"):
+        out["ibs0"] = opposite / out["variants"]
+    return out
