@@ -9,8 +9,12 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``zero_words()``, ``zero_bytes()``          all lanes zero
 ``load_words(array, i)``                    the next ``WORD_LANES`` words from ``array[i]``
 ``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
+``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
+``load_octets(array, i)``                   eight bytes from ``array[i]`` as one scalar word
+``spread_bits(word)``                       a byte for each low bit of a word: 255 where it is set
 ``broadcast(word)``                         a word in every lane
-``a & b``, ``a | b``, ``a ^ b``, ``a + b``  lane by lane, ``a + b`` wraps
+``a & b``, ``a | b``, ``a ^ b``             lane by lane
+``a + b``, ``a - b``                        lane by lane, wrapping
 ``andnot(a, b)``                            ``a & ~b``
 ``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of lanes of bytes
 ``exchange(a, b, n)``                       their lanes as a matrix, blocks of n bits exchanged
@@ -128,6 +132,7 @@ for _operation, _instruction in (
     (operator.or_, "or_"),
     (operator.xor, "xor"),
     (operator.add, "add"),
+    (operator.sub, "sub"),
 ):
     _register(_operation, _instruction)
 
@@ -162,6 +167,41 @@ load_words = _loader(words)
 load_bytes = _loader(bytes_)
 zero_words = _zero(words)
 zero_bytes = _zero(bytes_)
+
+
+@intrinsic  # type: ignore[misc]
+def store_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + BYTE_LANES] = value``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], *arguments[:2], bytes_.vector)
+        builder.store(arguments[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, bytes_), generate
+
+
+@intrinsic  # type: ignore[misc]
+def load_octets(typing: Any, array: Any, index: Any) -> Any:
+    """Eight bytes from ``array[index]`` as one word, the first byte lowest."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], *arguments, ir.IntType(64))
+        return builder.load(pointer, align=1)
+
+    return types.uint64(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def spread_bits(typing: Any, word: Any) -> Any:
+    """Byte k is 255 where bit k of the word is set, else 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        flags = ir.VectorType(ir.IntType(1), BYTE_LANES)
+        low = builder.trunc(arguments[0], ir.IntType(BYTE_LANES))
+        return builder.sext(builder.bitcast(low, flags), bytes_.vector)
+
+    return bytes_(types.uint64), generate
 
 
 @intrinsic  # type: ignore[misc]
