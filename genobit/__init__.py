@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING, Any
 from genobit import accessor
 
 if TYPE_CHECKING:
+    from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.plink import open_plink
+    from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.sample import sample_dataset
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.options import get_options, set_options
@@ -36,21 +38,29 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "get_options": "genobit.options",
+    "open_gcta": "genobit.io.gcta",
     "open_plink": "genobit.io.plink",
+    "open_plink_rel": "genobit.io.plink_rel",
     "open_vcf": "genobit.io.vcf",
     "open_vcf_zarr": "genobit.io.vcf",
     "sample_dataset": "genobit.io.sample",
     "set_options": "genobit.options",
+    "to_gcta": "genobit.io.gcta",
+    "to_plink_rel": "genobit.io.plink_rel",
 }
 
 __all__ = [
     "accessor",
     "get_options",
+    "open_gcta",
     "open_plink",
+    "open_plink_rel",
     "open_vcf",
     "open_vcf_zarr",
     "sample_dataset",
     "set_options",
+    "to_gcta",
+    "to_plink_rel",
 ]
 
 

@@ -6,7 +6,8 @@ analyses or plots. Importing it opens no file and loads none of those libraries.
 
 - `plink`: .bed, .bim and .fam as a lazy Dataset; raw .bed rows for packing
 - `vcf`: VCF and BCF through VCF Zarr in the user's cache; VCF Zarr stores
+- `gcta`, `plink_rel`: relationship matrices in the formats of GCTA and PLINK, both ways
 - `sample`: a simulated cohort to try everything on
 
-`_plink_text`, `_vcf_records`, `_zarr` and `_cache` hold what those three share or need.
+`_plink_text`, `_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
 """

@@ -83,7 +83,7 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
         "sex": np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8),
         "phenotype": _phenotype(path, table["phenotype"]),
     }
-    fam["id"] = _sample_ids(path, fam["family_id"], fam.pop("individual_id"))
+    fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
     return fam
 
 
@@ -199,7 +199,7 @@ def _phenotype(path: Path, column: pd.Series) -> np.ndarray:
     return values
 
 
-def _sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:
+def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:
     """Take the individual id where that is unique, else FAMILY_INDIVIDUAL."""
     import pandas as pd
 

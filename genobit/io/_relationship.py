@@ -1,0 +1,288 @@
+"""What files of relationship matrices share: ids, checks, rows in turn, lazy lower triangles."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+from dask.base import compute, tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from genobit import model
+from genobit.options import get_options
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DIMS = (model.SAMPLES + "_0", model.SAMPLES + "_1")
+ID, FAMILY = model.SAMPLE_ID, "sample_family_id"
+NO_FAMILY = "0"
+"""What PLINK and GCTA write and read where there is no family id."""
+
+_BLOCK_BYTES = 2**26
+
+
+def require_square(grm: object, function: str) -> xr.DataArray:
+    """Return the matrix with its dimensions in order, or say why it is none.
+
+    Raises
+    ------
+    TypeError
+        If it is no DataArray, or not of real numbers.
+    ValueError
+        For other dimensions than samples by the same samples.
+    """
+    if not isinstance(grm, xr.DataArray):
+        msg = f"{function} takes the DataArray of ds.genobit.grm(), not {type(grm).__name__}"
+        raise TypeError(msg)
+    if set(grm.dims) != set(DIMS):
+        hint = ": write one contig at a time, grm.isel(contigs=0)" if "contigs" in grm.dims else ""
+        msg = f"{function} takes a matrix with dimensions {DIMS}, this one has {grm.dims}{hint}"
+        raise ValueError(msg)
+    rows, columns = (grm.sizes[dim] for dim in DIMS)
+    if rows != columns or not rows:
+        msg = f"{function} takes a square matrix, this one is {rows} x {columns} samples"
+        raise ValueError(msg)
+    if grm.dtype.kind not in "fiu":
+        msg = f"{function} takes real numbers, this matrix is of {grm.dtype}"
+        raise TypeError(msg)
+    _require_same_samples(grm, function)
+    return grm.transpose(*DIMS)
+
+
+def _require_same_samples(grm: xr.DataArray, function: str) -> None:
+    for name in (ID, FAMILY):
+        if f"{name}_0" in grm.coords and f"{name}_1" in grm.coords:
+            rows, columns = (_text(grm[f"{name}_{side}"].values) for side in (0, 1))
+            for k, (ours, theirs) in enumerate(zip(rows, columns, strict=True)):
+                if ours != theirs:
+                    msg = (
+                        f"{name}_0[{k}] is {ours!r} and {name}_1[{k}] is {theirs!r}: {function} "
+                        "writes one list of samples; select the same in both dimensions"
+                    )
+                    raise ValueError(msg)
+
+
+def _text(values: NDArray[Any]) -> list[str]:
+    return [v.decode() if isinstance(v, bytes) else str(v) for v in values.tolist()]
+
+
+def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
+    """Family and individual id of each sample, as they stand in an id file.
+
+    Raises
+    ------
+    KeyError
+        If the matrix carries no sample ids.
+    ValueError
+        For an id that is empty or holds white space, or two samples of the same ids.
+    """
+    if f"{ID}_0" not in grm.coords:
+        msg = (
+            f"the matrix has no coordinate {ID + '_0'!r}, and the id file needs names: "
+            f"grm.assign_coords({ID}_0=({DIMS[0]!r}, names))"
+        )
+        raise KeyError(msg)
+    individuals = _text(grm[f"{ID}_0"].values)
+    if f"{FAMILY}_0" in grm.coords:
+        families = _text(grm[f"{FAMILY}_0"].values)
+        individuals = _without_family(families, individuals)
+    else:
+        families = [NO_FAMILY] * len(individuals)
+    pairs = list(zip(families, individuals, strict=True))
+    first: dict[tuple[str, str], int] = {}
+    for k, pair in enumerate(pairs):
+        if any(not name or len(name.split()) != 1 or name != name.strip() for name in pair):
+            msg = (
+                f"samples={k} has the family id {pair[0]!r} and the id {pair[1]!r}: an id file is "
+                "split at white space, so ids must be there and hold none; rename them"
+            )
+            raise ValueError(msg)
+        if first.setdefault(pair, k) != k:
+            msg = f"samples={first[pair]} and samples={k} are both {pair}: ids must be unique"
+            raise ValueError(msg)
+    return pairs
+
+
+def _without_family(families: list[str], individuals: list[str]) -> list[str]:
+    """Undo FAMILY_INDIVIDUAL, which readers make of individual ids that repeat."""
+    bare = [
+        name.removeprefix(family + "_")
+        for family, name in zip(families, individuals, strict=True)
+        if name.startswith(family + "_")
+    ]
+    joined = len(bare) == len(individuals) and len(set(bare)) < len(bare)
+    return bare if joined else individuals
+
+
+def id_text(pairs: Sequence[tuple[str, str]]) -> str:
+    """Lines of an id file: family id, tab, sample id."""
+    return "".join(f"{family}\t{name}\n" for family, name in pairs)
+
+
+def read_ids(path: Path) -> dict[str, NDArray[Any]]:
+    """Read an id file of GCTA, PLINK 1.9 or plink2, with or without a header.
+
+    Returns
+    -------
+        ``sample_id``, as `open_plink` makes it, and ``sample_family_id`` where any is not 0;
+        arrays of str objects.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it lists no sample, a line has not as many fields as it should, or two are alike.
+    """
+    from genobit.io._plink_text import sample_ids
+
+    if not path.is_file():
+        msg = f"{path} does not exist: it lists the samples of the matrix and belongs to it."
+        raise FileNotFoundError(msg)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = lines[0].removeprefix("#").split() if lines and lines[0].startswith("#") else None
+    columns = header or ["FID", "IID"]
+    first = 1 if header else 0
+    rows = [line.split() for line in lines[first:]]
+    for number, fields in enumerate(rows, start=first + 1):
+        if len(fields) != len(columns):
+            msg = (
+                f"{path}, line {number}: it has {len(fields)} fields, expected {len(columns)} "
+                f"({', '.join(columns)})."
+            )
+            raise ValueError(msg)
+    if not rows or "IID" not in columns:
+        msg = f"{path} lists no sample."
+        raise ValueError(msg)
+    table = dict(zip(columns, np.array(rows, object).T, strict=True))
+    family = table.get("FID", np.full(len(rows), NO_FAMILY, object))
+    ids = {ID: sample_ids(path, family, table["IID"])}
+    if (family != NO_FAMILY).any():
+        ids[FAMILY] = family
+    return ids
+
+
+def labelled(
+    data: da.Array | NDArray[Any], ids: dict[str, NDArray[Any]], attributes: dict[str, Any]
+) -> xr.DataArray:
+    """The matrix with the ids on both sides."""
+    coords = {
+        f"{name}_{side}": (dim, values)
+        for side, dim in enumerate(DIMS)
+        for name, values in ids.items()
+    }
+    return xr.DataArray(data, coords, DIMS, "relationship", attributes)
+
+
+def row_blocks(*arrays: Any, triangle: bool) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+    """Blocks of rows of square arrays, in turn, each computed when it is asked for.
+
+    Yields the number of a block's first row, and of each array those rows: as far as the block's
+    last diagonal element where ``triangle``, else whole.
+    """
+    n = arrays[0].shape[0]
+    chunked = next((array for array in arrays if isinstance(array, da.Array)), None)
+    if chunked is not None:
+        heights = list(chunked.chunks[0])
+    else:
+        height = max(1, _BLOCK_BYTES // (8 * n))
+        heights = [height] * (n // height) + ([n % height] if n % height else [])
+    start = 0
+    for height in heights:
+        stop = start + height
+        width = stop if triangle else n
+        yield start, list(compute(*[array[start:stop, :width] for array in arrays]))
+        start = stop
+
+
+@contextlib.contextmanager
+def replacing(*paths: Path) -> Iterator[list[Path]]:
+    """Temporary paths beside the given ones; they take their places when the block succeeds.
+
+    After an error nothing of the new files is left, and the old ones are as they were.
+    """
+    partial = [path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths]
+    try:
+        yield partial
+        for temporary, path in zip(partial, paths, strict=True):
+            temporary.replace(path)
+    finally:
+        for temporary in partial:
+            temporary.unlink(missing_ok=True)
+
+
+def named(prefix: str | os.PathLike[str], suffix: str) -> Path:
+    """Absolute path of a file of a fileset; the folder has to be there."""
+    given = Path(prefix).expanduser()
+    return given.with_name(given.name + suffix).absolute()
+
+
+def triangle_size(n: int) -> int:
+    """Elements of the lower triangle of n samples, the diagonal included."""
+    return n * (n + 1) // 2
+
+
+def samples_in_words(values: float, *, square: bool) -> str:
+    """Of how many samples a file of that many numbers is the square or the triangle, in words."""
+    whole = int(values)
+    n = math.isqrt(whole) if square else (math.isqrt(8 * whole + 1) - 1) // 2
+    exact = whole == values and (n * n if square else triangle_size(n)) == whole
+    return f"{n} samples" if exact else f"no whole number of samples (about {n})"
+
+
+@dataclass(frozen=True)
+class LowerTriangle:
+    """A file of binary numbers row by row, of which the lower triangle is read.
+
+    Nothing is held open, so it may be pickled to another process that sees the same path.
+    """
+
+    path: str
+    samples: int
+    dtype: str
+    square: bool
+    """Whether each row is stored whole; else as far as its diagonal element."""
+
+    def array(self) -> da.Array:
+        """The symmetric matrix, lazily: a tile is read when it is computed."""
+        stat = Path(self.path).stat()
+        chunk = get_options().chunk_rows
+        edges = [*range(0, self.samples, chunk), self.samples]
+        sizes = tuple(stop - start for start, stop in itertools.pairwise(edges))
+        name = "genobit-triangle-" + tokenize(self, stat.st_size, stat.st_mtime_ns, sizes)
+        layer: dict[tuple[str, int, int], Any] = {}
+        for i in range(len(sizes)):
+            for j in range(i + 1):
+                layer[name, i, j] = (self.tile, *edges[i : i + 2], *edges[j : j + 2])
+                if j < i:
+                    layer[name, j, i] = (_transposed, (name, i, j))
+        graph = HighLevelGraph.from_collections(name, layer, dependencies=[])
+        return da.Array(graph, name, chunks=(sizes, sizes), dtype=np.dtype(self.dtype))
+
+    def tile(self, start: int, stop: int, left: int, right: int) -> NDArray[Any]:
+        """Rows start:stop and columns left:right, at or below the diagonal."""
+        numbers = np.memmap(self.path, dtype=self.dtype, mode="r")
+        out = np.empty((stop - start, right - left), self.dtype)
+        for k in range(start, stop):
+            at = k * self.samples if self.square else triangle_size(k)
+            row = numbers[at + left : at + min(right, k + 1)]
+            out[k - start, : row.size] = row
+            if start == left:
+                out[: row.size, k - start] = row
+        return out
+
+
+def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
+    from genobit.kernels.transpose import transposed
+
+    return transposed(tile)

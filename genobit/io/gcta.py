@@ -1,0 +1,165 @@
+"""Relationship matrices in the binary format of GCTA: .grm.bin, .grm.N.bin and .grm.id.
+
+Both .bin files hold the lower triangle with its diagonal, row by row, as float32 in the byte order
+of x86 (https://yanglab.westlake.edu.cn/software/gcta/#MakingaGRM; Yang et al. 2011,
+doi:10.1016/j.ajhg.2010.11.011). PLINK 1.9 and plink2 write and read the same.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.io import _relationship as files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+COMPARED = "variants_compared"
+_FLOAT = "<f4"
+
+
+def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
+    """Write a relationship matrix as GCTA does: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
+
+    Rows are computed and written a chunk at a time, so a lazy matrix never is in memory whole. The
+    three files appear together when all is written; an error leaves those that were there.
+
+    Parameters
+    ----------
+    grm
+        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. Numbers of variants come
+        from its coordinate ``variants_compared`` (samples_0, samples_1) or, without it, from
+        ``attrs["variants"]``. What is written is the lower triangle, rounded to float32.
+    prefix
+        Path without the endings.
+
+    Raises
+    ------
+    TypeError
+        If it is no DataArray of real numbers.
+    KeyError
+        If it carries no sample ids or no number of variants.
+    ValueError
+        For other dimensions, ids that the format cannot hold, or an element that is NaN or
+        infinite: GCTA reads such a file and fails later, so it is not written.
+
+    Notes
+    -----
+    The family id is ``sample_family_id_0``, or 0 without one, as plink2 writes it. Where
+    `open_plink` had to join family and individual id, they are written apart again.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, xarray as xr, genobit as gb
+    >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
+    >>> dims = ("samples_0", "samples_1")
+    >>> grm = xr.DataArray(np.eye(2), dims=dims, attrs={"variants": 500})
+    >>> gb.to_gcta(grm.assign_coords(sample_id_0=("samples_0", ["a", "b"])), prefix)
+    >>> gb.open_gcta(prefix).variants_compared.values
+    array([[500., 500.],
+           [500., 500.]], dtype=float32)
+    """
+    grm = files.require_square(grm, "to_gcta")
+    ids = files.id_text(files.ids_of(grm))
+    counts = _variants_compared(grm)
+    paths = [files.named(prefix, suffix) for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")]
+    with files.replacing(*paths) as (values, numbers, names):
+        with values.open("wb") as value_file, numbers.open("wb") as count_file:
+            arrays = [array.astype(_FLOAT) for array in (grm.data, counts)]
+            for start, (block, count) in files.row_blocks(*arrays, triangle=True):
+                _require_finite(block, start)
+                for k in range(block.shape[0]):
+                    value_file.write(block[k, : start + k + 1].tobytes())
+                    count_file.write(count[k, : start + k + 1].tobytes())
+        names.write_text(ids, encoding="utf-8")
+
+
+def _variants_compared(grm: xr.DataArray) -> Any:
+    """Numbers of variants (samples_0, samples_1): an array, or one number at every place."""
+    if COMPARED in grm.coords:
+        return grm[COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
+    if "variants" not in grm.attrs:
+        msg = (
+            f"the matrix has neither a coordinate {COMPARED!r} nor attrs['variants'], and "
+            ".grm.N.bin needs the number of variants: grm.attrs['variants'] = 500_000"
+        )
+        raise KeyError(msg)
+    return np.broadcast_to(np.asarray(grm.attrs["variants"], np.float64), grm.shape)
+
+
+def _require_finite(block: NDArray[Any], start: int) -> None:
+    rows, columns = np.nonzero(~np.isfinite(np.tril(block, start)))
+    if rows.size:
+        i, j = int(rows[0]) + start, int(columns[0])
+        msg = (
+            f"the matrix is {block[rows[0], j]} at samples_0={i}, samples_1={j}, and GCTA takes no "
+            "such number: leave out samples without calls (grm.isel of both dimensions), or "
+            "fill it, grm.fillna(0)"
+        )
+        raise ValueError(msg)
+
+
+def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
+    r"""Open a relationship matrix that GCTA, PLINK or `to_gcta` wrote, lazily.
+
+    Parameters
+    ----------
+    prefix
+        Path without .grm.bin.
+
+    Returns
+    -------
+        float32 (samples_0, samples_1), symmetric; tiles are read where they are needed. Coordinates
+        ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1`` (unless all
+        are 0), and ``variants_compared`` (float32, lazy) where .grm.N.bin is there. The files say
+        nothing of the method.
+
+    Raises
+    ------
+    FileNotFoundError
+        When .grm.bin or .grm.id is missing.
+    ValueError
+        When the sizes do not fit the number of samples.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np
+    >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
+    >>> np.array([1.0, 0.5, 0.9], "float32").tofile(f"{prefix}.grm.bin")
+    >>> _ = pathlib.Path(f"{prefix}.grm.id").write_text("F1 a\nF2 b\n")
+    >>> open_gcta(prefix).sel(samples_0=1).values
+    array([0.5, 0.9], dtype=float32)
+    """
+    values, counts, names = (
+        files.named(prefix, suffix) for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
+    )
+    if not values.is_file():
+        msg = f"{values} does not exist. Give the path without .grm.bin."
+        raise FileNotFoundError(msg)
+    ids = files.read_ids(names)
+    grm = files.labelled(_triangle(values, ids, names).array(), ids, {"source": str(values)})
+    grm.attrs["long_name"] = "relationship"
+    if counts.is_file():
+        compared = _triangle(counts, ids, names).array()
+        grm = grm.assign_coords({COMPARED: (files.DIMS, compared)})
+    return grm
+
+
+def _triangle(path: Path, ids: dict[str, NDArray[Any]], names: Path) -> files.LowerTriangle:
+    n = ids[files.ID].size
+    expected, found = 4 * files.triangle_size(n), path.stat().st_size
+    if found != expected:
+        meant = files.samples_in_words(found / 4, square=False)
+        msg = (
+            f"{path} has {found} bytes, the triangle of {meant}; {names.name} lists {n} samples, "
+            f"which take {expected}. The files do not belong together, or one is truncated."
+        )
+        raise ValueError(msg)
+    return files.LowerTriangle(str(path), n, _FLOAT, square=False)

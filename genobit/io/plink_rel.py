@@ -1,0 +1,193 @@
+"""Relationship matrices of PLINK: .rel (text) or .rel.bin, and .rel.id.
+
+``--make-rel`` of PLINK 1.9 and plink2 writes tab-separated text of six digits, the whole square or
+the triangle, or with ``bin`` float64 row by row (https://www.cog-genomics.org/plink/1.9/distance).
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.io import _relationship as files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FORMS = ("square", "triangle", "square-bin")
+_TEXT, _COMPRESSED, _BINARY = ".rel", ".rel.gz", ".rel.bin"
+
+
+def to_plink_rel(
+    grm: xr.DataArray,
+    prefix: str | os.PathLike[str],
+    *,
+    form: str = "square",
+    digits: int = 6,
+) -> None:
+    r"""Write a relationship matrix as ``plink --make-rel`` does, with its PREFIX.rel.id.
+
+    Rows are computed and written a chunk at a time. Both files appear together when all is
+    written; an error leaves those that were there.
+
+    Parameters
+    ----------
+    grm
+        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. NaN is written as nan.
+    prefix
+        Path without the endings.
+    form
+        "square" (text, PREFIX.rel), "triangle" (text up to the diagonal), or "square-bin" (float64,
+        PREFIX.rel.bin). The whole squares compute a lazy symmetric tile twice.
+    digits
+        Significant digits of text; PLINK prints 6, and 17 lose nothing.
+
+    Raises
+    ------
+    TypeError, KeyError
+        As `to_gcta`.
+    ValueError
+        As `to_gcta`, or for an unknown form or number of digits.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, xarray as xr, genobit as gb
+    >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
+    >>> grm = xr.DataArray(np.eye(2), dims=("samples_0", "samples_1"))
+    >>> grm = grm.assign_coords(sample_id_0=("samples_0", ["a", "b"]))
+    >>> gb.to_plink_rel(grm, prefix, form="triangle")
+    >>> pathlib.Path(f"{prefix}.rel").read_text()
+    '1\n0\t1\n'
+    """
+    grm = files.require_square(grm, "to_plink_rel")
+    if form not in FORMS:
+        msg = f"form={form!r} is not one of {', '.join(map(repr, FORMS))}"
+        raise ValueError(msg)
+    if not 1 <= digits <= 17:
+        msg = f"digits={digits!r} is not within 1 to 17, what a float64 holds"
+        raise ValueError(msg)
+    ids = files.id_text(files.ids_of(grm))
+    binary, triangle = form == "square-bin", form == "triangle"
+    path = files.named(prefix, _BINARY if binary else _TEXT)
+    with files.replacing(path, files.named(prefix, ".rel.id")) as (values, names):
+        with values.open("wb") as file:
+            for start, (block,) in files.row_blocks(grm.data.astype(np.float64), triangle=triangle):
+                for k, row in enumerate(block, start=start + 1):
+                    numbers = row[:k] if triangle else row
+                    file.write(
+                        numbers.astype("<f8").tobytes() if binary else _line(numbers, digits)
+                    )
+        names.write_text(ids, encoding="utf-8")
+
+
+def _line(numbers: NDArray[np.float64], digits: int) -> bytes:
+    # One format for the whole row: half the time of one for each number.
+    return ("\t".join([f"%.{digits}g"] * numbers.size) % tuple(numbers) + "\n").encode()
+
+
+def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
+    r"""Open a relationship matrix that ``plink --make-rel`` or `to_plink_rel` wrote.
+
+    Parameters
+    ----------
+    prefix
+        Path without .rel, or the file itself: .rel, .rel.gz or .rel.bin.
+
+    Returns
+    -------
+        (samples_0, samples_1), symmetric, with coordinates ``sample_id_0``, ``sample_id_1`` and, in
+        families, ``sample_family_id_0`` and ``_1``. Text is read at once, as float64; binary files
+        are lazy, float64 or float32 (plink2's ``bin4``). Only the lower triangle is read: every
+        shape (``square``, ``square0``, ``triangle``) has it, and is told by the size.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file, or no .rel.id.
+    ValueError
+        When the sizes do not fit the number of samples, a line of text is malformed, or a prefix
+        has files of more than one kind.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
+    >>> _ = pathlib.Path(f"{prefix}.rel").write_text("1.0\n0.5\t0.9\n")
+    >>> _ = pathlib.Path(f"{prefix}.rel.id").write_text("#IID\na\nb\n")
+    >>> open_plink_rel(prefix).values
+    array([[1. , 0.5],
+           [0.5, 0.9]])
+    """
+    path, suffix = _find(prefix)
+    names = path.with_name(path.name.removesuffix(suffix) + ".rel.id")
+    ids = files.read_ids(names)
+    n = ids[files.ID].size
+    data = _binary(path, n, names) if suffix == _BINARY else _text(path, n, names)
+    attributes = {"long_name": "relationship", "source": str(path)}
+    return files.labelled(data, ids, attributes)
+
+
+def _find(prefix: str | os.PathLike[str]) -> tuple[Path, str]:
+    given = files.named(prefix, "")
+    for suffix in (_BINARY, _COMPRESSED, _TEXT):
+        if given.name.endswith(suffix) and given.is_file():
+            return given, suffix
+    candidates = [(files.named(prefix, s), s) for s in (_TEXT, _COMPRESSED, _BINARY)]
+    found = [(path, suffix) for path, suffix in candidates if path.is_file()]
+    if not found:
+        msg = f"there is no {given}.rel, .rel.gz or .rel.bin. Give the path without its ending."
+        raise FileNotFoundError(msg)
+    if len(found) > 1:
+        both = " and ".join(path.name for path, _ in found)
+        msg = f"{given.parent} has {both}: give the file that you mean, with its ending."
+        raise ValueError(msg)
+    return found[0]
+
+
+def _binary(path: Path, n: int, names: Path) -> Any:
+    found = path.stat().st_size
+    for dtype, width in (("<f8", 8), ("<f4", 4)):
+        for square, count in ((True, n * n), (False, files.triangle_size(n))):
+            if found == width * count:
+                return files.LowerTriangle(str(path), n, dtype, square).array()
+    meant = files.samples_in_words(found / 8, square=True)
+    msg = (
+        f"{path} has {found} bytes, as float64 the square of {meant}; {names.name} lists {n} "
+        f"samples, whose square takes {8 * n * n} bytes and whose triangle "
+        f"{8 * files.triangle_size(n)}. The files do not belong together, or one is truncated."
+    )
+    raise ValueError(msg)
+
+
+def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
+    out = np.empty((n, n))
+    k = 0
+    opener = gzip.open if path.name.endswith(_COMPRESSED) else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for k, line in enumerate(lines, start=1):
+            fields = line.split()
+            if k > n or len(fields) not in {n, k}:
+                expected = f"{n} or {k}" if k <= n else "none"
+                msg = (
+                    f"{path}, line {k}: it has {len(fields)} numbers, expected {expected}: "
+                    f"{names.name} lists {n} samples, and a line is a whole row of the square or "
+                    "as much as the triangle has of it."
+                )
+                raise ValueError(msg)
+            try:
+                row = np.array(fields[:k], np.float64)
+            except ValueError as error:
+                msg = f"{path}, line {k}: {error}."
+                raise ValueError(msg) from error
+            out[k - 1, :k] = out[:k, k - 1] = row
+    if k < n:
+        msg = f"{path} has {k} lines, {names.name} lists {n} samples: the file is truncated."
+        raise ValueError(msg)
+    return out
