@@ -1,13 +1,32 @@
-"""Relatives: KING-robust kinship, identity by state, and degrees of relationship."""
+"""Relatives: KING-robust kinship, identity by state, and degrees of relationship.
+
+Of two samples i and j, over the N variants called in both, with h_i and h_j heterozygous calls,
+H heterozygous in both, IBS0 opposite homozygotes and IBS2 equal dosages,
+
+    kinship = (H - 2 IBS0) / (2 m) + 1/2 - (h_i + h_j) / (4 m),  m = min(h_i, h_j)
+    IBS     = (2 IBS2 + IBS1) / (2 N)
+
+The first is KING-robust for pairs between families (Manichaikul et al. 2010, equation 11): it
+needs no allele frequencies, so that samples of several populations may stand together. A sample
+has kinship 0.5 with itself; a pair of which one has no heterozygous call has none: NaN.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 import numpy as np
 
+from genobit.lazy.pair_sums import SampleChunks, pair_sums
+
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from genobit.kernels.relatives import Sums
 
 DEGREES: dict[str, float] = {
     "duplicate or twin": 2**-1.5,
@@ -42,3 +61,80 @@ def degree_of(kinship: ArrayLike) -> NDArray[Any]:
     # Of -inf nothing lies above -inf: what is no NaN and in no other band is unrelated.
     above[-1] = ~np.isnan(values)
     return names[np.select(above, range(len(above)), default=len(above))]
+
+
+def _count(chunks: Sequence[Any], *, needs: str, dtype: type[np.integer]) -> Sums:
+    from genobit.kernels import relatives
+
+    return relatives.sums([(a, b) for a, b in chunks], needs, dtype)
+
+
+def _finish(
+    sums: Sequence[tuple[Any, ...]],
+    a: Sequence[NDArray[np.int64]],
+    b: Sequence[NDArray[np.int64]],
+    whole: Sequence[Any],  # noqa: ARG001 - every finish is called alike
+    *,
+    name: str,
+) -> NDArray[Any]:
+    from genobit.kernels import relatives
+
+    counted = relatives.Sums(*sums[0])
+    if name == "called":
+        return relatives.called(counted).astype(np.int64)
+    if name == "identity_by_state":
+        return relatives.identity_by_state(counted)
+    function = relatives.kinship if name == "kinship" else relatives.shared
+    return function(counted, a[0], b[0])
+
+
+def _pairs(samples: SampleChunks, name: str, needs: str, dtype: DTypeLike) -> da.Array:
+    exact = np.int32 if sum(samples.variants) < 2**31 else np.int64
+    tiles = samples.tiles
+    return pair_sums(
+        partial(_count, needs=needs, dtype=exact),
+        partial(_finish, name=name),
+        samples,
+        per_sample=[da.arange(sum(tiles), dtype=np.int64, chunks=(tiles,))],
+        dtype=dtype,
+    )
+
+
+def king(samples: SampleChunks) -> da.Array:
+    """KING-robust kinship of all pairs of samples, over the calls present in both.
+
+    Returns
+    -------
+        float64 (samples, samples), lazy: 0.5 on the diagonal, NaN for a pair of which one has no
+        heterozygous call. The same bits for every chunking.
+    """
+    return _pairs(samples, "kinship", "Th", np.float64)
+
+
+def ibs(samples: SampleChunks) -> da.Array:
+    """Share of alleles that are identical by state, over the calls present in both.
+
+    Returns
+    -------
+        float64 (samples, samples), lazy; NaN for a pair without a variant called in both. The
+        same bits for every chunking.
+    """
+    return _pairs(samples, "identity_by_state", "TH", np.float64)
+
+
+def variants_compared(samples: SampleChunks) -> da.Array:
+    """Return how many variants are called in both samples of each pair: int64, lazy."""
+    return _pairs(samples, "called", "", np.int64)
+
+
+def shared(samples: SampleChunks) -> da.Array:
+    """Kinship, share of opposite homozygotes and variants compared of all pairs of samples.
+
+    Returns
+    -------
+        Structured (samples, samples), lazy, fields ``kinship`` and ``ibs0`` (float64) and
+        ``variants`` (int64): all of the same counts.
+    """
+    from genobit.kernels.relatives import SHARED
+
+    return _pairs(samples, "shared", "THh", SHARED)

@@ -22,7 +22,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
-from genobit.kernels.gemm import Planes, products
+from genobit.kernels.gemm import products
 from genobit.kernels.transpose import mirror, transposed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.kernels.rows import Planes, Rows
 
 SHARED = np.dtype([("kinship", "f8"), ("ibs0", "f8"), ("variants", "i8")])
 """What a table of relatives says of a pair."""
@@ -95,7 +95,9 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
         if "h" in needs:
             counted["hets_a"] = _product("and", het_a, called[1])
             counted["hets_b"] = (
-                transposed(counted["hets_a"]) if het_b is None else _product("and", called[0], het_b)
+                transposed(counted["hets_a"])
+                if het_b is None
+                else _product("and", called[0], het_b)
             )
     rows, columns = a.planes[0].shape[0], other.planes[0].shape[0]
     counted["variants"] = np.full((1, 1), a.bits if complete else 0)
@@ -104,9 +106,8 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
         of_a[:, 0] = count_rows(het_a[0])
         of_b[0] = of_a[:, 0] if het_b is None else count_rows(het_b[0])
     counted["hets_of_a"], counted["hets_of_b"] = of_a, of_b
-    return Sums(
-        **{k: v if v is None else v.astype(dtype, copy=False) for k, v in counted.items()}
-    )
+    arrays: list[Any] = [v if v is None else v.astype(dtype, copy=False) for v in counted.values()]
+    return Sums(*arrays)
 
 
 def sums(chunks: Sequence[tuple[Rows, Rows | None]], needs: str, dtype: type[np.integer]) -> Sums:
