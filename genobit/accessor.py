@@ -14,6 +14,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.options import get_options
+from genobit.relatedness import RelativesMethods
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @xr.register_dataset_accessor("genobit")
-class GenobitDatasetAccessor:
+class GenobitDatasetAccessor(RelativesMethods):
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:
