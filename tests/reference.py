@@ -105,3 +105,38 @@ def banded(matrix: NDArray[np.floating], pairs: set[tuple[int, int]]) -> NDArray
     for i, j in pairs:
         out[i, j - i - 1] = matrix[i, j]
     return out
+
+
+def relatives(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float, int]:
+    """Kinship, identity by state, share of opposite homozygotes and variants compared of a pair.
+
+    By the formulas as published, over the dosages called in both.
+    """
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    n = int(both.sum())
+    hets, opposite = int(((x == 1) & (y == 1)).sum()), int((np.abs(x - y) == 2).sum())
+    hx, hy = int((x == 1).sum()), int((y == 1).sum())
+    least = min(hx, hy)
+    kinship = np.nan
+    if least:
+        kinship = (hets - 2 * opposite) / (2 * least) + 0.5 - (hx + hy) / (4 * least)
+    if not n:
+        return kinship, np.nan, np.nan, n
+    same, one = int((x == y).sum()), int((np.abs(x - y) == 1).sum())
+    return kinship, (2 * same + one) / (2 * n), opposite / n, n
+
+
+def relatives_matrices(
+    a: NDArray[np.float64], b: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """The four of `relatives` of all pairs of samples, (4, samples, samples).
+
+    Of one set of samples the kinship of each with itself is 0.5.
+    """
+    other = a if b is None else b
+    pairs = [[relatives(x, y) for y in other] for x in a]
+    out = np.array(pairs, float).reshape(len(a), len(other), 4).transpose(2, 0, 1).copy()
+    if b is None:
+        np.fill_diagonal(out[0], 0.5)
+    return out
