@@ -18,13 +18,20 @@ except ModuleNotFoundError as error:
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
+from .grm import grm_heatmap
+from .kinship import closest_pairs, kinship_histogram
 from .ld import ld_heatmap, ld_triangle
 from .ld_curves import allele_frequency_spectrum, ld_decay, ld_track
+from .pca import pca_scatter
 
 __all__ = [
     "allele_frequency_spectrum",
+    "closest_pairs",
+    "grm_heatmap",
+    "kinship_histogram",
     "ld_decay",
     "ld_heatmap",
     "ld_track",
     "ld_triangle",
+    "pca_scatter",
 ]

@@ -15,6 +15,8 @@ NO_VALUE_COLOUR = "#b8b8b8"
 #: One colour, so that a mark never depends on telling red from green.
 LEAD_COLOUR = "#d55e00"
 POINT_COLOUR = "#08519c"
+#: What the reader has selected: neither end of any scale is black.
+SELECTED_COLOUR = "#111111"
 
 
 WHITE = "#ffffff"

@@ -1,0 +1,332 @@
+"""Relationships of all pairs of samples: the clustered heatmap and its tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from .clusters import CLUSTERED_SAMPLES, Tree, cluster
+from .pixels import Pixels, lay_out, strongest
+from .relationship import computed, measure_of, pair_values, sample_names, scale_for
+from .samples import Colouring, colouring, one_colour_each
+from .style import NO_VALUE_COLOUR, SELECTED_COLOUR, WHITE, Scale, number, palette
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import xarray as xr
+
+#: Screen pixels of the square.
+SQUARE = 420
+#: What stands around the square, as shares of its side: the strip from and to, the tree from and
+#: to, the marks of what is selected, and the room beyond those.
+STRIP = (-0.012, -0.042)
+TREE = (-0.05, -0.27)
+MARKS = 0.012
+ROOM = 0.025
+#: Matrix cells on a side that are drawn: more than there are screen pixels cannot be seen.
+MAX_PIXELS = 500
+
+# image_index counts columns from the left and rows from the bottom.
+_PAIR = """
+const {i, j} = special_vars.image_index
+const text = samples.data.text
+if (format == "first") return text[j] ?? ""
+if (format == "second") return text[i] ?? ""
+return isNaN(value) ? "none" : value.toFixed(4)
+"""
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """A relationship matrix in the order in which it is drawn, in as many pixels as are seen."""
+
+    matrix: xr.DataArray
+    pairs: np.ndarray
+    tree: Tree
+    bins: Pixels
+    pixels: np.ndarray
+    scale: Scale
+
+    @property
+    def n_samples(self) -> int:
+        """Samples on each side."""
+        return len(self.tree.order)
+
+
+def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> Arranged:
+    """Order the samples of a relationship matrix by its tree and choose its pixels and colours.
+
+    Parameters
+    ----------
+    grm
+        Result of `.genobit.grm()`, dims (samples_0, samples_1); computed if it is lazy.
+    max_pixels
+        More samples are drawn in this many pixels on a side, each the pair farthest from 0.
+
+    Raises
+    ------
+    ValueError
+        If it is no relationship matrix, or has no sample.
+    """
+    matrix = computed(grm)
+    pairs = pair_values(matrix)
+    tree = cluster(matrix.values, pairs)
+    bins = lay_out(np.arange(len(tree.order)), "rank", max_pixels)
+    pixels = _ordered_pixels(matrix.values, tree.order, bins)
+    return Arranged(matrix, pairs, tree, bins, pixels, scale_for(matrix, pairs))
+
+
+def _ordered_pixels(values: np.ndarray, order: np.ndarray, bins: Pixels) -> np.ndarray:
+    """The pixels of values[order][:, order], without a second matrix of that size."""
+    drawn = np.empty((bins.n, bins.n), "f4")
+    alone = lay_out(np.arange(1), "rank", 1)
+    for k, (first, last) in enumerate(zip(bins.first, bins.last, strict=True)):
+        block = values[order[first:last]][:, order]
+        rows = lay_out(np.arange(last - first), "rank", 1) if last - first > 1 else alone
+        drawn[k] = strongest(block, rows, bins)[0]
+    return drawn
+
+
+def grm_heatmap(
+    grm: xr.DataArray,
+    *,
+    colour_by: str = "",
+    selected: Sequence[int] = (),
+    max_pixels: int = MAX_PIXELS,
+) -> hv.Overlay:
+    """Draw a relationship matrix with related samples beside each other, and their tree.
+
+    Parameters
+    ----------
+    grm
+        Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
+        grey, last.
+    colour_by
+        A variable of the samples among the labels of `grm`, drawn as a strip along the rows.
+    selected
+        Samples to mark; what is not among them is paler.
+    max_pixels
+        More samples are drawn in this many pixels on a side, each the pair farthest from 0.
+
+    Returns
+    -------
+        hv.Image * hv.Rectangles (veils) * hv.Segments (marks) * hv.Rectangles (strip) *
+        hv.Segments (the tree).
+
+    Raises
+    ------
+    ValueError
+        If it is no relationship matrix, or has no sample.
+    KeyError
+        If there is no such variable.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> grm = xr.DataArray([[1.0, 0.5], [0.5, 1.0]], dims=("samples_0", "samples_1"), name="gcta")
+    >>> grm_heatmap(grm).Image.I.bounds.lbrt()
+    (-0.5, -0.5, 1.5, 1.5)
+    """
+    arranged = arrange(grm, max_pixels)
+    strip = None
+    if colour_by:
+        strip = colouring(colour_by, arranged.matrix[f"{colour_by}_0"].values)
+    return draw_heatmap(arranged, selected, strip)
+
+
+def draw_heatmap(
+    arranged: Arranged, selected: Sequence[int] = (), strip: Colouring | None = None
+) -> hv.Overlay:
+    """Draw the matrix of arranged samples, and which of them are selected.
+
+    Parameters
+    ----------
+    arranged
+        From `arrange`.
+    selected
+        Samples by their place in the matrix; the rest becomes paler.
+    strip
+        Colours of the samples, drawn along the rows.
+    """
+    bins = arranged.bins
+    bounds = (bins.start, bins.start, bins.stop, bins.stop)
+    label = arranged.scale.label
+    image = hv.Image(
+        np.clip(arranged.pixels, *arranged.scale.limits)[::-1],
+        ["x", "y"],
+        hv.Dimension("value", label=label),
+        bounds=bounds,
+        rtol=1,
+    ).opts(
+        cmap=palette(arranged.scale),
+        clim=arranged.scale.limits,
+        clipping_colors={"NaN": NO_VALUE_COLOUR},
+        colorbar=True,
+        clabel=arranged.scale.name,
+        colorbar_opts={"width": 12, "title_text_font_size": "9pt"},
+        hooks=[_pair_hook(_texts(arranged), label)],
+        default_tools=["save"],
+        tools=["pan", "wheel_zoom", "box_select", "reset"],
+        active_tools=["box_select", "wheel_zoom"],
+    )
+    runs = _runs_of(selected, arranged)
+    overlay = image * _pale(runs, bins) * _marks(runs, _beside(arranged, 1 + MARKS))
+    branches, ticks = _tree(arranged)
+    left, right, top = (_beside(arranged, at) for at in (TREE[1] - ROOM, 1 + ROOM, 1 + ROOM))
+    return (overlay * _strip(arranged, strip) * branches).opts(
+        title=_title(arranged),
+        fontsize={"title": "10pt", "xlabel": "9pt"},
+        frame_width=round(SQUARE * (1 + 2 * ROOM - TREE[1])),
+        frame_height=round(SQUARE * (1 + ROOM)),
+        xlabel="tree: mean of the pairs that a join brings together" if ticks else "",
+        xticks=ticks,
+        yaxis=None,
+        xlim=(left, right),
+        ylim=(bins.start, top),
+        show_legend=False,
+        hooks=[_frame],
+    )
+
+
+def _beside(arranged: Arranged, share: float) -> float:
+    """Turn a share of the side of the square into ranks."""
+    return arranged.bins.start + share * arranged.n_samples
+
+
+def _tree(arranged: Arranged) -> tuple[hv.Segments, list[tuple[float, str]]]:
+    """The branches in ranks, the leaves next to the matrix, and ticks that say what they mean."""
+    branches = arranged.tree.branches
+    joins = branches[: arranged.tree.joins, 0]
+    lines = np.empty((0, 4))
+    ticks: list[tuple[float, str]] = []
+    if len(joins):
+        low, high = float(joins.min()), float(joins.max())
+        # Twins would leave the tree of everybody else a hair's breadth.
+        high = float(np.quantile(joins, 0.95)) if len(joins) > 50 else high
+        high += 0.05 * (high - low) or 1.0
+        near, far = (_beside(arranged, at) for at in TREE)
+
+        def place(at: np.ndarray) -> np.ndarray:
+            return far + np.clip((at - low) / (high - low), 0, 1) * (near - far)
+
+        lines = np.column_stack(
+            [place(branches[:, 0]), branches[:, 1], place(branches[:, 2]), branches[:, 3]]
+        )
+        round_ends = (f"{low:.2g}", f"{(low + high) / 2:.2g}")
+        ticks = [(float(place(np.asarray(text, "f8"))), text) for text in round_ends]
+    drawn = hv.Segments(lines, ["x", "y", "x1", "y1"], label="Tree")
+    return drawn.opts(color="#444444", line_width=1, default_tools=[]), ticks
+
+
+def _frame(plot: Any, _element: Any) -> None:
+    plot.state.outline_line_color = None
+    plot.state.grid.visible = False
+    plot.state.toolbar.logo = None
+    plot.state.xaxis.axis_line_color = None
+    plot.state.xaxis.axis_label_align = "start"
+
+
+def _texts(arranged: Arranged) -> list[str]:
+    names = sample_names(arranged.matrix)[arranged.tree.order]
+    bins = arranged.bins
+    return [
+        str(names[a]) if b - a == 1 else f"{names[a]} … {names[b - 1]} ({b - a} samples)"
+        for a, b in zip(bins.first, bins.last, strict=True)
+    ]
+
+
+def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
+    def hook(plot: Any, _element: Any) -> None:
+        from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
+
+        source = plot.handles.get("genobit_samples")
+        if source is not None:
+            return
+        source = plot.handles["genobit_samples"] = ColumnDataSource({"text": texts})
+        formatter = CustomJSHover(args={"samples": source}, code=_PAIR)
+        plot.state.add_tools(
+            HoverTool(
+                renderers=[plot.handles["glyph_renderer"]],
+                tooltips=[
+                    ("sample", "@image{first}"),
+                    ("sample", "@image{second}"),
+                    (label, "@image{value}"),
+                ],
+                formatters={"@image": formatter},
+            )
+        )
+
+    return hook
+
+
+def _runs_of(selected: Sequence[int], arranged: Arranged) -> np.ndarray:
+    """Stretches of pixels that hold selected samples, shape (runs, 2), in ranks."""
+    bins = arranged.bins
+    if not len(selected):
+        return np.empty((0, 2))
+    chosen = np.zeros(bins.n + 2, dtype="i1")
+    chosen[arranged.tree.rank[np.asarray(selected, "i8")] // bins.per_pixel + 1] = 1
+    edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2)
+    return np.minimum(bins.start + bins.width * edges, arranged.n_samples - 0.5)
+
+
+def _pale(runs: np.ndarray, bins: Pixels) -> hv.Rectangles:
+    """White veils over the rows and columns that are not selected."""
+    veils: list[tuple[float, ...]] = []
+    if len(runs):
+        gaps = np.concatenate([[bins.start], runs.ravel(), [bins.stop]]).reshape(-1, 2)
+        gaps = gaps[gaps[:, 1] > gaps[:, 0]]
+        veils = [(bins.start, low, bins.stop, high) for low, high in gaps]
+        veils += [(low, bins.start, high, bins.stop) for low, high in gaps]
+    return hv.Rectangles(veils, ["x", "y", "x1", "y1"], label="Pale").opts(
+        color=WHITE, alpha=0.45, line_width=0, default_tools=[]
+    )
+
+
+def _marks(runs: np.ndarray, edge: float) -> hv.Segments:
+    marks = [(low, edge, high, edge) for low, high in runs]
+    marks += [(edge, low, edge, high) for low, high in runs]
+    return hv.Segments(marks, ["x", "y", "x1", "y1"], label="Marks").opts(
+        color=SELECTED_COLOUR, line_width=4, line_cap="square", default_tools=[]
+    )
+
+
+def _strip(arranged: Arranged, chosen: Colouring | None) -> hv.Rectangles:
+    boxes: list[tuple[Any, ...]] = []
+    bins = arranged.bins
+    if chosen is not None:
+        each = one_colour_each(chosen)[arranged.tree.order]
+        shown = [
+            Counter(each[a:b]).most_common(1)[0][0]
+            for a, b in zip(bins.first, bins.last, strict=True)
+        ]
+        cuts = [0, *(k for k in range(1, bins.n) if shown[k] != shown[k - 1]), bins.n]
+        right, left = (_beside(arranged, share) for share in STRIP)
+        at = np.minimum(bins.start + bins.width * np.arange(bins.n + 1), bins.stop)
+        boxes = [(left, at[a], right, at[b], shown[a]) for a, b in pairwise(cuts)]
+    return hv.Rectangles(boxes, ["x", "y", "x1", "y1"], "colour", label="Strip").opts(
+        color="colour", line_width=0, default_tools=[]
+    )
+
+
+def _title(arranged: Arranged) -> str:
+    tree, bins = arranged.tree, arranged.bins
+    notes = ["pixel: one pair"]
+    if bins.per_pixel > 1:
+        notes = [f"pixel: farthest from 0 of {bins.per_pixel} × {bins.per_pixel} samples"]
+    if arranged.n_samples > CLUSTERED_SAMPLES:
+        notes.append(f"not clustered: more than {CLUSTERED_SAMPLES:,} samples")
+    elif tree.joins < arranged.n_samples - tree.without - 1:
+        notes.append(f"tree: the last {tree.joins} joins")
+    if tree.without:
+        notes.append(f"grey: no calls, {number(tree.without, 'sample')}")
+    elif np.isnan(arranged.pixels).any():
+        notes.append("grey: no value")
+    label = measure_of(arranged.matrix).label
+    return f"{label} of {number(arranged.n_samples, 'sample')}\n{'; '.join(notes)}"

@@ -1,0 +1,327 @@
+"""Pairs of samples by how close they are: the histogram with its degrees, and the closest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+
+from genobit.analyses.relatives import DEGREES, degree_of
+
+from .relationship import Measure, computed, measure_of, pair_values, sample_names, samples_of
+from .style import POINT_COLOUR, SELECTED_COLOUR, number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Pale backgrounds of the bands, from the closest degree; unrelated pairs stand on white.
+BAND_COLOURS = ("#f4c9b0", "#fbe3c0", "#e2efda", "#dbe9f6")
+SHORT = {
+    "duplicate or twin": "twin",
+    "first degree": "1st",
+    "second degree": "2nd",
+    "third degree": "3rd",
+}
+#: A band narrower than this share of the axis has no room for its name.
+NARROWEST_NAME = 0.045
+
+
+def bands_of(measure: Measure) -> dict[str, tuple[float, float]]:
+    """Give the degrees of relationship in the units of a measure, from the closest.
+
+    Parameters
+    ----------
+    measure
+        From `relationship.measure_of`.
+
+    Returns
+    -------
+        Degree -> (above, up to); empty where the measure does not say how close two samples are.
+
+    Examples
+    --------
+    >>> from .relationship import MEASURES
+    >>> bands_of(MEASURES["gcta"])["first degree"]
+    (0.35355..., 0.70710...)
+    """
+    if measure.per_kinship is None:
+        return {}
+    bounds = [measure.per_kinship * bound for bound in DEGREES.values()]
+    return dict(zip(DEGREES, zip(bounds, [np.inf, *bounds[:-1]], strict=True), strict=True))
+
+
+def kinship_histogram(
+    grm: xr.DataArray,
+    *,
+    bins: int = 80,
+    between: tuple[float, float] | None = None,
+) -> hv.Overlay:
+    """Count the pairs of samples by their relationship, on a log axis, over the degrees.
+
+    Parameters
+    ----------
+    grm
+        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+    bins
+        Bars over the range of the values.
+    between
+        A range to mark.
+
+    Returns
+    -------
+        hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) *
+        hv.Rectangles (the marked range). Degrees are those of `genobit.analyses.relatives`;
+        measures that do not say a kinship have none.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> grm = xr.DataArray([[1.0, 0.5], [0.5, 1.0]], dims=("samples_0", "samples_1"), name="gcta")
+    >>> kinship_histogram(grm).Rectangles.Bars["count"].tolist()
+    [1]
+    """
+    matrix = computed(grm)
+    return draw_histogram(pair_values(matrix), measure_of(matrix), bins=bins, between=between)
+
+
+def draw_histogram(
+    pairs: np.ndarray,
+    measure: Measure,
+    *,
+    bins: int = 80,
+    between: tuple[float, float] | None = None,
+) -> hv.Overlay:
+    """Draw what `kinship_histogram` draws, of pairs that have been taken out already.
+
+    Parameters
+    ----------
+    pairs
+        From `relationship.pair_values`.
+    measure
+        Of the matrix.
+    bins, between
+        As for `kinship_histogram`.
+    """
+    found = pairs[~np.isnan(pairs)]
+    low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+    bands = bands_of(measure)
+    if bands:  # one boundary at least, so that a reader sees how far from it all pairs are
+        high = max(high, 1.25 * bands["third degree"][0])
+    room = 0.02 * ((high - low) or 1.0)
+    low, high = low - room, high + room
+    counts, edges = np.histogram(found, bins=bins, range=(low, high))
+    top = 4.0 * max(int(counts.max()), 1)
+    filled = counts > 0
+    columns = [
+        edges[:-1][filled], np.full(filled.sum(), 0.5), edges[1:][filled], counts[filled] * 1.0,
+        counts[filled],
+    ]  # fmt: skip
+    bars = hv.Rectangles(
+        dict(zip(("x", "y", "x1", "y1", "count"), columns, strict=True)),
+        ["x", "y", "x1", "y1"], "count", group="Rectangles", label="Bars",
+    )  # fmt: skip
+    bars = bars.opts(color=POINT_COLOUR, line_color="white", line_width=0.5, tools=[_bar_hover()])
+    shades, names = _shades(bands, low, high, top)
+    overlay = shades * bars * names * _range(between, top)
+    return overlay.opts(
+        title=_histogram_title(found, len(pairs), measure),
+        fontsize={"title": "10pt"},
+        frame_width=460,
+        frame_height=170,
+        logy=True,
+        xlim=(low, high),
+        ylim=(0.5, top),
+        xlabel=measure.name,
+        ylabel="pairs",
+        show_legend=False,
+        hooks=[_histogram_frame],
+    )
+
+
+def _shades(
+    bands: dict[str, tuple[float, float]], low: float, high: float, top: float
+) -> tuple[hv.Rectangles, hv.Labels]:
+    boxes, names = [], []
+    for colour, degree in zip(BAND_COLOURS, SHORT, strict=True):
+        above, up_to = bands.get(degree, (np.inf, np.inf))
+        left, right = max(above, low), min(up_to, high)
+        if right <= left:
+            continue
+        boxes.append((left, 0.5, right, top, colour))
+        if right - left > NARROWEST_NAME * (high - low):
+            names.append(((left + right) / 2, top / 1.7, SHORT[degree]))
+    shades = hv.Rectangles(boxes, ["x", "y", "x1", "y1"], "colour", label="Bands").opts(
+        color="colour",
+        line_width=0,
+        default_tools=["save"],
+        tools=["xbox_select", "reset"],
+        active_tools=["xbox_select"],
+    )
+    labels = hv.Labels(names, ["x", "y"], "name").opts(
+        text_color="#333333", text_font_size="9pt", default_tools=[]
+    )
+    return shades, labels
+
+
+def _range(between: tuple[float, float] | None, top: float) -> hv.Rectangles:
+    boxes = [] if between is None else [(between[0], 0.5, between[1], top)]
+    return hv.Rectangles(boxes, ["x", "y", "x1", "y1"], label="Range").opts(
+        color=SELECTED_COLOUR,
+        fill_alpha=0.05,
+        line_color=SELECTED_COLOUR,
+        line_width=1.5,
+        default_tools=[],
+    )
+
+
+def _bar_hover() -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(tooltips=[("from", "@x{0.0000}"), ("to", "@x1{0.0000}"), ("pairs", "@count")])
+
+
+def _histogram_frame(plot: Any, _element: Any) -> None:
+    plot.state.toolbar.logo = None
+    plot.state.grid.visible = False
+
+
+def _histogram_title(found: np.ndarray, n_pairs: int, measure: Measure) -> str:
+    if not n_pairs:
+        return "One sample makes no pair"
+    title = number(n_pairs, "pair")
+    if found.size < n_pairs:
+        title += f", {n_pairs - found.size:,} without a value"
+    if measure.per_kinship is None:
+        return title
+    degrees = degree_of(found / measure.per_kinship)
+    counts = [f"{SHORT[d]} {int((degrees == d).sum()):,}" for d in SHORT if (degrees == d).any()]
+    scale = ""
+    if measure.per_kinship != 1:
+        scale = f" (bounds × {measure.per_kinship:g}; a common population counts as kinship)"
+    if not counts:
+        return f"{title}, none closer than unrelated{scale}"
+    counts.append(f"unrelated {int((degrees == 'unrelated').sum()):,}")
+    return f"{title}: {', '.join(counts)}\ndegrees as KING bounds them{scale}"
+
+
+def closest_pairs(
+    grm: xr.DataArray, *, limit: int = 200, between: tuple[float, float] | None = None
+) -> pd.DataFrame:
+    """List the closest pairs of samples, the closest first.
+
+    Parameters
+    ----------
+    grm
+        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+    limit
+        At most this many pairs.
+    between
+        Only pairs whose value is in this range, both ends included.
+
+    Returns
+    -------
+        Columns samples_0 < samples_1 (places), sample_id_0, sample_id_1, the value (named by the
+        method) and, where the measure says it, degree.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> grm = xr.DataArray([[1.0, 0.5], [0.5, 1.0]], dims=("samples_0", "samples_1"), name="gcta")
+    >>> closest_pairs(grm)[["samples_0", "samples_1", "degree"]].values.tolist()
+    [[0, 1, 'first degree']]
+    """
+    matrix = computed(grm)
+    return list_pairs(matrix, pair_values(matrix), limit=limit, between=between)
+
+
+def list_pairs(
+    matrix: xr.DataArray,
+    pairs: np.ndarray,
+    *,
+    limit: int = 200,
+    between: tuple[float, float] | None = None,
+    of: np.ndarray | None = None,
+    both: bool = False,
+) -> pd.DataFrame:
+    """List what `closest_pairs` lists, of pairs that have been taken out already.
+
+    Parameters
+    ----------
+    matrix
+        In memory.
+    pairs
+        From `relationship.pair_values`.
+    limit, between
+        As for `closest_pairs`.
+    of
+        Shape (samples,), bool: only pairs of these samples.
+    both
+        Whether both samples of a pair have to be among them, or one.
+    """
+    n_samples = len(matrix)
+    keep = ~np.isnan(pairs)
+    if between is not None:
+        keep &= (pairs >= between[0]) & (pairs <= between[1])
+    if of is not None:
+        keep &= _pairs_of(of, both=both)
+    candidates = np.flatnonzero(keep)
+    if len(candidates) > limit:
+        far = len(candidates) - limit
+        candidates = candidates[np.argpartition(pairs[candidates], far)[far:]]
+    candidates = candidates[np.argsort(-pairs[candidates], kind="stable")]
+    first, second = samples_of(candidates, n_samples)
+    names, measure = sample_names(matrix), measure_of(matrix)
+    columns = {
+        "samples_0": first,
+        "samples_1": second,
+        "sample_id_0": names[first],
+        "sample_id_1": names[second],
+        _column_of(matrix): pairs[candidates],
+    }
+    if measure.per_kinship is not None:
+        columns["degree"] = degree_of(pairs[candidates] / measure.per_kinship)
+    return pd.DataFrame(columns)
+
+
+def _column_of(matrix: xr.DataArray) -> str:
+    return "relationship" if matrix.name is None else str(matrix.name)
+
+
+def _pairs_of(chosen: np.ndarray, *, both: bool) -> np.ndarray:
+    n_samples = len(chosen)
+    mask = np.empty(n_samples * (n_samples - 1) // 2, dtype=bool)
+    start = 0
+    for k in range(n_samples - 1):
+        stop = start + n_samples - 1 - k
+        rest = chosen[k + 1 :]
+        mask[start:stop] = (chosen[k] & rest) if both else (chosen[k] | rest)
+        start = stop
+    return mask
+
+
+def draw_pairs(table: pd.DataFrame) -> hv.Table:
+    """Draw a list of pairs as a table that sorts by a click on a column's name.
+
+    Parameters
+    ----------
+    table
+        From `closest_pairs`.
+    """
+    value = str(table.columns[4])
+    shown = table.rename(columns={"sample_id_0": "sample", "sample_id_1": "with"})
+    columns = ["sample", "with", value, *(["degree"] if "degree" in shown else [])]
+    return hv.Table(shown[columns], [], columns).opts(
+        width=500, height=210, index_position=None, fit_columns=True, hooks=[_table_frame]
+    )
+
+
+def _table_frame(plot: Any, _element: Any) -> None:
+    from bokeh.models.widgets import NumberFormatter
+
+    for column in plot.handles["table"].columns:
+        counts = isinstance(column.formatter, NumberFormatter)
+        column.width = 80 if counts else 130
+        if counts:
+            column.formatter = NumberFormatter(format="0.0000", text_align="right")

@@ -1,0 +1,153 @@
+"""Samples along two principal components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from .samples import Colouring, colouring, limits_of
+from .style import NO_VALUE_COLOUR, number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def pca_scatter(
+    pcs: xr.Dataset,
+    *,
+    x: int = 1,
+    y: int = 2,
+    colour: Colouring | None = None,
+    names: np.ndarray | None = None,
+) -> hv.Points:
+    """Draw samples along two principal components, coloured by what is known of them.
+
+    Parameters
+    ----------
+    pcs
+        Result of `.genobit.pca()`: `scores` (samples, components) and, where known,
+        `explained_variance_ratio` (components).
+    x, y
+        Components, counted from 1.
+    colour
+        From `samples.colouring`: few values get a legend, numbers a colour bar.
+    names
+        Shape (samples,), for the hover; by default `sample_id` of `pcs`.
+
+    Returns
+    -------
+        hv.Points, one a sample and in the samples' order. A sample without scores is not seen.
+
+    Raises
+    ------
+    ValueError
+        If there is no such component.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> scores = ("samples", "components"), np.eye(3)[:, :2]
+    >>> ratio = "components", [0.5, 0.25]
+    >>> pcs = xr.Dataset({"scores": scores, "explained_variance_ratio": ratio})
+    >>> [dimension.label for dimension in pca_scatter(pcs).kdims]
+    ['PC1 (50.0% of the variance)', 'PC2 (25.0% of the variance)']
+    """
+    n_components = pcs.sizes["components"]
+    for component in (x, y):
+        if not 1 <= component <= n_components:
+            raise ValueError(
+                f"there is no component {component}; the result has 1 to {n_components}"
+            )
+    scores = pcs["scores"].transpose("samples", "components").values
+    colour = colour or colouring("", np.zeros(len(scores)))
+    columns = {
+        "x": scores[:, x - 1],
+        "y": scores[:, y - 1],
+        "sample": _names(pcs) if names is None else names,
+        "colour": colour.values,
+    }
+    kdims = [hv.Dimension(k, label=axis_label(pcs, c)) for k, c in (("x", x), ("y", y))]
+    vdims = ["sample", hv.Dimension("colour", label=colour.name or "colour")]
+    unseen = int(np.isnan(scores[:, [x - 1, y - 1]]).any(axis=1).sum())
+    title = f"Principal components of {number(len(scores), 'sample')}"
+    if unseen:
+        title += f"\n{number(unseen, 'sample')} without scores: not drawn"
+    return hv.Points(columns, kdims, vdims).opts(
+        **_colours(colour),
+        title=title,
+        fontsize={"title": "10pt", "legend": "9pt", "legend_title": "9pt"},
+        size=5 if len(scores) <= 3_000 else 3,
+        line_color=None,
+        fill_alpha=0.75,
+        nonselection_alpha=0.12,
+        selection_alpha=1.0,
+        frame_width=400,
+        frame_height=380,
+        padding=0.05,
+        default_tools=["save"],
+        tools=["pan", "wheel_zoom", "lasso_select", "box_select", "reset", _hover(colour)],
+        active_tools=["lasso_select", "wheel_zoom"],
+        hooks=[_frame],
+    )
+
+
+def axis_label(pcs: xr.Dataset, component: int) -> str:
+    """Name a component with its share of the variance.
+
+    Parameters
+    ----------
+    pcs
+        Result of `.genobit.pca()`.
+    component
+        Counted from 1.
+    """
+    if "explained_variance_ratio" not in pcs.variables:
+        return f"PC{component}"
+    share = float(pcs["explained_variance_ratio"].values[component - 1])
+    return f"PC{component} ({share:.1%} of the variance)"
+
+
+def _names(pcs: xr.Dataset) -> np.ndarray:
+    if "sample_id" in pcs.variables:
+        return pcs["sample_id"].values.astype(object)
+    return np.array([f"sample {k}" for k in range(pcs.sizes["samples"])], dtype=object)
+
+
+def _colours(colour: Colouring) -> dict[str, Any]:
+    if colour.categorical:
+        return {
+            "color": "colour",
+            "cmap": colour.colours,
+            "show_legend": bool(colour.name),
+            "legend_position": "right",
+            "legend_opts": {
+                "title": colour.name,
+                "background_fill_alpha": 0.0,
+                "border_line_alpha": 0,
+            },
+        }
+    return {
+        "color": "colour",
+        "cmap": "viridis",
+        "clim": limits_of(colour.values),
+        "clipping_colors": {"NaN": NO_VALUE_COLOUR},
+        "colorbar": True,
+        "clabel": colour.name,
+        "colorbar_opts": {"width": 12},
+    }
+
+
+def _hover(colour: Colouring) -> Any:
+    from bokeh.models import HoverTool
+
+    rows = [("sample", "@sample")]
+    if colour.name:
+        rows.append((colour.name, "@colour"))
+    return HoverTool(tooltips=rows)
+
+
+def _frame(plot: Any, _element: Any) -> None:
+    plot.state.toolbar.logo = None
+    plot.state.grid.visible = False

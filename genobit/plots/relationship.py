@@ -1,0 +1,187 @@
+"""What the plots read off a labelled relationship matrix: its measure, its pairs, its samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import BLUES, ORANGE_TO_PURPLE, Scale
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DIMS = ("samples_0", "samples_1")
+#: Share of the pairs whose values the colours tell apart at each end; the rest is clipped.
+TAIL = 0.005
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One relationship coefficient: its name, and where its 0 and its degrees lie.
+
+    `per_kinship` is how many units of it make a kinship of 1, None where kinship does not say;
+    `signed` that 0 is the middle of its colours.
+    """
+
+    label: str
+    name: str
+    per_kinship: float | None = 2.0
+    signed: bool = True
+
+
+MEASURES = {
+    "vanraden1": Measure("VanRaden 1", "genomic relationship, VanRaden 1"),
+    "vanraden2": Measure("VanRaden 2", "genomic relationship, VanRaden 2"),
+    "gcta": Measure("GCTA", "genomic relationship, GCTA"),
+    "endelman_jannink": Measure(
+        "Endelman & Jannink", "genomic relationship, Endelman & Jannink (shrunk)"
+    ),
+    "dominance": Measure("dominance", "dominance relationship", None),
+    "hadamard": Measure("Hadamard", "epistatic relationship, Hadamard square", None, signed=False),
+    "king": Measure("KING", "kinship, KING-robust", 1.0),
+    "ibs": Measure("IBS", "share of alleles identical by state", None, signed=False),
+}
+
+
+def measure_of(matrix: xr.DataArray) -> Measure:
+    """Find the measure of a result; one that is not known is named as its attributes say.
+
+    Parameters
+    ----------
+    matrix
+        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> measure_of(xr.DataArray([[1.0]], attrs={"method": "king"})).name
+    'kinship, KING-robust'
+    """
+    method = str(matrix.attrs.get("method", matrix.name))
+    if method in MEASURES:
+        return MEASURES[method]
+    name = str(matrix.attrs.get("long_name", "genomic relationship"))
+    return Measure(name if matrix.name is None else str(matrix.name), name)
+
+
+def computed(matrix: xr.DataArray) -> xr.DataArray:
+    """Bring a relationship matrix into memory, one square of all samples.
+
+    Parameters
+    ----------
+    matrix
+        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or has no sample.
+    """
+    if matrix.dims != DIMS or matrix.shape[0] != matrix.shape[1]:
+        hint = ""
+        if "contigs" in matrix.dims:
+            hint = "; choose one contig of a loco=True result with .isel(contigs=...)"
+        raise ValueError(
+            f"a relationship plot needs dims {DIMS} of the same length, and the array has "
+            f"{dict(matrix.sizes)}; give it the result of .genobit.grm(){hint}"
+        )
+    if not matrix.shape[0]:
+        raise ValueError("the relationship matrix has no sample, so there is nothing to draw")
+    return matrix.compute()
+
+
+def sample_names(matrix: xr.DataArray) -> np.ndarray:
+    """Take the ids of the samples, or their numbers where there are none.
+
+    Parameters
+    ----------
+    matrix
+        With a coordinate `sample_id_0`, or without.
+    """
+    if "sample_id_0" in matrix.coords:
+        return matrix["sample_id_0"].values.astype(object)
+    return np.array([f"sample {k}" for k in range(matrix.shape[0])], dtype=object)
+
+
+def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
+    """Choose the colours of a heatmap by the bulk of its pairs.
+
+    A matrix of unrelated samples would be one colour if its diagonal or its twins set the scale.
+
+    Parameters
+    ----------
+    matrix
+        The result.
+    pairs
+        Values off the diagonal, NaN allowed, any shape.
+
+    Returns
+    -------
+        A scale, its name with the limits in words; signed measures have limits around 0.
+    """
+    measure = measure_of(matrix)
+    found = pairs[~np.isnan(pairs)]
+    clip = ""
+    if found.size:
+        low, high = (float(v) for v in np.quantile(found, [TAIL, 1 - TAIL]))
+        outside = float(found.min()) < low or float(found.max()) > high
+        clip = f"; colours end at {1 - 2 * TAIL:.0%} of the pairs" if outside else ""
+    else:  # one sample, or none that can be compared
+        diagonal = np.diagonal(matrix.values)
+        high = float(np.nanmax(np.abs(diagonal), initial=0.0)) or 1.0
+        low = 0.0
+    if measure.signed:
+        reach = max(abs(low), abs(high)) or 1.0
+        return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
+    if not low < high:
+        low, high = min(low, 0.0), max(high, 1.0)
+    return Scale(measure.label, measure.name + clip, (low, high), BLUES)
+
+
+def pair_values(matrix: xr.DataArray) -> np.ndarray:
+    """Take every pair once: the upper triangle by rows, without the diagonal.
+
+    Parameters
+    ----------
+    matrix
+        In memory.
+
+    Returns
+    -------
+        Shape (n (n - 1) / 2,), in the order of `scipy.spatial.distance.squareform`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> pair_values(xr.DataArray([[1.0, 0.2], [0.2, 1.0]], dims=DIMS))
+    array([0.2])
+    """
+    from scipy.spatial.distance import squareform
+
+    if matrix.shape[0] < 2:
+        return np.empty(0)
+    return squareform(np.ascontiguousarray(matrix.values, dtype="f8"), checks=False)
+
+
+def samples_of(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find the two samples of pairs that are numbered as `pair_values` orders them.
+
+    Parameters
+    ----------
+    pairs
+        Indices along `pair_values`.
+    n_samples
+        Of the matrix.
+
+    Examples
+    --------
+    >>> [side.tolist() for side in samples_of(np.array([0, 2, 5]), 4)]
+    [[0, 0, 2], [1, 3, 3]]
+    """
+    rows = np.arange(n_samples, dtype="i8")
+    # The first pair of each row: row i comes after the n - 1, n - 2, ... pairs of those before.
+    starts = rows * (2 * n_samples - rows - 1) // 2
+    first = np.searchsorted(starts[: max(n_samples - 1, 1)], pairs, side="right") - 1
+    return first, pairs - starts[first] + first + 1

@@ -1,0 +1,173 @@
+"""What is known of samples, as colours: few different values get a legend, many a colour bar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import NO_VALUE_COLOUR, POINT_COLOUR
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Colours that colour-blind readers tell apart (Okabe & Ito 2008), without black, which marks
+#: what is selected.
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c9b400")
+#: More categories than this share one grey: nobody tells twenty-one colours apart.
+CATEGORIES = 20
+#: Whole numbers with more values than this are measurements and not codes.
+CODES = 8
+
+MISSING = "missing"
+_MEANINGS = {"sample_sex": {0: "unknown", 1: "male", 2: "female"}}
+#: What names samples one by one, or is there for the machine.
+_NOT_COLOURS = {"sample_id", "sample_bit"}
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """One colour or number a sample: `values` are texts with `colours`, or floats without.
+
+    `colours` maps each category to its colour, in the order of the legend; it is empty for
+    numbers, which are drawn on a colour bar.
+    """
+
+    name: str
+    values: np.ndarray
+    colours: dict[str, str]
+
+    @property
+    def categorical(self) -> bool:
+        """Whether there are categories."""
+        return bool(self.colours)
+
+
+def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict[str, np.ndarray]:
+    """Collect the variables of samples that can colour them.
+
+    Parameters
+    ----------
+    ds
+        With a dimension `samples`, or without.
+    matrix
+        A relationship matrix, whose own labels are taken where the Dataset has none.
+
+    Returns
+    -------
+        Name -> values, shape (samples,). Names that every sample has to itself are left out.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> sex = xr.Dataset({"sample_sex": ("samples", [1, 2]), "sample_id": ("samples", ["a", "b"])})
+    >>> list(sample_variables(sex))
+    ['sample_sex']
+    """
+    found = {
+        str(name): variable.values
+        for name, variable in ds.variables.items()
+        if variable.dims == ("samples",)
+    }
+    if matrix is not None:
+        for name, coordinate in matrix.coords.items():
+            if coordinate.dims == ("samples_0",) and str(name).endswith("_0"):
+                found.setdefault(str(name).removesuffix("_0"), coordinate.values)
+    return {name: v for name, v in found.items() if name not in _NOT_COLOURS and _says_much(v)}
+
+
+def _says_much(values: np.ndarray) -> bool:
+    if values.dtype.kind not in "biufOUT":
+        return False
+    if values.dtype.kind == "f":
+        return bool(np.isfinite(values).any())
+    different = len(set(values.tolist()))
+    if values.dtype.kind in "bi" or values.dtype.kind == "u":
+        return different > 1
+    return 1 < different < max(len(values), 3)
+
+
+def colouring(name: str, values: np.ndarray) -> Colouring:
+    """Choose colours for one variable of samples.
+
+    Parameters
+    ----------
+    name
+        Of the variable; "" colours all samples alike.
+    values
+        Shape (samples,).
+
+    Examples
+    --------
+    >>> colouring("sample_sex", np.array([2, 1, 2])).values.tolist()
+    ['female', 'male', 'female']
+    """
+    label = name.removeprefix("sample_").replace("_", " ")
+    if not name:
+        every = np.full(len(values), "samples", dtype=object)
+        return Colouring("", every, {"samples": POINT_COLOUR})
+    few = values.dtype.kind not in "iu" or len(np.unique(values)) <= CODES
+    if values.dtype.kind == "f" or not few:
+        return Colouring(label, values.astype("f8"), {})
+    meanings = _MEANINGS.get(name, {})
+    texts = np.array([_text(value, meanings) for value in values.tolist()], dtype=object)
+    return Colouring(label, *_with_colours(texts))
+
+
+def _text(value: object, meanings: dict[int, str]) -> str:
+    if value is None or str(value) in {"", ".", "nan"}:
+        return MISSING
+    return meanings.get(value, str(value)) if isinstance(value, int) else str(value)
+
+
+def _with_colours(texts: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
+    from bokeh.palettes import Category20
+
+    names, counts = np.unique(texts[texts != MISSING].astype(str), return_counts=True)
+    if len(names) > CATEGORIES:
+        kept = set(names[np.argsort(-counts, kind="stable")][: CATEGORIES - 1].tolist())
+        rest = f"{len(names) - len(kept)} others"
+        texts = np.array([t if t in kept or t == MISSING else rest for t in texts], dtype=object)
+        names = np.array([*sorted(kept), rest])
+    palette = OKABE_ITO if len(names) <= len(OKABE_ITO) else Category20[20]
+    colours = dict(zip(names.tolist(), palette, strict=False))
+    if (texts == MISSING).any():
+        colours[MISSING] = NO_VALUE_COLOUR
+    return texts, colours
+
+
+def limits_of(values: np.ndarray) -> tuple[float, float]:
+    """Choose the ends of a colour bar, so that a few extreme samples do not take all of it.
+
+    Examples
+    --------
+    >>> limits_of(np.array([1.0, np.nan, 3.0]))
+    (1.0, 3.0)
+    """
+    found = values[np.isfinite(values)]
+    if not found.size:
+        return 0.0, 1.0
+    low, high = (float(v) for v in np.quantile(found, [0.01, 0.99]))
+    if len(found) < 100:
+        low, high = float(found.min()), float(found.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def one_colour_each(chosen: Colouring) -> np.ndarray:
+    """Give the colour of each sample as text, for what is drawn without a colour bar.
+
+    Parameters
+    ----------
+    chosen
+        From `colouring`.
+    """
+    if chosen.categorical:
+        return np.array([chosen.colours[text] for text in chosen.values], dtype=object)
+    from bokeh.palettes import Viridis256
+
+    low, high = limits_of(chosen.values)
+    steps = np.clip((chosen.values - low) / (high - low), 0, 1) * (len(Viridis256) - 1)
+    palette = np.array([*Viridis256, NO_VALUE_COLOUR], dtype=object)
+    missing = np.isnan(steps)
+    return palette[np.where(missing, len(Viridis256), np.nan_to_num(steps)).astype("i8")]
