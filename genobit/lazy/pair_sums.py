@@ -50,7 +50,8 @@ class SampleChunks(NamedTuple):
         return self.planes[0].chunks[0]
 
 
-def _rows(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
+def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
+    """Blocks of carrier, hom_alt and maybe called, as the kernels want them."""
     from genobit.kernels.rows import Rows
 
     carrier, hom_alt, *called = (np.ascontiguousarray(plane) for plane in planes)
@@ -61,7 +62,7 @@ def _rows(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
 def _leaf(partial: Partial, chunks: list[Any]) -> Sums:
     return partial(
         [
-            (_rows(a, bits), None if b is None else _rows(b, bits), *along)
+            (planes_of(a, bits), None if b is None else planes_of(b, bits), *along)
             for bits, a, b, along in chunks
         ]
     )
@@ -110,7 +111,8 @@ def _leaves(samples: SampleChunks, group: Sequence[int]) -> Iterator[list[int]]:
         yield leaf
 
 
-def _tree(layer: dict[Any, Any], name: str, place: tuple[int, ...], keys: list[Any]) -> Any:
+def tree(layer: dict[Any, Any], name: str, place: tuple[int, ...], keys: list[Any]) -> Any:
+    """Put the additions of the sums ``keys`` into the layer, and return the key of the total."""
     level = 0
     while len(keys) > 1:
         above = []
@@ -188,7 +190,7 @@ def pair_sums(
                     key = (f"{name}-leaf", i, j, g, n)
                     layer[key] = (_leaf, partial, [list(chunk(i, j, k)) for k in leaf])
                     keys.append(key)
-                totals.append(_tree(layer, name, (i, j, g), keys))
+                totals.append(tree(layer, name, (i, j, g), keys))
             sides = block(per_sample, i), block(per_sample, j)
             layer[name, *prefix, i, j] = (_finish, finish, totals, *sides, block(whole))
             if i < j:
@@ -232,7 +234,7 @@ def sample_sums(
                 ]
                 layer[f"{name}-leaf", i, g, n] = (_leaf, partial, chunks)
                 keys.append((f"{name}-leaf", i, g, n))
-            totals.append(_tree(layer, name, (i, g), keys))
+            totals.append(tree(layer, name, (i, g), keys))
         layer[name, i, 0] = (_columns, totals)
     graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
     return da.Array(graph, name, chunks=(tiles, (len(parts),)), dtype=dtype)
