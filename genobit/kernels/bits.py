@@ -5,12 +5,21 @@ Halves and interleavings of words, selections and transposes of bit matrices, co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit._jit import njit
-from genobit.simd import popcount
+from genobit.simd import (
+    WORD_LANES,
+    broadcast,
+    exchange,
+    load_words,
+    popcount,
+    shift_left,
+    shift_right,
+    store_words,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,38 +94,210 @@ def select_bits(words: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[n
     return out
 
 
-@njit
-def _transpose_block(block: NDArray[np.uint64]) -> None:
-    """Transpose 64 words as a 64 x 64 bit matrix, in place (Warren, Hacker's Delight, 7-3)."""
-    width = 32
-    mask = np.uint64(0x00000000FFFFFFFF)
-    while width:
-        shift = np.uint64(width)
-        for start in range(0, 64, 2 * width):
-            for k in range(start, start + width):
-                swap = (block[k] >> shift ^ block[k + width]) & mask
-                block[k] ^= swap << shift
-                block[k + width] ^= swap
-        width >>= 1
-        mask ^= mask << np.uint64(max(width, 1)) if width else np.uint64(0)
+TILE_ROWS = 64 * WORD_LANES
+"""Rows of a tile: eight words of each new row, a whole cache line."""
+BLOCK = 64 * WORD_LANES + WORD_LANES
+"""Words from one block of a tile to the next; one line of 64 bytes more than it holds, since blocks
+4,096 bytes apart would share the eight lines of one set of a first-level cache."""
+FEW_ROWS = TILE_ROWS - 64
+"""Up to here 64 rows at a time are faster than a tile padded with zeros: 4.3 GB/s against 2.9 for
+257 rows, but 4.6 against 8.0 for 500."""
 
 
 @njit
+def _swap(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
+    """Exchange the odd blocks of ``width`` bits of a with the even ones of b, ``mask``."""
+    distance = np.uint64(width)
+    moved = (shift_right(a, distance) ^ b) & broadcast(np.uint64(mask))
+    return a ^ shift_left(moved, distance), b ^ moved
+
+
+@njit
+def _wide_steps(block: NDArray[np.uint64]) -> None:
+    """Steps of 32 and 16 bits, on four rows 16 apart."""
+    for k in range(0, 16 * WORD_LANES, WORD_LANES):
+        a, b = load_words(block, k), load_words(block, k + 16 * WORD_LANES)
+        c, d = load_words(block, k + 32 * WORD_LANES), load_words(block, k + 48 * WORD_LANES)
+        a, c = _swap(a, c, 32, 0x00000000FFFFFFFF)
+        b, d = _swap(b, d, 32, 0x00000000FFFFFFFF)
+        a, b = _swap(a, b, 16, 0x0000FFFF0000FFFF)
+        c, d = _swap(c, d, 16, 0x0000FFFF0000FFFF)
+        store_words(block, k, a)
+        store_words(block, k + 16 * WORD_LANES, b)
+        store_words(block, k + 32 * WORD_LANES, c)
+        store_words(block, k + 48 * WORD_LANES, d)
+
+
+@njit
+def _middle_steps(block: NDArray[np.uint64]) -> None:
+    """Steps of 8 and 4 bits, on four rows 4 apart."""
+    for start in range(0, 64 * WORD_LANES, 16 * WORD_LANES):
+        for k in range(start, start + 4 * WORD_LANES, WORD_LANES):
+            a, b = load_words(block, k), load_words(block, k + 4 * WORD_LANES)
+            c, d = load_words(block, k + 8 * WORD_LANES), load_words(block, k + 12 * WORD_LANES)
+            a, c = _swap(a, c, 8, 0x00FF00FF00FF00FF)
+            b, d = _swap(b, d, 8, 0x00FF00FF00FF00FF)
+            a, b = _swap(a, b, 4, 0x0F0F0F0F0F0F0F0F)
+            c, d = _swap(c, d, 4, 0x0F0F0F0F0F0F0F0F)
+            store_words(block, k, a)
+            store_words(block, k + 4 * WORD_LANES, b)
+            store_words(block, k + 8 * WORD_LANES, c)
+            store_words(block, k + 12 * WORD_LANES, d)
+
+
+@njit
+def _narrow_steps(
+    block: NDArray[np.uint64], out: NDArray[np.uint64], start: int, stride: int
+) -> None:
+    """Steps of 2 and 1 bits, on four rows in turn; row b goes to ``out[start + b * stride]``."""
+    for k in range(0, 64, 4):
+        at = k * WORD_LANES
+        a, b = load_words(block, at), load_words(block, at + WORD_LANES)
+        c, d = load_words(block, at + 2 * WORD_LANES), load_words(block, at + 3 * WORD_LANES)
+        a, c = _swap(a, c, 2, 0x3333333333333333)
+        b, d = _swap(b, d, 2, 0x3333333333333333)
+        a, b = _swap(a, b, 1, 0x5555555555555555)
+        c, d = _swap(c, d, 1, 0x5555555555555555)
+        to = start + k * stride
+        store_words(out, to, a)
+        store_words(out, to + stride, b)
+        store_words(out, to + 2 * stride, c)
+        store_words(out, to + 3 * stride, d)
+
+
+@njit
+def _transpose_words(
+    source: NDArray[np.uint64], start: int, stride: int, out: NDArray[np.uint64], to: int, step: int
+) -> None:
+    """Eight words of eight rows, ``stride`` apart: word w of row k to ``out[to + w step + k]``."""
+    a, b = load_words(source, start), load_words(source, start + stride)
+    c, d = load_words(source, start + 2 * stride), load_words(source, start + 3 * stride)
+    e, f = load_words(source, start + 4 * stride), load_words(source, start + 5 * stride)
+    g, h = load_words(source, start + 6 * stride), load_words(source, start + 7 * stride)
+    a, e = exchange(a, e, 256)
+    b, f = exchange(b, f, 256)
+    c, g = exchange(c, g, 256)
+    d, h = exchange(d, h, 256)
+    a, c = exchange(a, c, 128)
+    b, d = exchange(b, d, 128)
+    e, g = exchange(e, g, 128)
+    f, h = exchange(f, h, 128)
+    a, b = exchange(a, b, 64)
+    c, d = exchange(c, d, 64)
+    e, f = exchange(e, f, 64)
+    g, h = exchange(g, h, 64)
+    store_words(out, to, a)
+    store_words(out, to + step, b)
+    store_words(out, to + 2 * step, c)
+    store_words(out, to + 3 * step, d)
+    store_words(out, to + 4 * step, e)
+    store_words(out, to + 5 * step, f)
+    store_words(out, to + 6 * step, g)
+    store_words(out, to + 7 * step, h)
+
+
+@njit
+def _gather(words: NDArray[np.uint64], start: int, stride: int, tile: NDArray[np.uint64]) -> None:
+    """Words of `TILE_ROWS` rows -> word w of row 64 g + k to word g of line k of block w."""
+    for k in range(64):
+        _transpose_words(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
+
+
+@njit
+def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint64]) -> None:
+    """Eight words from ``w`` on of the rows from ``row`` on -> stage (rows, 8), then zeros."""
+    n = words.shape[1]
+    rows = min(words.shape[0] - row, stage.shape[0])
+    if w + WORD_LANES <= n:
+        source, target = words.reshape(-1), stage.reshape(-1)
+        for k in range(rows):
+            store_words(target, k * WORD_LANES, load_words(source, (row + k) * n + w))
+        stage[rows:] = 0
+        return
+    stage[:] = 0
+    for k in range(rows):
+        for lane in range(n - w):
+            stage[k, lane] = words[row + k, w + lane]
+
+
+@njit
+def _finish_lines(
+    tile: NDArray[np.uint64], lanes: int, bit: int, first: int, out: NDArray[np.uint64]
+) -> None:
+    """The bit steps of a gathered tile, whose words begin at ``bit``, and its lines of ``out``."""
+    bits, width = out.shape
+    target = out.reshape(-1)
+    for lane in range(lanes):
+        block = tile[BLOCK * lane : BLOCK * (lane + 1)]
+        _wide_steps(block)
+        _middle_steps(block)
+        if bit + 64 <= bits:
+            _narrow_steps(block, target, bit * width + first, width)
+        else:
+            _narrow_steps(block, block, 0, WORD_LANES)
+            for b in range(min(64, bits - bit)):
+                for g in range(WORD_LANES):
+                    out[bit + b, first + g] = block[b * WORD_LANES + g]
+        bit += 64
+
+
+@njit
+def _transpose_group(
+    words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint64], out: NDArray[np.uint64]
+) -> None:
+    """64 rows from ``row`` on, eight words from ``w`` on: a column of ``out``."""
+    n = words.shape[1]
+    bits, width = out.shape
+    block, target = stage.reshape(-1), out.reshape(-1)
+    _staged(words, row, w, stage)
+    _wide_steps(block)
+    _middle_steps(block)
+    _narrow_steps(block, block, 0, WORD_LANES)
+    if width == 1 and 64 * (w + WORD_LANES) <= bits:
+        for k in range(0, 64, WORD_LANES):
+            _transpose_words(block, k * WORD_LANES, WORD_LANES, target, 64 * w + k, 64)
+        return
+    for lane in range(min(WORD_LANES, n - w)):
+        bit = 64 * (w + lane)
+        at = bit * width + (row >> 6)
+        for b in range(min(64, bits - bit)):
+            target[at + b * width] = block[b * WORD_LANES + lane]
+
+
+@njit
+def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+    """Tiles of 512 rows by eight words fill cache lines of ``out``; of few rows, 64 at a time."""
+    rows, n = words.shape
+    flat = words.reshape(-1)
+    tile = np.empty(WORD_LANES * BLOCK, np.uint64)
+    stage = np.empty((TILE_ROWS, WORD_LANES), np.uint64)
+    for row in range(0, rows, TILE_ROWS):
+        for left in range(0, n, WORD_LANES):
+            # The last words are done with those before them, again: no row is cut short.
+            w = max(0, min(left, n - WORD_LANES))
+            lanes = min(WORD_LANES, n)
+            if row + FEW_ROWS >= rows:
+                for start in range(row, rows, 64):
+                    _transpose_group(words, start, w, stage[:64], out)
+                continue
+            if row + TILE_ROWS <= rows and lanes == WORD_LANES:
+                _gather(flat, row * n + w, n, tile)
+            else:
+                _staged(words, row, w, stage)
+                _gather(stage.reshape(-1), 0, WORD_LANES, tile)
+            _finish_lines(tile, lanes, 64 * w, row >> 6, out)
+
+
 def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """words (rows, ceil(bits / 64)) -> (bits, ceil(rows / 64)).
 
     Bit i of row b is bit b of the old row i.
     """
-    rows, n = words.shape
-    out = np.zeros((bits, (rows + 63) // 64), np.uint64)
-    block = np.empty(64, np.uint64)
-    for group in range(out.shape[1]):
-        height = min(64, rows - 64 * group)
-        for w in range(n):
-            block[:] = 0
-            for k in range(height):
-                block[k] = words[64 * group + k, w]
-            _transpose_block(block)
-            for k in range(min(64, bits - 64 * w)):
-                out[64 * w + k, group] = block[k]
+    words = np.ascontiguousarray(words)
+    width = (words.shape[0] + 63) // 64
+    space = np.empty(bits * width + 7, np.uint64)
+    # On a cache line: a store of eight words that straddles two takes twice as long.
+    first = -space.ctypes.data % 64 // 8
+    out = space[first : first + bits * width].reshape(bits, width)
+    _transpose_tiles(words, out)
     return out

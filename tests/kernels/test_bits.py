@@ -54,6 +54,27 @@ def test_transpose_bits__turns_rows_into_columns_and_pads_with_zeros(
     np.testing.assert_array_equal(kernels.transpose_bits(turned, rows), words_of(x))
 
 
+@pytest.mark.parametrize("rows", [64, 448, 449, 511, 512, 513, 960, 961, 1100])
+@pytest.mark.parametrize("n", [63, 448, 511, 512, 513, 1100])
+def test_transpose_bits__around_the_edges_of_tiles(rows: int, n: int) -> None:
+    x = random_bits(rows, n, rows + n)
+    np.testing.assert_array_equal(kernels.transpose_bits(words_of(x), n), words_of(x.T))
+
+
+def test_transpose_bits__of_words_that_are_not_together() -> None:
+    x = random_bits(70, 128, 3)
+    wide = np.zeros((70, 5), np.uint64)
+    wide[:, 1:3] = words_of(x)
+    np.testing.assert_array_equal(kernels.transpose_bits(wide[:, 1:3], 128), words_of(x.T))
+
+
+@pytest.mark.parametrize("shape", [(0, 1), (3, 0), (0, 0)])
+def test_transpose_bits__of_nothing(shape: tuple[int, int]) -> None:
+    rows, n = shape
+    found = kernels.transpose_bits(np.zeros((rows, n), np.uint64), 64 * n)
+    assert found.shape == (64 * n, -(-rows // 64))
+
+
 @given(st.sampled_from(TAILS), st.data())
 def test_select_bits__in_any_order_with_repeats(n: int, data: st.DataObject) -> None:
     chosen = np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=140)), np.int64)
