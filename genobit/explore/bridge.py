@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ PATIENCE = 0.03
 #: Seconds that BokehJS usually takes to start, and between attempts if it was slower.
 START_OF_BOKEHJS = 1.0
 RETRIES = (3.0, 4.0, 6.0, 10.0, 20.0)
+_started = -START_OF_BOKEHJS
 
 
 class Home:
@@ -98,34 +100,52 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
         Where the browser's messages are to be handled.
     """
     try:
-        import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
-        import panel as pn
+        start_bokehjs()
     except ModuleNotFoundError as error:
         return ipywidgets.HTML(
             f"<b>The plot cannot be shown: {error.name} is not installed.</b> "
             "Run <code>pip install 'genobit[viz]'</code> and restart the kernel. "
-            "The controls and <code>explorer.visible</code> work without it."
+            "The controls and the explorer's attributes work without it."
         )
-    first = not pn.extension._loaded
-    if first:
-        # Without inline=True the view stays empty where there is no network.
-        pn.extension(inline=True)
+    import panel as pn
+
     plot = pn.ipywidget(pn.pane.HoloViews(view, align="start", linked_axes=False))
     if home.loop is None:
         return plot
     receive = plot._sync_model
     plot.on_msg(receive, remove=True)
     plot.on_msg(partial(home.run, receive))
-    return _mounted(plot, home, first=first)
+    return _mounted(plot, home, _started + START_OF_BOKEHJS - time.monotonic())
 
 
-def _mounted(plot: ipywidgets.Widget, home: Home, *, first: bool) -> ipywidgets.Widget:
+def start_bokehjs() -> None:
+    """Send BokehJS to the browser with the output of this cell, if that has not been done.
+
+    An explorer that draws later, when it has computed, calls this while its cell is running.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If what draws is not installed.
+    """
+    global _started  # noqa: PLW0603  one browser page for all explorers of a kernel
+    import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
+    import panel as pn
+
+    if not pn.extension._loaded:
+        # Without inline=True the view stays empty where there is no network.
+        pn.extension(inline=True)
+        _started = time.monotonic()
+
+
+def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Widget:
     """Attach a plot to a box, again where the browser was not ready for it.
 
     BokehJS arrives with the output of the same cell and takes its time to start; a view made
-    before that is an error message for good. A view that works counts itself.
+    before that is an error message for good. A view that works counts itself. It is `early`
+    seconds too early for one.
     """
-    box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if first else [plot])
+    box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if early > 0 else [plot])
     waits = iter(RETRIES)
     # What changes before there is a view reaches nobody: the view begins with the bundle.
     changed: list[Any] = []
@@ -151,7 +171,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, *, first: bool) -> ipywidgets.
             home.run(bundle)
 
     plot.observe(viewed, "_view_count")
-    home.loop.call_later(START_OF_BOKEHJS if first else RETRIES[0], attach)
+    home.loop.call_later(early if early > 0 else RETRIES[0], attach)
     return box
 
 

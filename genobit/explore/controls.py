@@ -12,6 +12,7 @@ from genobit.plots.style import scale_of
 from .region import region_text
 
 if TYPE_CHECKING:
+    from .explorer import Explorer
     from .ld import LDExplorer
 
 
@@ -27,7 +28,7 @@ def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
 
 
 def _what(explorer: LDExplorer) -> ipywidgets.HBox:
-    statistic = _linked(
+    statistic = linked(
         explorer,
         "statistic",
         ipywidgets.Dropdown(
@@ -45,13 +46,13 @@ def _what(explorer: LDExplorer) -> ipywidgets.HBox:
         value=explorer.axis,
         style={"button_width": "130px"},
     )
-    return _row(statistic, _linked(explorer, "view", view), _linked(explorer, "axis", axis))
+    return row(statistic, linked(explorer, "view", view), linked(explorer, "axis", axis))
 
 
 def _filters(explorer: LDExplorer) -> ipywidgets.HBox:
     min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
     min_r2 = _slider("white below", explorer.min_r2, 1.0)
-    return _row(_linked(explorer, "min_maf", min_maf), _linked(explorer, "min_r2", min_r2))
+    return row(linked(explorer, "min_maf", min_maf), linked(explorer, "min_r2", min_r2))
 
 
 def _where(explorer: LDExplorer) -> ipywidgets.HBox:
@@ -89,7 +90,7 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
         _button(explorer, "zoom in", "search-plus", explorer.widen, 0.5),
         _button(explorer, "zoom out", "search-minus", explorer.widen, 2.0),
     )
-    return _row(contig, text, *buttons)
+    return row(contig, text, *buttons)
 
 
 def _export(explorer: LDExplorer) -> ipywidgets.HBox:
@@ -101,7 +102,7 @@ def _export(explorer: LDExplorer) -> ipywidgets.HBox:
     ).add_class("genobit-ld-save")
     save.on_click(lambda _: explorer.try_to(explorer.save, name.value))
     picture = ipywidgets.HTML("<i>PNG: the disk button beside the plot</i>")
-    return _row(name, save, picture)
+    return row(name, save, picture)
 
 
 def _slider(description: str, value: float, top: float) -> ipywidgets.FloatSlider:
@@ -124,10 +125,26 @@ def _button(
     return button
 
 
-def _linked(explorer: LDExplorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:
+def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:
+    """Keep a control's value and a trait alike, and give the control the trait's CSS class.
+
+    Parameters
+    ----------
+    explorer, trait
+        Whose trait.
+    control
+        What the reader changes.
+    """
     traitlets.link((explorer, trait), (control, "value"))
-    return control.add_class(f"genobit-ld-{trait.replace('_', '-')}")
+    return control.add_class(f"{explorer.css}-{trait.replace('_', '-')}")
 
 
-def _row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
+def row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
+    """Put controls beside each other, and below where there is no room.
+
+    Parameters
+    ----------
+    *widgets
+        From left to right.
+    """
     return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "center"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from genobit.plots import ld_heatmap, ld_track, ld_triangle
 from genobit.plots.pixels import lay_out, pair_at
 from genobit.plots.style import margins, number, scale_of
 
-from .bridge import Coalesced, Gestures, Home, as_widget
+from .bridge import Coalesced, Gestures, as_widget
 from .controls import ld_controls
+from .explorer import Explorer
 from .region import Region, known_contig, parse_region, region_text
 from .window import Cohort, Window
 
@@ -30,7 +30,7 @@ MAX_VARIANTS = 2_000
 Frame = hv.streams.Stream.define("Frame", number=0)
 
 
-class LDExplorer(ipywidgets.VBox):
+class LDExplorer(Explorer):
     """Linkage disequilibrium of what is in view, as widget and as traits.
 
     Parameters
@@ -66,6 +66,7 @@ class LDExplorer(ipywidgets.VBox):
         If the Dataset has no variants or no positions.
     """
 
+    css = "genobit-ld"
     statistic = traitlets.Unicode("r2")
     region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
     min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
@@ -73,10 +74,8 @@ class LDExplorer(ipywidgets.VBox):
     view = traitlets.Enum(("triangle", "square"), "triangle")
     axis: Any = traitlets.Enum(("rank", "position"), "rank")
     lead = traitlets.Int(None, allow_none=True)
-    status = traitlets.Unicode("")
 
     def __init__(self, ds: xr.Dataset, **initial: Any) -> None:
-        self._home = Home()
         self._cohort = cohort = Cohort(ds)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale: set[str] = set()
@@ -87,16 +86,13 @@ class LDExplorer(ipywidgets.VBox):
         if "region" not in initial:
             initial["region"] = cohort.first_look(cohort.contig_of(0))
         super().__init__(**initial)
-        self.add_class("genobit-ld")
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
         self._track_box = ipywidgets.VBox(layout={"min_height": "240px"}).add_class(
             "genobit-ld-track"
         )
-        self._status_line = ipywidgets.HTML().add_class("genobit-ld-status")
         self.controls = ld_controls(self)
         self.children = (*self.controls, self._status_line, self._track_box, self._plot_box)
         self._later = Coalesced(self._home, self.refresh)
-        self.observe(self._on_status, "status")
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
         self.refresh()
@@ -198,11 +194,6 @@ class LDExplorer(ipywidgets.VBox):
             )
         return lead
 
-    def _on_status(self, change: Any) -> None:
-        bad = change["new"].startswith("Error")
-        style = ' style="color:#b00020;font-weight:bold"' if bad else ""
-        self._status_line.value = f"<span{style}>{html.escape(change['new'])}</span>"
-
     def _on_trait(self, change: Any) -> None:
         stale = set(_STALE_BY_TRAIT[change["name"]])
         if change["name"] == "region" and not self._from_gesture:
@@ -250,26 +241,6 @@ class LDExplorer(ipywidgets.VBox):
         contig, start, end = self.region
         middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
         self.region = (contig, max(middle - half, 0.0), middle + half)
-
-    def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call a method for a button: what goes wrong is said in the status line.
-
-        Parameters
-        ----------
-        action, *arguments
-            The method and its arguments.
-        """
-        self._home.run(self._try, action, *arguments)
-
-    def _try(self, action: Any, *arguments: Any) -> None:
-        try:
-            action(*arguments)
-        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
-            self._complain(error)
-
-    def _complain(self, error: Exception) -> None:
-        # str() of a KeyError puts its message in quotes.
-        self.status = f"Error: {error.args[0] if error.args else type(error).__name__}"
 
     def refresh(self) -> None:
         """Compute and draw whatever has become stale; the widget does so by itself."""
