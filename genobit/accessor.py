@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import model, packed
+from genobit.components import ComponentMethods
 from genobit.options import get_options
 from genobit.relatedness import RelativesMethods
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @xr.register_dataset_accessor("genobit")
-class GenobitDatasetAccessor(RelativesMethods):
+class GenobitDatasetAccessor(ComponentMethods, RelativesMethods):
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:

@@ -1,0 +1,277 @@
+"""``ds.genobit.pca`` and ``.project``: principal components with their labels.
+
+May import: analyses, packed and what is below. The arithmetic is in `genobit.analyses.pca`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit import model, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike, NDArray
+
+COMPONENTS = "components"
+_UNKNOWN_ALLELES = ("", ".", "0", "nan")
+"""How files write an allele that no call shows."""
+
+
+class ComponentMethods:
+    """The methods of ``ds.genobit`` that are about principal components."""
+
+    _ds: xr.Dataset
+
+    def pca(
+        self,
+        components: int = 10,
+        *,
+        algorithm: str = "auto",
+        missing: str = "mean",
+        allele_frequency: ArrayLike | None = None,
+        seed: int = 0,
+    ) -> xr.Dataset:
+        """Principal components of the standardised dosages, computed at once.
+
+        Parameters
+        ----------
+        components
+            How many, the largest first.
+        algorithm
+            "exact" decomposes the relationship matrix of samples x samples; "randomized" finds the
+            same components in passes over the packed planes without forming it; "auto" is exact up
+            to 3,000 samples.
+        missing
+            A missing call counts as the variant's "mean"; or, with the exact algorithm, each
+            element of the relationship matrix is over the calls present in both samples
+            ("pairwise": ``plink --pca`` and GCTA).
+        allele_frequency
+            Of the counted allele in a base population, one a variant; by default that of these
+            samples. Where it is 0 or 1 the variant contributes nothing.
+        seed
+            Of the randomized algorithm. The same seed gives the same components, but for rounding,
+            however the genotypes are chunked.
+
+        Returns
+        -------
+            Dataset of float64:
+
+            - ``scores`` (samples, components): the sum of squares of a component is its variance,
+              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints
+            - ``loadings`` (variants, components), of length 1; the largest of a component, by size,
+              is positive, which settles its sign
+            - ``explained_variance`` (components): eigenvalues of the relationship matrix
+            - ``explained_variance_ratio`` (components): of the sum of all eigenvalues
+            - ``allele_frequency`` (variants)
+
+            with ``components`` numbered from 1, the labels of samples and variants, and in attrs
+            what was done.
+
+        Raises
+        ------
+        ValueError
+            For an unknown argument, a frequency outside [0, 1], or more components than the
+            genotypes have.
+
+        Notes
+        -----
+        Monomorphic variants and those without calls have loading 0. Memory: 2 or 3 bits a call if
+        they fit ``get_options().eager_limit`` (otherwise every pass reads the genotypes again), and
+        samples^2 x 16 bytes ("exact") or samples x (components + 10) x passes x 16 bytes
+        ("randomized"). Formulas and references: `genobit.analyses.pca`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> pcs = ds.genobit.pca(1)
+        >>> pcs.scores.values.round(2).T
+        array([[ 0.18,  1.04, -1.22]])
+        >>> float(pcs.explained_variance_ratio[0].round(2))
+        0.95
+        """
+        from genobit.analyses import pca
+
+        pca.check(components, algorithm, missing)
+        ds, _, samples = packed.by_samples(self._ds)
+        frequency = None
+        if allele_frequency is not None:
+            frequency = pca.checked_frequency(allele_frequency, ds.sizes[model.VARIANTS])
+        found = pca.pca(
+            samples,
+            components,
+            algorithm=algorithm,
+            missing=missing,
+            frequency=frequency,
+            seed=seed,
+        )
+        out = xr.Dataset(
+            {
+                "scores": ((model.SAMPLES, COMPONENTS), found.scores),
+                "loadings": ((model.VARIANTS, COMPONENTS), found.loadings),
+                "explained_variance": (COMPONENTS, found.variance),
+                "explained_variance_ratio": (COMPONENTS, found.variance / found.total),
+                "allele_frequency": (model.VARIANTS, found.frequency),
+            },
+            {**_labels(ds), COMPONENTS: np.arange(1, components + 1)},
+            {
+                "algorithm": found.algorithm,
+                "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",
+                "missing": pca.MISSING[missing],
+                "allele_frequency": "of these samples" if frequency is None else "given",
+                "variants": found.variants,
+                model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+            },
+        )
+        if found.algorithm == "randomized":
+            out.attrs |= {"seed": seed, "passes": found.passes}
+        for name, text in _LONG_NAMES.items():
+            out[name].attrs["long_name"] = text
+        return out
+
+    def project(self, pcs: xr.Dataset) -> xr.DataArray:
+        """Scores of these samples on principal components of others.
+
+        Parameters
+        ----------
+        pcs
+            What `pca` returned, for the same variants in the same order.
+
+        Returns
+        -------
+            float64 (samples, components), lazy. Dosages are standardised with the allele
+            frequencies in ``pcs``, and a missing call counts as their mean. Where
+            ``variant_allele`` names the two alleles the other way round, the dosage counts the
+            other allele (``attrs["variants_flipped"]`` says how many).
+
+        Raises
+        ------
+        TypeError, KeyError
+            If ``pcs`` is not what `pca` returns.
+        ValueError
+            For other variants: the first that differs, and what to do.
+
+        Notes
+        -----
+        Samples that the components were made of get their scores back (with ``missing="mean"``).
+        Others come out closer to 0 than they would have been among them, the more the fewer the
+        variants are independent and the more samples there were (shrinkage; Lee, Zou and Wright
+        2010, doi:10.1214/10-AOS821): compare projected samples with projected ones. Alleles are
+        compared as they are written; a strand is not guessed.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.isel(samples=[1]).genobit.project(ds.genobit.pca(1)).values.round(2)
+        array([[1.04]])
+        """
+        from genobit.analyses import pca
+
+        _require_components(pcs)
+        ds, _, samples = packed.by_samples(self._ds)
+        flipped = _matched(ds, pcs)
+        loadings = pcs["loadings"].transpose(model.VARIANTS, COMPONENTS).values
+        data = pca.project(samples, loadings, pcs["allele_frequency"].values, flipped)
+        coords = {
+            name: variable
+            for name, variable in _labels(ds).items()
+            if variable.dims == (model.SAMPLES,)
+        }
+        coords[COMPONENTS] = pcs[COMPONENTS].variable
+        attributes = {
+            "long_name": "score on components of other samples",
+            "missing": pca.MISSING["mean"],
+            "variants_flipped": int(flipped.sum()),
+        }
+        return xr.DataArray(data, coords, (model.SAMPLES, COMPONENTS), "scores", attributes)
+
+
+_LONG_NAMES = {
+    "scores": "score on principal component",
+    "loadings": "loading on principal component",
+    "explained_variance": "variance explained",
+    "explained_variance_ratio": "share of variance explained",
+    "allele_frequency": "frequency of the counted allele",
+}
+
+
+def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
+    """What describes variants, samples and contigs, without the marks of bits."""
+    marks = (*model.BIT.values(), model.WORD)
+    return {
+        name: variable
+        for name, variable in model.carried(ds, without=marks).items()
+        if model.WORDS not in variable.dims and name not in ds.data_vars
+    }
+
+
+def _require_components(pcs: object) -> None:
+    if not isinstance(pcs, xr.Dataset):
+        msg = f"project takes the Dataset of ds.genobit.pca(), not {type(pcs).__name__}"
+        raise TypeError(msg)
+    for name in ("loadings", "allele_frequency"):
+        if name not in pcs:
+            msg = f"project takes the Dataset of ds.genobit.pca(), and this one has no {name!r}"
+            raise KeyError(msg)
+
+
+def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
+    """Which variants count the other allele; an error where they are not the same variants."""
+    remedy = "select the same variants in the same order on both sides before pca() and project()"
+    ours, theirs = ds.sizes[model.VARIANTS], pcs.sizes[model.VARIANTS]
+    if ours != theirs:
+        msg = f"the components are of {theirs} variants, these genotypes have {ours}: {remedy}"
+        raise ValueError(msg)
+    for name in (model.VARIANT_CONTIG, model.VARIANT_POSITION, model.VARIANT_ID):
+        if name not in ds.variables or name not in pcs.variables:
+            continue
+        here, there = (_names(side, name) for side in (ds, pcs))
+        wrong = np.flatnonzero(here != there)
+        if wrong.size:
+            k = int(wrong[0])
+            msg = f"{name}[{k}] is {here[k]!s} here and {there[k]!s} in the components: {remedy}"
+            raise ValueError(msg)
+    if model.VARIANT_ALLELE in ds.variables and model.VARIANT_ALLELE in pcs.variables:
+        return _flipped(_alleles(ds), _alleles(pcs))
+    return np.zeros(ours, bool)
+
+
+def _names(ds: xr.Dataset, name: str) -> NDArray[Any]:
+    found = np.asarray(ds[name].values)
+    if name == model.VARIANT_CONTIG and model.CONTIG_ID in ds.variables:
+        return np.asarray(ds[model.CONTIG_ID].values).astype(object)[found]
+    return found
+
+
+def _alleles(ds: xr.Dataset) -> NDArray[Any]:
+    found = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values[:, :2]
+    return np.asarray(found).astype(object).astype(str)
+
+
+def _flipped(here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where the alleles of a variant (variants, 2) stand the other way round."""
+
+    def same(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        unknown = np.isin(a, _UNKNOWN_ALLELES) | np.isin(b, _UNKNOWN_ALLELES)
+        return ((a == b) | unknown).all(axis=1)
+
+    straight = same(here, there)
+    flipped = ~straight & same(here[:, ::-1], there)
+    wrong = np.flatnonzero(~straight & ~flipped)
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"variant_allele[{k}] is {'/'.join(here[k])} here and {'/'.join(there[k])} in the "
+            "components: give both sides the same alleles (strands are not guessed), or leave the "
+            "variant out of both"
+        )
+        raise ValueError(msg)
+    return flipped

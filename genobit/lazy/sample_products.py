@@ -1,0 +1,124 @@
+"""Products of the matrix of samples x variants with narrow matrices, from planes by samples.
+
+A task takes some chunks of variants of all samples, so that the product with the matrix and then
+with its transpose is one pass over the planes. Sums over chunks are a lazy tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy.pair_sums import SampleChunks, planes_of, tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAF_CALLS = 2**28
+"""Calls that a task takes: about a second, and few sums of (samples, columns) to add up."""
+
+
+def whole_samples(samples: SampleChunks) -> SampleChunks:
+    """The same with all samples in one tile."""
+    return samples._replace(planes=tuple(plane.rechunk({0: -1}) for plane in samples.planes))
+
+
+def _leaves(samples: SampleChunks) -> Iterator[list[int]]:
+    leaf: list[int] = []
+    calls = 0
+    for chunk, variants in enumerate(samples.variants):
+        leaf.append(chunk)
+        calls += variants * samples.planes[0].shape[0]
+        if calls >= LEAF_CALLS:
+            yield leaf
+            leaf, calls = [], 0
+    if leaf:
+        yield leaf
+
+
+def summed(
+    function: Callable[..., NDArray[np.float64]],
+    samples: SampleChunks,
+    *,
+    along: Sequence[da.Array],
+    whole: Sequence[da.Array] = (),
+    columns: int,
+) -> da.Array:
+    """Sum over variants of ``function(chunks, *whole)``: float64 (samples, columns), lazy.
+
+    Parameters
+    ----------
+    function
+        ``chunks`` is a list of ``(rows, *along)``: planes of all samples in a chunk of variants,
+        and the chunks of ``along``.
+    samples
+        The planes.
+    along
+        Arrays (variants, ...), chunks of the first axis as ``samples.variants``.
+    whole
+        Arrays that every task gets complete.
+    columns
+        Of what ``function`` returns.
+    """
+    samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
+    inputs = [*samples.planes, *along, *whole]
+    name = "genobit-summed-" + tokenize(function, [x.name for x in inputs], samples.variants)
+    others = [(array.name, *(0,) * array.ndim) for array in whole]
+    layer: dict[Any, Any] = {}
+    keys = []
+    for n, leaf in enumerate(_leaves(samples)):
+        layer[f"{name}-leaf", n] = (
+            _sum_leaf,
+            function,
+            [_chunk(samples, along, k) for k in leaf],
+            others,
+        )
+        keys.append((f"{name}-leaf", n))
+    layer[name, 0, 0] = (_first, tree(layer, name, (), keys))
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
+    return da.Array(graph, name, ((samples.planes[0].shape[0],), (columns,)), np.float64)
+
+
+def stacked(
+    function: Callable[..., NDArray[np.float64]],
+    samples: SampleChunks,
+    *,
+    along: Sequence[da.Array],
+    whole: Sequence[da.Array] = (),
+    columns: int,
+) -> da.Array:
+    """``function(rows, *along, *whole)`` of each chunk of variants: (variants, columns), lazy."""
+    samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
+    inputs = [*samples.planes, *along, *whole]
+    name = "genobit-stacked-" + tokenize(function, [x.name for x in inputs], samples.variants)
+    others = [(array.name, *(0,) * array.ndim) for array in whole]
+    layer: dict[Any, Any] = {
+        (name, k, 0): (_stack_leaf, function, _chunk(samples, along, k), others)
+        for k in range(len(samples.variants))
+    }
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
+    return da.Array(graph, name, (samples.variants, (columns,)), np.float64)
+
+
+def _chunk(samples: SampleChunks, along: Sequence[da.Array], k: int) -> list[Any]:
+    blocks = [(plane.name, 0, k) for plane in samples.planes]
+    return [samples.variants[k], blocks, [(x.name, k, *(0,) * (x.ndim - 1)) for x in along]]
+
+
+def _sum_leaf(function: Any, chunks: list[Any], whole: list[Any]) -> tuple[NDArray[np.float64]]:
+    rows = [(planes_of(blocks, bits), *along) for bits, blocks, along in chunks]
+    return (function(rows, *whole),)
+
+
+def _stack_leaf(function: Any, chunk: list[Any], whole: list[Any]) -> NDArray[np.float64]:
+    bits, blocks, along = chunk
+    return function(planes_of(blocks, bits), *along, *whole)
+
+
+def _first(sums: tuple[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return sums[0]
