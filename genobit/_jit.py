@@ -59,7 +59,7 @@ def cache_folder() -> Path:
     One folder for each CPU, toolchain and state of the sources.
     """
     package = Path(__file__).parent
-    sources = [package / "_jit.py", package / "simd.py", *sorted(package.glob("kernels/*.py"))]
+    sources = [package / "_jit.py", package / "simd.py", *sorted(package.glob("kernels/**/*.py"))]
     digest = hashlib.sha256()
     for source in sources:
         digest.update(source.read_bytes())

@@ -11,6 +11,7 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
 ``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
 ``load_octets(array, i)``                   eight bytes from ``array[i]`` as one scalar word
+``next_16(word)``                           ``word >> 16``, in a place of its own
 ``spread_bits(word)``                       a byte for each low bit of a word: 255 where it is set
 ``broadcast(word)``                         a word in every lane
 ``a & b``, ``a | b``, ``a ^ b``             lane by lane
@@ -132,6 +133,7 @@ for _operation, _instruction in (
     (operator.or_, "or_"),
     (operator.xor, "xor"),
     (operator.add, "add"),
+    (operator.iadd, "add"),
     (operator.sub, "sub"),
 ):
     _register(_operation, _instruction)
@@ -190,6 +192,21 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
         return builder.load(pointer, align=1)
 
     return types.uint64(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def next_16(typing: Any, word: Any) -> Any:
+    """``word >> 16``, of which the compiler knows nothing.
+
+    It would otherwise load each 16-bit part of a word by itself, and loads are what is scarce.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        rest = builder.lshr(arguments[0], ir.IntType(64)(16))
+        return builder.asm(kind, "", "=r,0", [rest], False)
+
+    return types.uint64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[misc]

@@ -1,0 +1,80 @@
+"""What these multiplications ask of a register of bytes, beyond `genobit.simd`."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from genobit.simd import BYTE_LANES, Lanes, bytes_
+
+OCTETS = BYTE_LANES
+"""Bytes of a register."""
+CODES = 4 * OCTETS
+"""Genotypes of two bits in a register."""
+sums = Lanes(32, OCTETS // 4)
+
+
+@intrinsic  # type: ignore[misc]
+def repeat(typing: Any, word: Any) -> Any:
+    """A register of bytes that repeats the eight of a word: a mask."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.VectorType(ir.IntType(64), OCTETS // 8)
+        undefined = ir.Constant(wide, ir.Undefined)
+        first = builder.insert_element(undefined, arguments[0], ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), OCTETS // 8), [0] * (OCTETS // 8))
+        return builder.bitcast(builder.shuffle_vector(first, undefined, zeros), bytes_.vector)
+
+    return bytes_(types.uint64), generate
+
+
+@intrinsic  # type: ignore[misc]
+def total(typing: Any, lanes: Any) -> Any:
+    """The sum of all lanes, as a word."""
+    # Sums of bytes fit 16 bits, where one instruction (psadbw) adds up eight of them.
+    wide = ir.VectorType(ir.IntType(16 if lanes.bits == 8 else 64), lanes.count)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        name = f"llvm.vector.reduce.add.v{wide.count}i{wide.element.width}"
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(wide.element, [wide]), name
+        )
+        found = builder.call(function, [builder.zext(arguments[0], wide)])
+        return found if lanes.bits > 8 else builder.zext(found, ir.IntType(64))
+
+    return types.uint64(lanes), generate
+
+
+@intrinsic  # type: ignore[misc]
+def zero_sums(typing: Any) -> Any:
+    """Lanes of 32 bits, all zero."""
+    return sums(), lambda *_: ir.Constant(sums.vector, None)
+
+
+@intrinsic  # type: ignore[misc]
+def multiply_add(typing: Any, a: Any, b: Any) -> Any:
+    """Products of the 16-bit lanes of two registers, neighbours added: pmaddwd."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        half = OCTETS // 2
+        narrow = ir.VectorType(ir.IntType(16), half)
+        x, y = (builder.bitcast(v, narrow) for v in arguments)
+        if platform.machine().lower() in {"x86_64", "amd64"}:
+            # By name: of small numbers LLVM makes a multiplication, a shift and a blend of it.
+            name = "llvm.x86.avx2.pmadd.wd" if OCTETS == 32 else "llvm.x86.sse2.pmadd.wd"
+            kind = ir.FunctionType(sums.vector, [narrow, narrow])
+            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x, y])
+        wide, index = ir.VectorType(ir.IntType(32), half), ir.VectorType(ir.IntType(32), half // 2)
+        product = builder.mul(builder.zext(x, wide), builder.zext(y, wide))
+        even, odd = (
+            builder.shuffle_vector(product, product, ir.Constant(index, list(range(k, half, 2))))
+            for k in (0, 1)
+        )
+        return builder.add(even, odd)
+
+    return sums(bytes_, bytes_), generate

@@ -1,0 +1,90 @@
+"""Shuffle: two genotypes in four bits, their products from two tables of 16 sums in a register.
+
+Coding: two bits, 00, 01, 10. The two-bit tables (`twobit`) of two genotypes instead of eight have
+16 entries, which a byte shuffle (pshufb) looks up for all bytes of a register at once.
+
+Identity: sum x y = sum of T_and[X & Y] + T_or[X | Y] over parts of four bits, with T_and the sum
+of {01: 1, 10: 4} over two codes and T_or of {11: 2}.
+
+Operations for 128 products, a register of 256 bits: 2 loads, 1 AND, 1 OR, 2 shifts, 4 masks, 4
+lookups, 4 additions: 18. A byte of four genotypes adds up to 16, so bytes are summed every 15
+registers.
+
+Schlather (2020), bioRxiv 2020.01.12.903146, method "Shuffle", the fastest of the six there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.crossproducts.coding import two_bits
+from genobit.kernels.crossproducts.registers import OCTETS, repeat, total
+from genobit.simd import load_bytes, lookup, shift_right, zero_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STEPS = 15
+"""Additions of at most 16 that a byte holds."""
+NIBBLE = 0x0F0F0F0F0F0F0F0F
+AND_SUMS = (0, 1, 4, 0, 1, 2, 5, 0, 4, 5, 8, 0, 0, 0, 0, 0)
+OR_SUMS = (0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 2, 2, 2, 4)
+TABLES = np.concatenate([np.resize(np.array(t, np.uint8), OCTETS) for t in (AND_SUMS, OR_SUMS)])
+"""Both tables, each repeated over a register."""
+
+
+def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """carrier, hom_alt (rows, words) -> two-bit codes (rows, bytes), whole registers."""
+    return two_bits(carrier, hom_alt, OCTETS)
+
+
+@njit
+def _sums(table: Any, codes: Any) -> Any:
+    """Of each byte, the sum of what the table says of its two halves."""
+    nibble = repeat(np.uint64(NIBBLE))
+    return lookup(table, codes & nibble) + lookup(table, shift_right(codes, np.uint64(4)) & nibble)
+
+
+@njit
+def _dot(
+    tables: NDArray[np.uint8],
+    a: NDArray[np.uint8],
+    first: int,
+    b: NDArray[np.uint8],
+    second: int,
+    n: int,
+) -> np.uint64:
+    of_and, of_or = load_bytes(tables, 0), load_bytes(tables, OCTETS)
+    found = np.uint64(0)
+    for start in range(0, n, STEPS * OCTETS):
+        counts = zero_bytes()
+        for k in range(start, min(start + STEPS * OCTETS, n), OCTETS):
+            x, y = load_bytes(a, first + k), load_bytes(b, second + k)
+            counts += _sums(of_and, x & y) + _sums(of_or, x | y)
+        found += total(counts)
+    return found
+
+
+@njit
+def _multiply(
+    a: NDArray[np.uint8],
+    b: NDArray[np.uint8],
+    tables: NDArray[np.uint8],
+    diagonal: int,
+    counts: NDArray[np.int64],
+) -> None:
+    n = a.shape[1]
+    rows, columns = a.reshape(-1), b.reshape(-1)
+    for i in range(a.shape[0]):
+        for j in range(max(0, i + diagonal), b.shape[0]):
+            counts[i, j] += np.int64(_dot(tables, rows, i * n, columns, j * n, n))
+
+
+def multiply(
+    a: NDArray[np.uint8], b: NDArray[np.uint8], diagonal: int, counts: NDArray[np.int64]
+) -> None:
+    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    _multiply(a, b, TABLES, diagonal, counts)
