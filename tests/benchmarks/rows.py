@@ -22,7 +22,7 @@ from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 
-from . import limits
+from . import limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def plink(*, quick: bool) -> Iterator[Row]:
         return
     variants, samples = (1000, 2504) if quick else (4000, 2504)
     with tempfile.TemporaryDirectory() as folder:
-        prefix = _random_bed(Path(folder), variants, samples)
+        prefix = random_bed(Path(folder), variants, samples)
         command = [program, "--bfile", str(prefix), "--r2", "triangle", "bin4", "--threads", "1"]
         command += ["--allow-no-sex", "--out", str(prefix)]
         with dask.config.set(scheduler="synchronous"):
@@ -193,7 +193,8 @@ def plink(*, quick: bool) -> Iterator[Row]:
     )
 
 
-def _random_bed(folder: Path, variants: int, samples: int) -> Path:
+def random_bed(folder: Path, variants: int, samples: int) -> Path:
+    """Write a fileset of random calls, none missing; returns its prefix."""
     prefix = folder / "random"
     generator = np.random.default_rng(0)
     codes = generator.choice(np.array([0, 2, 3], np.uint8), (variants, (samples + 3) // 4 * 4))
@@ -283,4 +284,4 @@ def startup(*, quick: bool) -> Iterator[Row]:
     yield Row("startup", "first ld(), warm compile cache", extra, "s", "over the second call")
 
 
-ALL = (engine, other_cpu, packing, disequilibrium, plink, threads, startup)
+ALL = (engine, other_cpu, packing, disequilibrium, plink, relatives.kinship, threads, startup)
