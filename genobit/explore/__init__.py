@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import xarray as xr
 
+    from .grm import GRMExplorer
     from .ld import LDExplorer
 
 
@@ -28,7 +29,7 @@ class Explore:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .ld()"
+        return "genobit explorers: .ld(), .grm()"
 
     def ld(self, **initial: Any) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
@@ -45,3 +46,26 @@ class Explore:
         from .ld import LDExplorer
 
         return LDExplorer(self._ds, **initial)
+
+    def grm(
+        self, grm: xr.DataArray | None = None, pcs: xr.Dataset | None = None, **initial: Any
+    ) -> GRMExplorer:
+        """Explore how samples are related: heatmap with its tree, components, closest pairs.
+
+        Parameters
+        ----------
+        grm
+            A relationship matrix of these samples to begin with, such as `genobit.open_gcta()`
+            gives. By default it is computed, and other methods when they are chosen.
+        pcs
+            Principal components, as `.genobit.pca()` gives them; by default they are computed.
+        **initial
+            Traits of `GRMExplorer` to begin with, such as `method="king"`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .grm import GRMExplorer
+
+        return GRMExplorer(self._ds, grm, pcs, **initial)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import html
-from typing import Any, ClassVar
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import traitlets
 
 from .bridge import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 
@@ -36,6 +41,9 @@ class Explorer(ipywidgets.VBox):
 
     def __init__(self, **initial: Any) -> None:
         self._home = Home()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
+        self._jobs: list[str] = []
+        self._said = ""
         super().__init__(**initial)
         self.add_class(self.css)
         self._status_line = ipywidgets.HTML().add_class(f"{self.css}-status")
@@ -62,6 +70,38 @@ class Explorer(ipywidgets.VBox):
             action(*arguments)
         except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
+
+    def _work(self, what: str, work: Callable[[], Any], done: Callable[[Any, float], None]) -> None:
+        """Compute on a thread of its own, one thing after another, and draw the result at home.
+
+        `done` gets the result, or the exception, and the seconds it took; `_said` is the status
+        once nothing is left to do.
+        """
+        self._jobs.append(what)
+        self.busy, self.status = True, f"Computing {self._jobs[0]} …"
+
+        def run() -> None:
+            began = time.perf_counter()
+            result: Any
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001  a dead thread tells nobody why
+                result = error
+            self._home.run(finish, result, time.perf_counter() - began)
+
+        def finish(result: Any, seconds: float) -> None:
+            self._jobs.remove(what)
+            self._try(done, result, seconds)
+            self.busy = bool(self._jobs)
+            if self.busy:
+                self.status = f"Computing {self._jobs[0]} …"
+            elif not self.status.startswith("Error"):
+                self.status = self._said
+
+        if self._home.loop is None:
+            run()
+        else:
+            self._worker.submit(run)
 
     def _complain(self, error: Exception) -> None:
         self.status = f"Error: {in_words(error)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -83,57 +84,86 @@ def kinship_histogram(
     [1]
     """
     matrix = computed(grm)
-    return draw_histogram(pair_values(matrix), measure_of(matrix), bins=bins, between=between)
+    counted = count_pairs(pair_values(matrix), measure_of(matrix), bins)
+    return draw_histogram(counted, between=between)
 
 
-def draw_histogram(
-    pairs: np.ndarray,
-    measure: Measure,
-    *,
-    bins: int = 80,
-    between: tuple[float, float] | None = None,
-) -> hv.Overlay:
-    """Draw what `kinship_histogram` draws, of pairs that have been taken out already.
+@dataclass(frozen=True)
+class Counted:
+    """Pairs counted: in bars, and in the degrees of relationship that the measure has."""
+
+    measure: Measure
+    edges: np.ndarray
+    bars: np.ndarray
+    degrees: dict[str, int]
+    n_pairs: int
+    missing: int
+
+
+def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
+    """Count pairs by their relationship.
 
     Parameters
     ----------
     pairs
-        From `relationship.pair_values`.
+        From `relationship.pair_values`; NaN where there is no value.
     measure
         Of the matrix.
-    bins, between
-        As for `kinship_histogram`.
+    bins
+        Bars over the range of the values.
+
+    Examples
+    --------
+    >>> from .relationship import MEASURES
+    >>> count_pairs(np.array([0.0, 0.26]), MEASURES["king"]).degrees["first degree"]
+    1
     """
-    found = pairs[~np.isnan(pairs)]
+    missing = int(np.isnan(pairs).sum())
+    found = pairs[~np.isnan(pairs)] if missing else pairs
     low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
     bands = bands_of(measure)
     if bands:  # one boundary at least, so that a reader sees how far from it all pairs are
         high = max(high, 1.25 * bands["third degree"][0])
     room = 0.02 * ((high - low) or 1.0)
-    low, high = low - room, high + room
-    counts, edges = np.histogram(found, bins=bins, range=(low, high))
-    top = 4.0 * max(int(counts.max()), 1)
-    filled = counts > 0
-    columns = [
-        edges[:-1][filled], np.full(filled.sum(), 0.5), edges[1:][filled], counts[filled] * 1.0,
-        counts[filled],
-    ]  # fmt: skip
-    bars = hv.Rectangles(
-        dict(zip(("x", "y", "x1", "y1", "count"), columns, strict=True)),
-        ["x", "y", "x1", "y1"], "count", group="Rectangles", label="Bars",
-    )  # fmt: skip
-    bars = bars.opts(color=POINT_COLOUR, line_color="white", line_width=0.5, tools=[_bar_hover()])
-    shades, names = _shades(bands, low, high, top)
-    overlay = shades * bars * names * _range(between, top)
+    bars, edges = np.histogram(found, bins=bins, range=(low - room, high + room))
+    degrees = {
+        degree: int(np.count_nonzero((found > above) & (found <= up_to)))
+        for degree, (above, up_to) in bands.items()
+    }
+    return Counted(measure, edges, bars, degrees, len(pairs), missing)
+
+
+def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = None) -> hv.Overlay:
+    """Draw what `kinship_histogram` draws, of pairs that have been counted already.
+
+    Parameters
+    ----------
+    counted
+        From `count_pairs`.
+    between
+        A range to mark.
+    """
+    edges, bars = counted.edges, counted.bars
+    low, high = float(edges[0]), float(edges[-1])
+    top = 4.0 * max(int(bars.max()), 1)
+    filled = bars > 0
+    count = bars[filled]
+    sides = (edges[:-1][filled], np.full(len(count), 0.5), edges[1:][filled], count * 1.0)
+    columns = dict(zip(("x", "y", "x1", "y1", "count"), (*sides, count), strict=True))
+    boxes = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "count", label="Bars").opts(
+        color=POINT_COLOUR, line_color="white", line_width=0.5, tools=[_bar_hover()]
+    )
+    shades, names = _shades(bands_of(counted.measure), low, high, top)
+    overlay = shades * boxes * names * _range(between, top)
     return overlay.opts(
-        title=_histogram_title(found, len(pairs), measure),
+        title=_histogram_title(counted),
         fontsize={"title": "10pt"},
         frame_width=460,
         frame_height=170,
         logy=True,
         xlim=(low, high),
         ylim=(0.5, top),
-        xlabel=measure.name,
+        xlabel=counted.measure.name,
         ylabel="pairs",
         show_legend=False,
         hooks=[_histogram_frame],
@@ -187,22 +217,24 @@ def _histogram_frame(plot: Any, _element: Any) -> None:
     plot.state.grid.visible = False
 
 
-def _histogram_title(found: np.ndarray, n_pairs: int, measure: Measure) -> str:
-    if not n_pairs:
+def _histogram_title(counted: Counted) -> str:
+    if not counted.n_pairs:
         return "One sample makes no pair"
-    title = number(n_pairs, "pair")
-    if found.size < n_pairs:
-        title += f", {n_pairs - found.size:,} without a value"
-    if measure.per_kinship is None:
+    title = number(counted.n_pairs, "pair")
+    if counted.missing:
+        title += f", {counted.missing:,} without a value"
+    if not counted.degrees:
         return title
-    degrees = degree_of(found / measure.per_kinship)
-    counts = [f"{SHORT[d]} {int((degrees == d).sum()):,}" for d in SHORT if (degrees == d).any()]
     scale = ""
-    if measure.per_kinship != 1:
-        scale = f" (bounds × {measure.per_kinship:g}; a common population counts as kinship)"
-    if not counts:
-        return f"{title}, none closer than unrelated{scale}"
-    counts.append(f"unrelated {int((degrees == 'unrelated').sum()):,}")
+    if counted.measure.per_kinship != 1:
+        scale = (
+            f" (bounds × {counted.measure.per_kinship:g}; a common population counts as kinship)"
+        )
+    close = {SHORT[degree]: counted.degrees[degree] for degree in SHORT}
+    if not any(close.values()):
+        return f"{title}, none closer than unrelated\ndegrees as KING bounds them{scale}"
+    counts = [f"{name} {count:,}" for name, count in close.items() if count]
+    counts.append(f"unrelated {counted.degrees['unrelated']:,}")
     return f"{title}: {', '.join(counts)}\ndegrees as KING bounds them{scale}"
 
 
@@ -259,6 +291,10 @@ def list_pairs(
         Shape (samples,), bool: only pairs of these samples.
     both
         Whether both samples of a pair have to be among them, or one.
+
+    Returns
+    -------
+        As `closest_pairs`; `attrs["found"]` counts the pairs before the limit.
     """
     n_samples = len(matrix)
     keep = ~np.isnan(pairs)
@@ -267,8 +303,9 @@ def list_pairs(
     if of is not None:
         keep &= _pairs_of(of, both=both)
     candidates = np.flatnonzero(keep)
-    if len(candidates) > limit:
-        far = len(candidates) - limit
+    found = len(candidates)
+    if found > limit:
+        far = found - limit
         candidates = candidates[np.argpartition(pairs[candidates], far)[far:]]
     candidates = candidates[np.argsort(-pairs[candidates], kind="stable")]
     first, second = samples_of(candidates, n_samples)
@@ -282,7 +319,9 @@ def list_pairs(
     }
     if measure.per_kinship is not None:
         columns["degree"] = degree_of(pairs[candidates] / measure.per_kinship)
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    table.attrs["found"] = found
+    return table
 
 
 def _column_of(matrix: xr.DataArray) -> str:

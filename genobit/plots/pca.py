@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from .samples import Colouring, colouring, limits_of
+from .samples import Colouring, colouring
 from .style import NO_VALUE_COLOUR, number
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _colours(colour: Colouring) -> dict[str, Any]:
     return {
         "color": "colour",
         "cmap": "viridis",
-        "clim": limits_of(colour.values),
+        "clim": colour.limits,
         "clipping_colors": {"NaN": NO_VALUE_COLOUR},
         "colorbar": True,
         "clabel": colour.name,

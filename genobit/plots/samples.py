@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,17 +31,28 @@ class Colouring:
     """One colour or number a sample: `values` are texts with `colours`, or floats without.
 
     `colours` maps each category to its colour, in the order of the legend; it is empty for
-    numbers, which are drawn on a colour bar.
+    numbers, which are drawn on a colour bar between `limits`.
     """
 
     name: str
     values: np.ndarray
     colours: dict[str, str]
+    limits: tuple[float, float] = (0.0, 1.0)
 
     @property
     def categorical(self) -> bool:
         """Whether there are categories."""
         return bool(self.colours)
+
+    def of(self, samples: np.ndarray) -> Colouring:
+        """Take some of the samples, in the same colours.
+
+        Parameters
+        ----------
+        samples
+            Their places.
+        """
+        return replace(self, values=self.values[samples])
 
 
 def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict[str, np.ndarray]:
@@ -109,7 +120,8 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
         return Colouring("", every, {"samples": POINT_COLOUR})
     few = values.dtype.kind not in "iu" or len(np.unique(values)) <= CODES
     if values.dtype.kind == "f" or not few:
-        return Colouring(label, values.astype("f8"), {})
+        numbers = values.astype("f8")
+        return Colouring(label, numbers, {}, limits_of(numbers))
     meanings = _MEANINGS.get(name, {})
     texts = np.array([_text(value, meanings) for value in values.tolist()], dtype=object)
     return Colouring(label, *_with_colours(texts))
@@ -166,7 +178,7 @@ def one_colour_each(chosen: Colouring) -> np.ndarray:
         return np.array([chosen.colours[text] for text in chosen.values], dtype=object)
     from bokeh.palettes import Viridis256
 
-    low, high = limits_of(chosen.values)
+    low, high = chosen.limits
     steps = np.clip((chosen.values - low) / (high - low), 0, 1) * (len(Viridis256) - 1)
     palette = np.array([*Viridis256, NO_VALUE_COLOUR], dtype=object)
     missing = np.isnan(steps)

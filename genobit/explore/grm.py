@@ -1,0 +1,395 @@
+"""The relationship explorer: heatmap with its tree, components, histogram, closest pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.plots.grm import Arranged
+from genobit.plots.kinship import list_pairs
+from genobit.plots.pca import pca_scatter
+from genobit.plots.relationship import measure_of
+from genobit.plots.samples import Colouring, colouring
+from genobit.plots.style import number
+
+from .bridge import Coalesced, start_bokehjs
+from .explorer import Explorer, in_words
+from .grm_controls import grm_controls, pair_filter
+from .grm_views import Heatmap, Histogram, Pairs, Scatter
+from .relations import Relations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import xarray as xr
+
+#: Pairs in the table: who wants more takes `grm_pairs()`.
+LISTED = 200
+
+
+class GRMExplorer(Explorer):
+    """Relationships of samples, as widget and as traits.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or packed planes. Samples are enough where `grm` and `pcs` are given.
+    grm
+        A relationship matrix to begin with, such as `genobit.open_gcta()` gives; by default the
+        method is computed.
+    pcs
+        Principal components; by default `.genobit.pca()` is computed.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    method
+        One of `methods`: those of `.genobit.grm()`, and "given".
+    colour_by
+        A variable of the samples, "" for none.
+    component_x, component_y
+        Principal components of the scatter, from 1.
+    selected
+        Places of the selected samples along `samples`, ascending.
+    shown
+        Places of the samples in the heatmap, None for all.
+    between
+        (low, high) of the pairs in the table, None for all.
+    pairs_of
+        Which pairs the table lists: "all", of the selection with "any" sample, or "both".
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to explore, or `grm` or `pcs` are of other samples.
+    """
+
+    css = "genobit-grm"
+    method = traitlets.Unicode()
+    colour_by = traitlets.Unicode("")
+    component_x = traitlets.Int(1, min=1)
+    component_y = traitlets.Int(2, min=1)
+    selected: Any = traitlets.Tuple()
+    shown: Any = traitlets.Tuple(default_value=None, allow_none=True)
+    between: Any = traitlets.Tuple(
+        traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
+    )
+    pairs_of = traitlets.Enum(("all", "any", "both"), "all")
+
+    def __init__(
+        self,
+        ds: xr.Dataset,
+        grm: xr.DataArray | None = None,
+        pcs: xr.Dataset | None = None,
+        **initial: Any,
+    ) -> None:
+        self.relations = relations = Relations(ds, grm, pcs)
+        self.methods = relations.methods
+        self._all: Arranged | None = None
+        self._view: Arranged | None = None
+        self._components: xr.Dataset | None = None
+        self._drawn = ""
+        self._from_table = False
+        self._stale = {"compute", "components", "selection"}
+        initial.setdefault("method", self.methods[0])
+        if "sample_population" in relations.variables:
+            initial.setdefault("colour_by", "sample_population")
+        if relations.n_components < 2:
+            initial.setdefault("component_y", 1)
+        super().__init__(**initial)
+        self._listed_of = self.selected
+        self._later = Coalesced(self._home, self.refresh)
+        self._make_parts()
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        if self._home.loop is not None:
+            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
+                start_bokehjs()
+        self.refresh()
+
+    def _make_parts(self) -> None:
+        self._heatmap = Heatmap(self._home, self._choose)
+        self._scatter = Scatter(self._home, self._choose)
+        self._histogram = Histogram(self._home, self._choose_range)
+        self._table = Pairs(self._home, self._choose_in_table)
+        self._selection_line = ipywidgets.HTML().add_class("genobit-grm-selection")
+        self._table_line = ipywidgets.HTML().add_class("genobit-grm-table-line")
+        self.controls = grm_controls(self)
+        table = ipywidgets.VBox([pair_filter(self), self._table_line, self._table.box])
+        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
+        self.children = (
+            *self.controls,
+            self._status_line,
+            self._selection_line,
+            ipywidgets.HBox([self._heatmap.box, self._scatter.box], layout=wrapping),
+            ipywidgets.HBox([self._histogram.box, table], layout=wrapping),
+        )
+
+    # What the reader can take away.
+
+    @property
+    def selection(self) -> list[str]:
+        """The ids of the selected samples."""
+        return [str(name) for name in self.relations.names[list(self.selected)]]
+
+    @property
+    def selected_dataset(self) -> xr.Dataset:
+        """The Dataset of the selected samples alone, lazy as the whole one is."""
+        return self.relations.ds.genobit.isel(samples=list(self.selected))
+
+    @property
+    def matrix(self) -> xr.DataArray:
+        """The relationships of all samples by the method that is chosen."""
+        return self.relations.matrix(self.method)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If nothing is selected.
+        FileExistsError
+            If there is such a file already.
+        """
+        if not self.selected:
+            raise ValueError("nothing is selected; draw a lasso round samples first")
+        target = Path(path).expanduser().absolute()
+        if target.exists():
+            raise FileExistsError(f"{target} exists already; choose another name")
+        self.relations.write_ids(self.selected, target)
+        self.status = f"Saved {number(len(self.selected), 'sample id')} to {target}"
+        return target
+
+    def clear(self) -> None:
+        """Select nothing, and list pairs of any relationship."""
+        self.selected, self.between = (), None
+
+    def zoom_to_selection(self) -> None:
+        """Draw the heatmap of the selected samples alone, with a tree of their own."""
+        if len(self.selected) < 2:
+            raise ValueError("select two samples or more to zoom to them")
+        self.shown = self.selected
+
+    def show_all(self) -> None:
+        """Draw the heatmap of all samples."""
+        self.shown = None
+
+    # Traits in words.
+
+    @traitlets.validate("method")
+    def _check_method(self, proposal: Any) -> str:
+        return self._one_of("method", proposal["value"], self.methods)
+
+    @traitlets.validate("colour_by")
+    def _check_colour(self, proposal: Any) -> str:
+        return self._one_of("colour_by", proposal["value"], ("", *self.relations.variables))
+
+    def _one_of(self, trait: str, value: str, known: Iterable[str]) -> str:
+        if value not in known:
+            raise traitlets.TraitError(
+                f"{trait} is {value!r}; use one of {', '.join(map(repr, known))}"
+            )
+        return value
+
+    @traitlets.validate("component_x", "component_y")
+    def _check_component(self, proposal: Any) -> int:
+        value, last = proposal["value"], self.relations.n_components
+        if value > last:
+            raise traitlets.TraitError(f"there is no component {value}; use 1 to {last}")
+        return int(value)
+
+    @traitlets.validate("selected", "shown")
+    def _check_samples(self, proposal: Any) -> tuple[int, ...] | None:
+        if proposal["value"] is None:
+            return None
+        places = np.unique(np.asarray(proposal["value"], dtype="i8"))
+        if len(places) and not 0 <= places[0] <= places[-1] < self.relations.n_samples:
+            last = self.relations.n_samples - 1
+            raise traitlets.TraitError(
+                f"{proposal['trait'].name} holds {places[0]} to {places[-1]}, and the samples "
+                f"are 0 to {last}"
+            )
+        return tuple(places.tolist())
+
+    def _on_trait(self, change: Any) -> None:
+        if change["name"] == "selected" and not self._from_table:
+            self._listed_of = self.selected
+        self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
+        self._later()
+
+    # Computing, on a thread of its own; drawing, at home.
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if "compute" in stale:
+            self._compute()
+        if "components" in stale:
+            self._work("principal components", self.relations.components, self._got_components)
+        if "selection" in stale:
+            self._say_selection()
+        if self._components is not None and stale & {"scatter", "selection"}:
+            self._try(self._draw_scatter, stale)
+        if self._all is not None and "compute" not in stale:
+            self._try(self._draw_pairs, stale)
+
+    def _compute(self) -> None:
+        method, shown, relations = self.method, self.shown, self.relations
+
+        def work() -> tuple[Arranged, Arranged] | None:
+            if (method, shown) != (self.method, self.shown):
+                return None  # the reader has changed her mind meanwhile
+            every = self._all if self._drawn == method else relations.arranged(method, None)
+            return every, every if shown is None else relations.arranged(method, shown)
+
+        what = f"{relations.label_of(method)} of {number(relations.n_samples, 'sample')}"
+        self._work(what, work, partial(self._got_matrix, method, shown))
+
+    def _got_matrix(
+        self, method: str, shown: tuple[int, ...] | None, result: Any, seconds: float
+    ) -> None:
+        if result is None or (method, shown) != (self.method, self.shown):
+            return
+        if isinstance(result, Exception):
+            self._all, self._drawn, self._said = None, "", f"Error: {in_words(result)}"
+            for view in (self._heatmap, self._histogram, self._table):
+                view.say("There is nothing to draw: see the message above.")
+            self._table_line.value = ""
+            return
+        self._all, self._view = result
+        self._drawn = method
+        self._said = self._in_words(seconds)
+        self._draw_pairs({"matrix"})
+
+    def _in_words(self, seconds: float) -> str:
+        every = self._all
+        text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
+        text += number(len(every.pairs), "pair")
+        variants = every.matrix.attrs.get("variants")
+        if variants is not None:
+            text += f" over {number(int(variants), 'variant')}"
+        if every.tree.without:
+            text += f", {number(every.tree.without, 'sample')} without a value"
+        return f"{text}; ready in {seconds:.1f} s"
+
+    def _got_components(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._scatter.say(f"No principal components: {in_words(result)}")
+            return
+        self._components = result
+        self._draw_scatter({"scatter"})
+
+    def _colouring(self) -> Colouring:
+        nothing = np.zeros(self.relations.n_samples)
+        return colouring(self.colour_by, self.relations.variables.get(self.colour_by, nothing))
+
+    def _draw_scatter(self, stale: set[str]) -> None:
+        if "scatter" in stale:
+            picture = pca_scatter(
+                self._components,
+                x=self.component_x,
+                y=self.component_y,
+                colour=self._colouring(),
+                names=self.relations.names,
+            )
+            self._scatter.draw(picture)
+        self._scatter.mark(self.selected)
+
+    def _draw_pairs(self, stale: set[str]) -> None:
+        if "matrix" in stale:
+            self._histogram.draw(self._all.pairs, measure_of(self._all.matrix), self.between)
+        elif "range" in stale:
+            self._histogram.mark(self.between)
+        if stale & {"matrix", "colour"}:
+            shown = np.arange(self.relations.n_samples) if self.shown is None else self.shown
+            strip = self._colouring() if self.colour_by else None
+            self._heatmap.draw(self._view, np.asarray(shown), strip, self.selected)
+        elif "selection" in stale:
+            self._heatmap.mark(self.selected)
+        listed_anew = stale & {"matrix", "range", "listed"}
+        if listed_anew or ("selection" in stale and self.pairs_of != "all"):
+            self._list_pairs()
+        self._table.mark(self.selected)
+
+    # The table of pairs, and what is selected.
+
+    def _list_pairs(self) -> None:
+        of = None
+        if self.pairs_of != "all" and self._listed_of:
+            of = np.zeros(self.relations.n_samples, dtype=bool)
+            of[list(self._listed_of)] = True
+        every = self._all
+        table = list_pairs(
+            every.matrix,
+            every.pairs,
+            limit=LISTED,
+            between=self.between,
+            of=of,
+            both=self.pairs_of == "both",
+        )
+        self._table.draw(table)
+        n_found = int(table.attrs["found"])
+        text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
+        if self.between is not None:
+            text += f", from {self.between[0]:.4g} to {self.between[1]:.4g}"
+        if self.pairs_of != "all" and of is None:
+            text += "; nothing is selected, so of all samples"
+        self._table_line.value = html.escape(text)
+
+    def _say_selection(self) -> None:
+        if not self.selected:
+            text = (
+                "Nothing is selected: draw a lasso in the scatter or a box in the heatmap, "
+                "or click a row of the table."
+            )
+        else:
+            first = ", ".join(self.relations.names[list(self.selected[:6])].astype(str))
+            more = ", …" if len(self.selected) > 6 else ""
+            text = f"Selected: {number(len(self.selected), 'sample')} ({first}{more})"
+        self._selection_line.value = html.escape(text)
+
+    def _choose(self, samples: Iterable[int]) -> None:
+        self.selected = tuple(samples)
+
+    def _choose_in_table(self, samples: Iterable[int]) -> None:
+        # A row that is clicked stays where it is, whatever the table is a list of.
+        self._from_table = True
+        try:
+            self._choose(samples)
+        finally:
+            self._from_table = False
+
+    def _choose_range(self, between: tuple[float, float] | None) -> None:
+        self.between = between
+
+
+_STALE_BY_TRAIT = {
+    "method": {"compute"},
+    "shown": {"compute"},
+    "colour_by": {"scatter", "colour"},
+    "component_x": {"scatter"},
+    "component_y": {"scatter"},
+    "selected": {"selection"},
+    "between": {"range"},
+    "pairs_of": {"listed"},
+}

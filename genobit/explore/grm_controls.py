@@ -1,0 +1,102 @@
+"""The rows of controls over the relationship explorer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from .controls import linked, row
+
+if TYPE_CHECKING:
+    from .grm import GRMExplorer
+
+
+def grm_controls(explorer: GRMExplorer) -> tuple[ipywidgets.HBox, ...]:
+    """Make the controls of the relationship explorer.
+
+    Parameters
+    ----------
+    explorer
+        Its traits are read and set by the controls.
+    """
+    return (_what(explorer), _selection(explorer))
+
+
+def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
+    relations = explorer.relations
+    method = _dropdown(
+        "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
+    )
+    names = {"": "nothing"} | {
+        name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
+    }
+    colour = _dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
+    components = [(f"PC{k}", k) for k in range(1, relations.n_components + 1)]
+    x, y = (_dropdown(axis, components, "110px") for axis in ("x", "y"))
+    return row(
+        linked(explorer, "method", method),
+        linked(explorer, "colour_by", colour),
+        linked(explorer, "component_x", x),
+        linked(explorer, "component_y", y),
+    )
+
+
+def _dropdown(text: str, options: list[tuple[str, Any]], width: str) -> ipywidgets.Dropdown:
+    return ipywidgets.Dropdown(
+        options=options,
+        description=text,
+        style={"description_width": "initial"},
+        layout={"width": width},
+    )
+
+
+def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
+    clear = _button(explorer, "clear selection", "times", explorer.clear)
+    zoom = _button(explorer, "zoom to selection", "search-plus", explorer.zoom_to_selection)
+    every = _button(explorer, "all samples", "expand", explorer.show_all)
+    name = ipywidgets.Text(
+        value="selected_samples.txt",
+        description="file",
+        style={"description_width": "initial"},
+        layout={"width": "220px"},
+    ).add_class("genobit-grm-file")
+    save = ipywidgets.Button(
+        description="save ids",
+        icon="save",
+        tooltip="one selected sample a line, as plink --keep reads it",
+        layout={"width": "100px"},
+    ).add_class("genobit-grm-save")
+    save.on_click(lambda _: explorer.try_to(explorer.save, name.value))
+
+    def offer(_change: Any) -> None:
+        clear.disabled = not (explorer.selected or explorer.between)
+        zoom.disabled = len(explorer.selected) < 2
+        save.disabled = not explorer.selected
+        every.disabled = explorer.shown is None
+
+    explorer.observe(offer, ["selected", "between", "shown"])
+    offer(None)
+    return row(clear, zoom, every, name, save)
+
+
+def _button(explorer: GRMExplorer, text: str, icon: str, action: Any) -> ipywidgets.Button:
+    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "150px"})
+    button.on_click(lambda _: explorer.try_to(action))
+    return button.add_class(f"genobit-grm-{text.replace(' ', '-')}")
+
+
+def pair_filter(explorer: GRMExplorer) -> ipywidgets.Widget:
+    """Make the control over the table: which pairs it lists.
+
+    Parameters
+    ----------
+    explorer
+        Its trait `pairs_of` is read and set.
+    """
+    options = [
+        ("all samples", "all"),
+        ("the selection with anybody", "any"),
+        ("the selection", "both"),
+    ]
+    return linked(explorer, "pairs_of", _dropdown("closest pairs of", options, "300px"))

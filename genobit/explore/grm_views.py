@@ -1,0 +1,328 @@
+"""The four views of the relationship explorer: each draws, marks, and tells what was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import holoviews as hv
+import ipywidgets
+import numpy as np
+
+from genobit.plots.grm import Arranged, draw_heatmap
+from genobit.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
+from genobit.plots.pixels import pair_at
+
+from .bridge import Home, as_widget
+from .selecting import Boxes, Picks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pandas as pd
+
+    from genobit.plots.relationship import Measure
+    from genobit.plots.samples import Colouring
+
+Frame = hv.streams.Stream.define("Frame", number=0)
+Range = tuple[float, float]
+
+
+class View:
+    """A box in which one picture stands, or a sentence why there is none.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    """
+
+    name = ""
+    size = (480, 220)
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._frame: Any = None
+        self.box = ipywidgets.VBox().add_class(f"genobit-grm-{self.name}")
+        self.say("…")
+
+    def say(self, text: str) -> None:
+        """Write a sentence in the place of the picture.
+
+        Parameters
+        ----------
+        text
+            Plain text.
+        """
+        self._frame = None
+        width, height = self.size
+        sentence = ipywidgets.Label(text)
+        self.box.children = (
+            ipywidgets.HBox(
+                [sentence],
+                layout={
+                    "width": f"{width}px",
+                    "height": f"{height}px",
+                    "border": "1px dashed #aaa",
+                    "margin": "10px 20px",
+                    "padding": "10px",
+                    "align_items": "center",
+                    "justify_content": "center",
+                },
+            ),
+        )
+
+    def _build(self, picture: Callable[[int], Any]) -> None:
+        self._frame = Frame()
+        draw = hv.DynamicMap(picture, streams=[self._frame])
+        self.box.children = (as_widget(draw, self._home),)
+
+    def _redraw(self) -> None:
+        if self._frame is not None:
+            self._frame.event(number=self._frame.number + 1)
+
+
+class Heatmap(View):
+    """The clustered matrix; a box selects its rows and columns, a click its pair.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with places of samples.
+    """
+
+    name = "heatmap"
+    size = (620, 430)
+
+    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._arranged: Arranged | None = None
+        self._samples = np.empty(0, dtype="i8")
+        self._strip: Colouring | None = None
+        self._selected: Sequence[int] = ()
+
+    def draw(
+        self,
+        arranged: Arranged,
+        samples: np.ndarray,
+        strip: Colouring | None,
+        selected: Sequence[int],
+    ) -> None:
+        """Draw a matrix.
+
+        Parameters
+        ----------
+        arranged
+            What to draw.
+        samples
+            The place of each of its samples.
+        strip
+            Colours of all samples of the Dataset, or None.
+        selected
+            Places.
+        """
+        self._arranged, self._samples = arranged, samples
+        self._strip = None if strip is None else strip.of(samples)
+        self._selected = selected
+        self._boxes = Boxes(self._boxed, self._tapped)
+        self._build(self._picture)
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark samples.
+
+        Parameters
+        ----------
+        selected
+            Places.
+        """
+        self._selected = selected
+        self._redraw()
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        here = np.flatnonzero(np.isin(self._samples, self._selected))
+        picture = draw_heatmap(self._arranged, here.tolist(), self._strip)
+        return picture.opts(framewise=False, hooks=[*_hooks(picture), self._boxes.hook])
+
+    def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        ranks = np.arange(self._arranged.n_samples)
+        # A sample is in the box if its middle is.
+        inside = ((ranks >= x0) & (ranks <= x1)) | ((ranks >= y0) & (ranks <= y1))
+        self._chosen(self._samples[self._arranged.tree.order[inside]].tolist())
+
+    def _tapped(self, x: float, y: float) -> None:
+        arranged = self._arranged
+        order = arranged.tree.order
+        values = cast("np.ndarray", _Ordered(arranged.matrix.values, order))
+        try:
+            pair = pair_at(values, arranged.bins, "square", x, y)
+        except ValueError:
+            return  # beside the matrix
+        self._chosen(self._samples[order[list(pair)]].tolist())
+
+
+class _Ordered:
+    """Blocks of a matrix in another order, without a second matrix of its size."""
+
+    def __init__(self, values: np.ndarray, order: np.ndarray) -> None:
+        self._values, self._order = values, order
+
+    def __getitem__(self, block: tuple[slice, slice]) -> np.ndarray:
+        rows, columns = (self._order[side] for side in block)
+        return self._values[np.ix_(rows, columns)]
+
+
+class Scatter(View):
+    """Samples along components; lasso and box select.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with places of samples.
+    """
+
+    name = "scatter"
+    size = (440, 430)
+
+    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._picks = Picks(chosen)
+
+    def draw(self, picture: hv.Points) -> None:
+        """Show another scatter of all samples.
+
+        Parameters
+        ----------
+        picture
+            From `genobit.plots.pca_scatter`.
+        """
+        drawn = picture.opts(hooks=[*_hooks(picture), self._picks.hook])
+        self.box.children = (as_widget(drawn, self._home),)
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark samples.
+
+        Parameters
+        ----------
+        selected
+            Places.
+        """
+        self._picks.show(selected)
+
+
+class Histogram(View):
+    """Counts of pairs; a box chooses a range, a click ends that.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with a range, or None.
+    """
+
+    name = "histogram"
+    size = (520, 220)
+
+    def __init__(self, home: Home, chosen: Callable[[Range | None], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._between: Range | None = None
+        self._counted: Counted | None = None
+
+    def draw(self, pairs: np.ndarray, measure: Measure, between: Range | None) -> None:
+        """Draw pairs.
+
+        Parameters
+        ----------
+        pairs, measure
+            As `genobit.plots.kinship.count_pairs` takes them.
+        between
+            The range to mark.
+        """
+        self._counted, self._between = count_pairs(pairs, measure), between
+        self._boxes = Boxes(
+            lambda x0, _y0, x1, _y1: self._chosen((x0, x1)), lambda _x, _y: self._chosen(None)
+        )
+        self._build(self._picture)
+
+    def mark(self, between: Range | None) -> None:
+        """Mark a range.
+
+        Parameters
+        ----------
+        between
+            Its ends, or None.
+        """
+        self._between = between
+        self._redraw()
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        picture = draw_histogram(self._counted, between=self._between)
+        return picture.opts(framewise=False, hooks=[*_hooks(picture), self._boxes.hook])
+
+
+class Pairs(View):
+    """The table; a row selects its two samples.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with places of samples.
+    """
+
+    name = "table"
+    size = (460, 180)
+
+    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self.table: pd.DataFrame | None = None
+
+    def draw(self, table: pd.DataFrame) -> None:
+        """List pairs.
+
+        Parameters
+        ----------
+        table
+            From `genobit.plots.closest_pairs`.
+        """
+        before, self.table = self.table, table
+        if not len(table):
+            self.say("There is no such pair.")
+            return
+        if self._frame is None or list(before.columns) != list(table.columns):
+            self._picks = Picks(self._picked)
+            self._build(self._picture)
+        else:
+            self._redraw()
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Select the rows whose two samples are both selected.
+
+        Parameters
+        ----------
+        selected
+            Places.
+        """
+        if self._frame is None:
+            return
+        both = self.table["samples_0"].isin(selected) & self.table["samples_1"].isin(selected)
+        self._picks.show(np.flatnonzero(both).tolist())
+
+    def _picture(self, number: int) -> hv.Table:  # noqa: ARG002  the counter of the stream
+        picture = draw_pairs(self.table)
+        return picture.opts(hooks=[*_hooks(picture), self._picks.hook])
+
+    def _picked(self, rows: list[int]) -> None:
+        chosen = self.table.iloc[rows]
+        self._chosen(np.unique(chosen[["samples_0", "samples_1"]].to_numpy()).tolist())
+
+
+def _hooks(picture: Any) -> list[Any]:
+    return list(picture.opts.get("plot").kwargs.get("hooks", []))

@@ -1,0 +1,182 @@
+"""What the relationship explorer knows of its samples: matrices, components, variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from genobit.plots.grm import Arranged, arrange
+from genobit.plots.relationship import MEASURES, computed, measure_of, sample_names
+from genobit.plots.samples import sample_variables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The name of a matrix that was handed in, among the methods.
+GIVEN = "given"
+#: Matrices that are kept, so that going back to a method is at once.
+KEPT_BYTES = 2**30
+#: Components that are computed.
+COMPONENTS = 10
+
+
+class Relations:
+    """The samples of an explorer, and what has been computed of them.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or packed planes; where matrix and components are given, samples are enough.
+    grm
+        A relationship matrix of these samples, such as `genobit.open_gcta()` gives.
+    pcs
+        Principal components of these samples, such as `.genobit.pca()` gives.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to explore, or matrix or components are of other samples.
+    """
+
+    def __init__(self, ds: xr.Dataset, grm: xr.DataArray | None, pcs: xr.Dataset | None) -> None:
+        self.ds, self._given, self._pcs = ds, grm, pcs
+        genotypes = "call_genotype" in ds.variables or "genobit_layout" in ds.attrs
+        if grm is None and not genotypes:
+            raise ValueError(
+                "the explorer needs genotypes (call_genotype or packed planes) to compute "
+                "relationships from, or a matrix: explore.grm(grm=...)"
+            )
+        self.methods = ((GIVEN,) if grm is not None else ()) + (
+            tuple(MEASURES) if genotypes else ()
+        )
+        self.genotypes = genotypes
+        self.n_samples = ds.sizes["samples"] if "samples" in ds.sizes else grm.sizes["samples_0"]
+        if not self.n_samples:
+            raise ValueError("the Dataset has no samples, so there is nothing to explore")
+        self._check()
+        self.n_components = COMPONENTS if pcs is None else pcs.sizes["components"]
+        self.variables = sample_variables(ds, grm)
+        self.names = self._names()
+        self._matrices: dict[str, xr.DataArray] = {}
+
+    def _check(self) -> None:
+        ids = self.ds["sample_id"].values if "sample_id" in self.ds.variables else None
+        if self._given is not None:
+            here = self._given.coords.get("sample_id_0")
+            _same_samples("grm=", self._given.sizes.get("samples_0"), here, ids, self.n_samples)
+        if self._pcs is not None:
+            here = self._pcs.variables.get("sample_id")
+            _same_samples("pcs=", self._pcs.sizes.get("samples"), here, ids, self.n_samples)
+
+    def _names(self) -> np.ndarray:
+        if "sample_id" in self.ds.variables:
+            return self.ds["sample_id"].values.astype(object)
+        if self._given is not None:
+            return sample_names(self._given)
+        return np.array([f"sample {k}" for k in range(self.n_samples)], dtype=object)
+
+    def label_of(self, method: str) -> str:
+        """Name a method for a reader.
+
+        Parameters
+        ----------
+        method
+            One of `methods`.
+        """
+        if method == GIVEN:
+            return f"as given: {measure_of(self._given).label}"
+        return MEASURES[method].label
+
+    def matrix(self, method: str) -> xr.DataArray:
+        """Compute the relationships of all pairs, or take them from what was kept.
+
+        Parameters
+        ----------
+        method
+            One of `methods`.
+        """
+        if method not in self._matrices:
+            lazy = self._given if method == GIVEN else self.ds.genobit.grm(method)
+            fresh = computed(lazy)
+            kept = sum(matrix.nbytes for matrix in self._matrices.values()) + fresh.nbytes
+            if kept > KEPT_BYTES:
+                self._matrices.clear()
+            self._matrices[method] = fresh
+        return self._matrices[method]
+
+    def arranged(self, method: str, shown: tuple[int, ...] | None) -> Arranged:
+        """Compute a matrix and put it in the order in which it is drawn.
+
+        Parameters
+        ----------
+        method
+            One of `methods`.
+        shown
+            The samples to draw, None for all.
+        """
+        matrix = self.matrix(method)
+        if shown is not None:
+            matrix = matrix.isel(samples_0=list(shown), samples_1=list(shown))
+        return arrange(matrix)
+
+    def components(self) -> xr.Dataset:
+        """Compute principal components, the first time.
+
+        Raises
+        ------
+        ValueError
+            If there are no genotypes to compute them from.
+        """
+        if self._pcs is None:
+            if not self.genotypes:
+                raise ValueError("there are no genotypes to compute them from; hand in pcs=")
+            wanted = min(COMPONENTS, self.n_samples - 1)
+            if wanted < 1:
+                raise ValueError("one sample has none")
+            self._pcs = self.ds.genobit.pca(wanted)
+        self._pcs = self._pcs.compute()
+        return self._pcs
+
+    def write_ids(self, samples: tuple[int, ...], target: Path) -> None:
+        """Write the ids of samples, one a line, as `plink --keep` reads them.
+
+        Parameters
+        ----------
+        samples
+            Their places.
+        target
+            A new text file: family and sample id where families are known, sample id alone
+            where not.
+        """
+        chosen = list(samples)
+        lines = [str(name) for name in self.names[chosen]]
+        if "sample_family_id" in self.ds.variables:
+            families = self.ds["sample_family_id"].values[chosen]
+            lines = [f"{family}\t{line}" for family, line in zip(families, lines, strict=True)]
+        with target.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+def _same_samples(
+    argument: str,
+    size: int | None,
+    here: xr.DataArray | xr.Variable | None,
+    ids: np.ndarray | None,
+    n_samples: int,
+) -> None:
+    if size != n_samples:
+        raise ValueError(
+            f"{argument} is of {size} samples, and the Dataset has {n_samples}; select the same "
+            "ones in both, with .genobit.isel(samples=...)"
+        )
+    if here is None or ids is None:
+        return
+    wrong = np.flatnonzero(here.values.astype(object) != ids.astype(object))
+    if wrong.size:
+        k = int(wrong[0])
+        raise ValueError(
+            f"sample_id[{k}] is {ids[k]!r} in the Dataset and {here.values[k]!r} in {argument}; "
+            "bring both into one order"
+        )
