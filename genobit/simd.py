@@ -12,7 +12,7 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
 ``load_octets(array, i)``                   eight bytes from ``array[i]`` as one scalar word
 ``next_16(word)``                           ``word >> 16``, in a place of its own
-``spread_bits(word)``                       a byte for each low bit of a word: 255 where it is set
+``bytes_of_bits(word)``                     a byte for each low bit of a word: 255 where it is set
 ``broadcast(word)``                         a word in every lane
 ``a & b``, ``a | b``, ``a ^ b``             lane by lane
 ``a + b``, ``a - b``                        lane by lane, wrapping
@@ -210,7 +210,7 @@ def next_16(typing: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[misc]
-def spread_bits(typing: Any, word: Any) -> Any:
+def bytes_of_bits(typing: Any, word: Any) -> Any:
     """Byte k is 255 where bit k of the word is set, else 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -292,7 +292,7 @@ def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
         left, right = (builder.bitcast(x, vector) for x in arguments[:2])
         found = []
         for odd in (0, 1):
-            source = []
+            source: list[int] = []
             for k in range(blocks):
                 first = (k // 2 * 2 + odd) * each + (blocks * each if k % 2 else 0)
                 source.extend(range(first, first + each))

@@ -43,6 +43,12 @@ def ternary_products(a_mask: Bits, a_sign: Bits, b_mask: Bits, b_sign: Bits) -> 
     return x @ y.T
 
 
+def dosage_products(a: NDArray[np.integer], b: NDArray[np.integer]) -> list[list[int]]:
+    """Sums over variants of products of dosages (samples, variants), in Python's integers."""
+    rows, columns = a.tolist(), b.tolist()
+    return [[sum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in rows]
+
+
 def dosages(calls: NDArray[np.integer], allele: int = 1) -> NDArray[np.float64]:
     """Copies of an allele in calls (variants, samples, 2); NaN where an allele is missing."""
     out = (calls == allele).sum(axis=-1).astype(float)
