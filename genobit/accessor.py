@@ -14,6 +14,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.components import ComponentMethods
+from genobit.crossproducts import CrossproductMethods
 from genobit.options import get_options
 from genobit.relatedness import RelativesMethods
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @xr.register_dataset_accessor("genobit")
-class GenobitDatasetAccessor(ComponentMethods, RelativesMethods):
+class GenobitDatasetAccessor(ComponentMethods, CrossproductMethods, RelativesMethods):
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -148,7 +149,7 @@ class GenobitDatasetAccessor(ComponentMethods, RelativesMethods):
         return xr.DataArray(
             allele_frequency(planes, layout),
             dims=model.VARIANTS,
-            coords=_along(ds, model.VARIANTS),
+            coords=model.along(ds, model.VARIANTS),
             name="allele_frequency",
             attrs={
                 "long_name": "frequency of the counted allele",
@@ -224,7 +225,7 @@ class GenobitDatasetAccessor(ComponentMethods, RelativesMethods):
                 msg = "window= and other= do not go together: a band is of one set of variants"
                 raise ValueError(msg)
             data = ld.band(planes, layout, statistic, _window_ends(ds, window))
-            coords: dict[Hashable, Any] = _along(ds, model.VARIANTS)
+            coords: dict[Hashable, Any] = model.along(ds, model.VARIANTS)
             coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
             attributes["window"] = str(window)
             dims = (model.VARIANTS, "offsets")
@@ -239,7 +240,10 @@ class GenobitDatasetAccessor(ComponentMethods, RelativesMethods):
             )
             _check_same_samples(ds, layout, right, right_layout)
             data = ld.matrix(planes, layout, statistic, right_planes)
-        coords = {**_along(ds, model.VARIANTS, "_0"), **_along(right, model.VARIANTS, "_1")}
+        coords = {
+            **model.along(ds, model.VARIANTS, "_0"),
+            **model.along(right, model.VARIANTS, "_1"),
+        }
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
         matrix = xr.DataArray(data, coords, dims, statistic, attributes)
         return _computed(matrix) if compute else matrix
@@ -321,15 +325,6 @@ def _require_dataset(other: object) -> None:
     if not isinstance(other, xr.Dataset):
         msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
         raise TypeError(msg)
-
-
-def _along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
-    """The coordinates of one dimension, with a suffix on their names and on the dimension's."""
-    return {
-        f"{name}{suffix}": (dim + suffix, variable.data, variable.attrs)
-        for name, variable in ds.variables.items()
-        if variable.dims == (dim,) and name not in ds.data_vars
-    }
 
 
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:

@@ -213,6 +213,15 @@ def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
     return {BIT[layout.along]: (layout.along, first), WORD: (WORDS, np.arange(layout.words))}
 
 
+def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
+    """Return the coordinates of one dimension, with a suffix on their names and on its own."""
+    return {
+        f"{name}{suffix}": (dim + suffix, variable.data, variable.attrs)
+        for name, variable in ds.variables.items()
+        if variable.dims == (dim,) and name not in ds.data_vars
+    }
+
+
 def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:
     """Return the variables that describe variants, samples, alleles and contigs, not single calls.
 

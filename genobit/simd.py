@@ -204,7 +204,7 @@ def next_16(typing: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
         rest = builder.lshr(arguments[0], ir.IntType(64)(16))
-        return builder.asm(kind, "", "=r,0", [rest], False)
+        return builder.asm(kind, "", "=r,0", [rest], False)  # noqa: FBT003 - no side effect
 
     return types.uint64(types.uint64), generate
 
@@ -276,8 +276,8 @@ shift_right = _shift("lshr")
 def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
     """Two rows of blocks of ``bits`` bits, the odd blocks of one exchanged with the even of two.
 
-    ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step of
-    a transpose. ``bits`` is a number written in the source, 8 or more.
+    ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step
+    of a transpose. ``bits`` is a number written in the source, 8 or more.
     """
     if not isinstance(bits, types.IntegerLiteral):
         return None

@@ -1,0 +1,66 @@
+"""M M', the sums over variants of products of dosages, by a multiplication of choice.
+
+The integer part of a relationship matrix (VanRaden 2008), and what Schlather (2020, bioRxiv
+2020.01.12.903146) times. `genobit.kernels.crossproducts` has the multiplications.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.lazy.pair_sums import SampleChunks, pair_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+
+def _count(chunks: Sequence[Any], *, kernel: str) -> tuple[NDArray[np.int64]]:
+    from genobit.kernels.crossproducts import crossproduct
+
+    total: NDArray[np.int64] | None = None
+    for a, b in chunks:
+        found = crossproduct(kernel, a, b)
+        total = found if total is None else np.add(total, found, out=total)
+    if total is None:
+        raise ValueError("a tile has no chunk of variants to add up")
+    return (total,)
+
+
+def _finish(
+    sums: Sequence[tuple[NDArray[np.int64]]],
+    a: Sequence[Any],  # noqa: ARG001 - every finish is called alike
+    b: Sequence[Any],  # noqa: ARG001
+    whole: Sequence[Any],  # noqa: ARG001
+) -> NDArray[np.int64]:
+    return sums[0][0]
+
+
+def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:
+    """Sums over variants of products of dosages, of all pairs of samples.
+
+    Parameters
+    ----------
+    samples
+        Planes of dosages; calls may not be missing.
+    kernel
+        "auto" or a name in `genobit.kernels.crossproducts.KERNELS`.
+
+    Returns
+    -------
+        int64 (samples, samples), lazy, exact: the same for every kernel and chunking.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kernel or one this CPU cannot run; when computed, for missing calls.
+    """
+    from genobit.kernels.crossproducts import check_kernel
+
+    check_kernel(kernel)
+    return pair_sums(partial(_count, kernel=kernel), _finish, samples, dtype=np.int64)
