@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-KERNELS = ("auto", "table", "popcount", "scalar")
+KERNELS = ("auto", "sums", "table", "popcount", "scalar")
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,10 @@ class Options:
     """The settings in force."""
 
     kernel: str = "auto"
-    """Popcount GEMM: "table", "popcount", "scalar", or "auto" for the fastest on this CPU."""
+    """Kernel of products: "table", "popcount", "scalar", or "auto" for the fastest on this CPU.
+
+    "sums" takes tables of sums where the product is ternary, and is "auto" elsewhere.
+    """
     chunk_rows: int = 2048
     """Rows (variants or samples) in a packed chunk, and so in an edge of a tile."""
     eager_limit: int = 2**31

@@ -36,7 +36,7 @@ def test_set_options__without_a_block_stays() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, table, popcount"),
+        ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, sums, table, popcount"),
         ({"chunk_rows": 0}, ValueError, "chunk_rows=0 must be a positive whole number"),
         ({"chunk_rows": 1.5}, ValueError, "chunk_rows=1.5 must be a positive whole number"),
         ({"chunk_rows": True}, ValueError, "chunk_rows=True must be a positive whole number"),

@@ -197,6 +197,14 @@ def _transpose_words(
 
 
 @njit
+def transpose_eight(block: NDArray[np.uint64]) -> None:
+    """Transpose eight 64 x 64 bit matrices in place; word k of row b is ``block[8 b + k]``."""
+    _wide_steps(block)
+    _middle_steps(block)
+    _narrow_steps(block, block, 0, WORD_LANES)
+
+
+@njit
 def _gather(words: NDArray[np.uint64], start: int, stride: int, tile: NDArray[np.uint64]) -> None:
     """Words of `TILE_ROWS` rows -> word w of row 64 g + k to word g of line k of block w."""
     for k in range(64):

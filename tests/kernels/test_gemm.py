@@ -11,7 +11,7 @@ from genobit.kernels import gemm
 from genobit.options import set_options
 from tests.reference import and_counts, ternary_products, words_of, xor_counts
 
-KERNELS = ("table", "popcount", "scalar")
+KERNELS = ("sums", "table", "popcount", "scalar")
 PRODUCTS = ("and", "xor", "ternary")
 BITS = (1, 3, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 513, 1000)
 UNWRITTEN = -(10**9)
