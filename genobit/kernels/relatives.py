@@ -11,7 +11,7 @@ other called). Homozygous in both are N - h_i - h_j + H, so that
 
 Where no call is missing N, h_i and h_j belong to rows, and kinship takes the ternary product
 alone: 0.27 s for 1,000 samples and 100,000 variants (Zen 3, AVX2), against 0.37 s of the three AND
-products that count H and IBS0.
+products that count H and IBS0. With 1 % of the calls missing, 0.4 s; with many, 0.66 s.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
+from genobit.kernels.missing_overlaps import FEW, missing_overlaps
 from genobit.kernels.transpose import mirror, transposed
 
 if TYPE_CHECKING:
@@ -78,6 +79,45 @@ def _heterozygous(rows: Rows) -> Planes:
     return (carrier & ~hom_alt,)
 
 
+def _called(a: Rows, b: Rows | None) -> NDArray[np.int32]:
+    return _product("and", (a.every(),), None if b is None else (b.every(),))
+
+
+def _by_products(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
+    """The counts of an incomplete chunk, by three products of planes."""
+    hets_a = _product("and", _heterozygous(a), ((a if b is None else b).every(),))
+    hets_b = transposed(hets_a) if b is None else _product("and", (a.every(),), _heterozygous(b))
+    return {"called": _called(a, b), "hets_a": hets_a, "hets_b": hets_b}
+
+
+def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
+    """The same from lists of the calls that are missing."""
+    every = a._replace(planes=(a.planes[0][:1],), called=None).every()
+    het_a, missing_a = _heterozygous(a)[0], every & ~a.every()
+    het_b, missing_b = (
+        (het_a, missing_a) if b is None else (_heterozygous(b)[0], every & ~b.every())
+    )
+    lost, both = missing_overlaps(missing_a, het_b, missing_b)
+    hets_b = (count_rows(het_b) - lost).astype(np.int32)
+    if b is None:
+        hets_a = transposed(hets_b)
+    else:
+        lost = transposed(missing_overlaps(missing_b, het_a, missing_a)[0])
+        hets_a = (count_rows(het_a)[:, None] - lost).astype(np.int32)
+    one = count_rows(missing_a)[:, None] + count_rows(missing_b)
+    return {"called": (a.bits - one + both).astype(np.int32), "hets_a": hets_a, "hets_b": hets_b}
+
+
+def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int32]]:
+    """``called`` of a chunk in which calls are missing and, if needed, ``hets_a``, ``hets_b``."""
+    if "h" not in needs:
+        return {"called": _called(a, b)}
+    shares = [
+        1 - count_rows(rows.every()).mean() / rows.bits for rows in (a, b) if rows is not None
+    ]
+    return _by_lists(a, b) if max(shares) <= FEW else _by_products(a, b)
+
+
 def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
     """The counts of one chunk that ``needs`` names: of (T)ernary, (H)ets, (N) and (h)et_i."""
     other = a if b is None else b
@@ -90,15 +130,7 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
     if "H" in needs:
         counted["hets"] = _product("and", het_a, het_b)
     if not complete:
-        called = (a.every(),), (other.every(),)
-        counted["called"] = _product("and", called[0], None if b is None else called[1])
-        if "h" in needs:
-            counted["hets_a"] = _product("and", het_a, called[1])
-            counted["hets_b"] = (
-                transposed(counted["hets_a"])
-                if het_b is None
-                else _product("and", called[0], het_b)
-            )
+        counted.update(_incomplete(a, b, needs))
     rows, columns = a.planes[0].shape[0], other.planes[0].shape[0]
     counted["variants"] = np.full((1, 1), a.bits if complete else 0)
     of_a, of_b = np.zeros((rows, 1), np.int64), np.zeros((1, columns), np.int64)

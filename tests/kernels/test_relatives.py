@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.kernels import relatives
+from genobit.kernels.missing_overlaps import missing_overlaps
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
-from tests.reference import dosages, relatives_matrices, words_of
+from tests.reference import and_counts, dosages, relatives_matrices, words_of
 
 KERNELS = ("table", "popcount", "scalar")
 # The formulas as published round a few times more.
@@ -47,7 +48,7 @@ def found(chunks: list[tuple[Rows, Rows | None]], a: int, b: int | None = None) 
     samples=st.integers(1, 9),
     others=st.integers(1, 9),
     variants=st.sampled_from(TAILS),
-    missing=st.sampled_from([0.0, 0.05, 0.6, 1.0]),
+    missing=st.sampled_from([0.0, 0.01, 0.1, 0.6, 1.0]),
 )
 def test_counts__equal_the_reference(
     seed: int, samples: int, others: int, variants: int, missing: float
@@ -92,6 +93,43 @@ def test_chunks__give_the_same_bits(seed: int, cuts: list[int], square: bool) ->
         chunks = [(rows(a, *part), rows(b, *part)) for part in parts]
         expected = found([(rows_of(a), rows_of(b))], 5, 7)
         assert found(chunks, 5, 7).tobytes() == expected.tobytes()
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(1, 5),
+    columns=st.sampled_from([1, 2, 63, 64, 65, 130]),
+    variants=st.sampled_from(TAILS),
+    missing=st.sampled_from([0.0, 0.01, 0.5, 1.0]),
+)
+def test_missing_overlaps__equal_products(
+    seed: int, rows: int, columns: int, variants: int, missing: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    lost = rng.uniform(size=(rows + columns, variants)) < missing
+    a, b = lost[:rows], lost[rows:]
+    hets = (rng.uniform(size=b.shape) < 0.4) & ~b
+    found = missing_overlaps(words_of(a), words_of(hets), words_of(b))
+    np.testing.assert_array_equal(found[0], and_counts(a, hets))
+    np.testing.assert_array_equal(found[1], and_counts(a, b))
+
+
+def test_missing_overlaps__of_more_than_16_bits() -> None:
+    a, hets = np.ones((2, 70_000), bool), np.ones((3, 70_000), bool)
+    found = missing_overlaps(words_of(a), words_of(hets), words_of(hets))
+    assert (np.stack(found) == 70_000).all()
+
+
+@pytest.mark.parametrize("square", [True, False])
+def test_lists_and_products__agree(square: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = samples_of(5, 20, 700, 0.01)
+    a, b = rows_of(values), None if square else rows_of(values[::-1])
+    counts = []
+    for few in (0.0, 1.0):
+        monkeypatch.setattr(relatives, "FEW", few)
+        counts.append(relatives.sums([(a, b)], "THh", np.int32))
+    for left, right in zip(*counts, strict=True):
+        np.testing.assert_array_equal(left, right)
 
 
 def test_no_heterozygous_calls__no_kinship() -> None:
