@@ -1,0 +1,83 @@
+"""ds.genobit.crossproduct over kernels, chunkings and layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit import simd
+from genobit.kernels.crossproducts import KERNELS
+from tests.cohorts import cohort, random_calls
+from tests.laziness import raise_if_dask_computes
+from tests.reference import dosage_products, dosages
+
+RUNNING = [k for k in ("auto", *KERNELS) if k != "shuffle" or simd.host().byte_lanes]
+
+
+def products(calls: np.ndarray) -> np.ndarray:
+    by_samples = dosages(calls).astype(int).T
+    return np.array(dosage_products(by_samples, by_samples))
+
+
+def layouts(calls: np.ndarray, chunks: tuple[int, int] | None) -> list[xr.Dataset]:
+    ds = cohort(calls, chunks=chunks, phased=True)
+    return [
+        ds,
+        ds.genobit.pack(),
+        ds.genobit.pack(missing="refuse"),
+        ds.genobit.pack(phased=True),
+        ds.genobit.pack(rows="samples"),
+    ]
+
+
+@pytest.mark.parametrize("chunks", [None, (64, 37), (50, 37), (300, 20), (7, 13)])
+@pytest.mark.parametrize("tile", [1024, 16])
+def test_crossproduct__is_the_same_for_every_kernel_layout_and_chunking(
+    chunks: tuple[int, int] | None, tile: int
+) -> None:
+    calls = random_calls(1, 150, 37)
+    expected = products(calls)
+    with gb.set_options(chunk_rows=tile):
+        for kernel in RUNNING:
+            for ds in layouts(calls, chunks)[:: 1 if kernel == "auto" else 2]:
+                found = ds.genobit.crossproduct(kernel)
+                assert found.dtype == np.int64
+                np.testing.assert_array_equal(found.values, expected, err_msg=kernel)
+
+
+def test_crossproduct__is_lazy_and_labelled() -> None:
+    ds = cohort(random_calls(2, 70, 5), chunks=(20, 5))
+    ds["sample_population"] = "samples", np.array(["x", "x", "y", "y", "y"], object)
+    with raise_if_dask_computes():
+        found = ds.genobit.crossproduct()
+    assert found.name == "crossproduct"
+    assert found.dims == ("samples_0", "samples_1")
+    for name in ("sample_id", "sample_population"):
+        for side in "01":
+            np.testing.assert_array_equal(found[f"{name}_{side}"], ds[name])
+    assert found.attrs["kernel"] == "auto"
+    assert found.attrs["variants"] == 70
+    assert "allele" in found.attrs["counted_allele"]
+
+
+def test_crossproduct__refuses_missing_calls_and_unknown_kernels() -> None:
+    ds = cohort(random_calls(3, 70, 9, missing=0.1))
+    with pytest.raises(ValueError, match=r"misses .* use ds\.genobit\.grm\(missing="):
+        ds.genobit.crossproduct("packed").compute()
+    with pytest.raises(ValueError, match="kernel='blas' is not one of 'auto', 'multiply'"):
+        ds.genobit.crossproduct("blas")
+
+
+def test_crossproduct__of_a_fileset_without_missing_calls(shared_data: Path) -> None:
+    ds = gb.open_plink(shared_data / "kg1_chr22/kg1_chr22_maf01.bed").isel(samples=slice(60))
+    calls = ds.call_genotype.values
+    complete = (calls >= 0).all(axis=(1, 2))
+    by_samples = dosages(calls[complete]).astype(int).T
+    expected = by_samples @ by_samples.T
+    chosen = ds.isel(variants=complete)
+    for kernel in RUNNING:
+        np.testing.assert_array_equal(chosen.genobit.crossproduct(kernel), expected)
