@@ -160,10 +160,10 @@ class ComponentMethods:
         Notes
         -----
         Samples that the components were made of get their scores back (with ``missing="mean"``).
-        Others come out closer to 0 than they would have been among them, the more the fewer the
-        variants are independent and the more samples there were (shrinkage; Lee, Zou and Wright
-        2010, doi:10.1214/10-AOS821): compare projected samples with projected ones. Alleles are
-        compared as they are written; a strand is not guessed.
+        Others come out closer to 0 than they would have been among them, the more the fewer samples
+        there were for the number of variants (shrinkage; Lee, Zou and Wright 2010,
+        doi:10.1214/10-AOS821): compare projected samples with projected ones. Alleles are compared
+        as they are written; a strand is not guessed.
 
         Examples
         --------
