@@ -24,6 +24,7 @@ from genobit.packing import Layout, words_for
 
 from . import limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
+from .multiplications import multiplications, transposes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -284,4 +285,15 @@ def startup(*, quick: bool) -> Iterator[Row]:
     yield Row("startup", "first ld(), warm compile cache", extra, "s", "over the second call")
 
 
-ALL = (engine, other_cpu, packing, disequilibrium, plink, relatives.kinship, threads, startup)
+ALL = (
+    engine,
+    other_cpu,
+    packing,
+    disequilibrium,
+    plink,
+    relatives.kinship,
+    threads,
+    startup,
+    multiplications,
+    transposes,
+)
