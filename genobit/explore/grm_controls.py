@@ -81,7 +81,7 @@ def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
 
 
 def _button(explorer: GRMExplorer, text: str, icon: str, action: Any) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "150px"})
+    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "160px"})
     button.on_click(lambda _: explorer.try_to(action))
     return button.add_class(f"genobit-grm-{text.replace(' ', '-')}")
 

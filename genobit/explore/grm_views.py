@@ -292,15 +292,15 @@ class Pairs(View):
         table
             From `genobit.plots.closest_pairs`.
         """
-        before, self.table = self.table, table
+        self.table = table
         if not len(table):
             self.say("There is no such pair.")
             return
-        if self._frame is None or list(before.columns) != list(table.columns):
-            self._picks = Picks(self._picked)
-            self._build(self._picture)
-        else:
-            self._redraw()
+        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        self._picks = Picks(self._picked)
+        picture = draw_pairs(table)
+        drawn = picture.opts(hooks=[*_hooks(picture), self._picks.hook])
+        self.box.children = (as_widget(drawn, self._home),)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Select the rows whose two samples are both selected.
@@ -310,14 +310,10 @@ class Pairs(View):
         selected
             Places.
         """
-        if self._frame is None:
+        if self.table is None or not len(self.table):
             return
         both = self.table["samples_0"].isin(selected) & self.table["samples_1"].isin(selected)
         self._picks.show(np.flatnonzero(both).tolist())
-
-    def _picture(self, number: int) -> hv.Table:  # noqa: ARG002  the counter of the stream
-        picture = draw_pairs(self.table)
-        return picture.opts(hooks=[*_hooks(picture), self._picks.hook])
 
     def _picked(self, rows: list[int]) -> None:
         chosen = self.table.iloc[rows]

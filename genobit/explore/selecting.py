@@ -5,10 +5,15 @@ Beside `bridge`, and as replaceable: whatever depends on bokeh's sources and eve
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+
+#: Seconds in which the browser may repeat what it was told to select, after newer news too.
+ECHO = 2.0
 
 
 class Picks:
@@ -25,7 +30,8 @@ class Picks:
     def __init__(self, picked: Callable[[list[int]], None]) -> None:
         self._picked = picked
         self._selected: Any = None
-        self.shown: list[int] = []
+        self._sent: list[tuple[float, frozenset[int]]] = []
+        self.shown: frozenset[int] = frozenset()
 
     def hook(self, plot: Any, _element: Any) -> None:
         """Take hold of the source on the first frame.
@@ -38,9 +44,17 @@ class Picks:
         selected = plot.handles["source"].selected
         if selected is self._selected:
             return
+        from bokeh.models import BoxSelectTool, LassoSelectTool
+
         self._selected = selected
-        selected.indices = self.shown
+        self._send()
         selected.on_change("indices", self._on_indices)
+        for kind in (BoxSelectTool, LassoSelectTool):
+            for tool in (
+                plot.handles["plot"].select({"type": kind}) if "plot" in plot.handles else ()
+            ):
+                # Once, at the end: what is selected on the way would be drawn everywhere.
+                tool.continuous = False
 
     def show(self, indices: Sequence[int]) -> None:
         """Select these.
@@ -50,15 +64,27 @@ class Picks:
         indices
             Of points or rows.
         """
-        self.shown = [int(k) for k in indices]
+        shown = frozenset(int(k) for k in indices)
+        if shown != self.shown:
+            self.shown = shown
+            self._send()
+
+    def _send(self) -> None:
         if self._selected is not None:
-            self._selected.indices = self.shown
+            now = time.monotonic()
+            self._sent = [sent for sent in self._sent if now - sent[0] < ECHO]
+            self._sent.append((now, self.shown))
+            self._selected.indices = sorted(self.shown)
 
     def _on_indices(self, _attr: str, _old: list[int], new: list[int]) -> None:
-        # bokeh tells of what is set here too.
-        if sorted(new) != sorted(self.shown):
-            self.shown = list(new)
-            self._picked(self.shown)
+        picked = frozenset(new)
+        if picked == self.shown:
+            return
+        now = time.monotonic()
+        if any(picked == sent and now - at < ECHO for at, sent in self._sent):
+            return
+        self.shown = picked
+        self._picked(sorted(picked))
 
 
 class Boxes:
@@ -98,6 +124,7 @@ class Boxes:
         for tool in figure.select({"type": BoxSelectTool}):
             # The box is for us: nothing in the figure is to fade for it.
             tool.renderers = []
+            tool.continuous = False
         figure.on_event(SelectionGeometry, self._on_geometry)
         figure.on_event(Tap, lambda event: self._tapped(event.x, event.y))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Screen pixels of the square.
-SQUARE = 420
+SQUARE = 370
 #: What stands around the square, as shares of its side: the strip from and to, the tree from and
 #: to, the marks of what is selected, and the room beyond those.
 STRIP = (-0.012, -0.042)
@@ -181,10 +181,11 @@ def draw_heatmap(
     left, right, top = (_beside(arranged, at) for at in (TREE[1] - ROOM, 1 + ROOM, 1 + ROOM))
     return (overlay * _strip(arranged, strip) * branches).opts(
         title=_title(arranged),
-        fontsize={"title": "10pt", "xlabel": "9pt"},
+        fontsize={"title": "10pt", "xticks": "8pt"},
         frame_width=round(SQUARE * (1 + 2 * ROOM - TREE[1])),
         frame_height=round(SQUARE * (1 + ROOM)),
-        xlabel="tree: mean of the pairs that a join brings together" if ticks else "",
+        xlabel="",
+        toolbar="above",
         xticks=ticks,
         yaxis=None,
         xlim=(left, right),
@@ -229,7 +230,6 @@ def _frame(plot: Any, _element: Any) -> None:
     plot.state.grid.visible = False
     plot.state.toolbar.logo = None
     plot.state.xaxis.axis_line_color = None
-    plot.state.xaxis.axis_label_align = "start"
 
 
 def _texts(arranged: Arranged) -> list[str]:
@@ -323,7 +323,9 @@ def _title(arranged: Arranged) -> str:
     if arranged.n_samples > CLUSTERED_SAMPLES:
         notes.append(f"not clustered: more than {CLUSTERED_SAMPLES:,} samples")
     elif tree.joins < arranged.n_samples - tree.without - 1:
-        notes.append(f"tree: the last {tree.joins} joins")
+        notes.append(f"tree: mean of the pairs joined, last {tree.joins} joins")
+    elif tree.joins:
+        notes.append("tree: mean of the pairs joined")
     if tree.without:
         notes.append(f"grey: no calls, {number(tree.without, 'sample')}")
     elif np.isnan(arranged.pixels).any():

@@ -151,7 +151,11 @@ def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = No
     sides = (edges[:-1][filled], np.full(len(count), 0.5), edges[1:][filled], count * 1.0)
     columns = dict(zip(("x", "y", "x1", "y1", "count"), (*sides, count), strict=True))
     boxes = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "count", label="Bars").opts(
-        color=POINT_COLOUR, line_color="white", line_width=0.5, tools=[_bar_hover()]
+        color=POINT_COLOUR,
+        line_color="white",
+        line_width=0.5,
+        default_tools=[],
+        tools=[_bar_hover()],
     )
     shades, names = _shades(bands_of(counted.measure), low, high, top)
     overlay = shades * boxes * names * _range(between, top)
@@ -165,6 +169,7 @@ def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = No
         ylim=(0.5, top),
         xlabel=counted.measure.name,
         ylabel="pairs",
+        toolbar="above",
         show_legend=False,
         hooks=[_histogram_frame],
     )
@@ -199,7 +204,7 @@ def _range(between: tuple[float, float] | None, top: float) -> hv.Rectangles:
     boxes = [] if between is None else [(between[0], 0.5, between[1], top)]
     return hv.Rectangles(boxes, ["x", "y", "x1", "y1"], label="Range").opts(
         color=SELECTED_COLOUR,
-        fill_alpha=0.05,
+        fill_alpha=0,
         line_color=SELECTED_COLOUR,
         line_width=1.5,
         default_tools=[],
@@ -225,17 +230,15 @@ def _histogram_title(counted: Counted) -> str:
         title += f", {counted.missing:,} without a value"
     if not counted.degrees:
         return title
-    scale = ""
+    bounds = "degrees: KING's bounds"
     if counted.measure.per_kinship != 1:
-        scale = (
-            f" (bounds × {counted.measure.per_kinship:g}; a common population counts as kinship)"
-        )
+        bounds += f" × {counted.measure.per_kinship:g}; population structure adds to them"
     close = {SHORT[degree]: counted.degrees[degree] for degree in SHORT}
     if not any(close.values()):
-        return f"{title}, none closer than unrelated\ndegrees as KING bounds them{scale}"
+        return f"{title}, none closer than unrelated\n{bounds}"
     counts = [f"{name} {count:,}" for name, count in close.items() if count]
     counts.append(f"unrelated {counted.degrees['unrelated']:,}")
-    return f"{title}: {', '.join(counts)}\ndegrees as KING bounds them{scale}"
+    return f"{title}: {', '.join(counts)}\n{bounds}"
 
 
 def closest_pairs(
@@ -357,8 +360,14 @@ def draw_pairs(table: pd.DataFrame) -> hv.Table:
 
 
 def _table_frame(plot: Any, _element: Any) -> None:
+    from bokeh.models import InlineStyleSheet
     from bokeh.models.widgets import NumberFormatter
 
+    # As it comes, a selected row can hardly be told from the one above it.
+    selected = InlineStyleSheet(
+        css=".slick-cell.selected { background-color: #cfe2f3 !important; }"
+    )
+    plot.handles["table"].stylesheets = [selected]
     for column in plot.handles["table"].columns:
         counts = isinstance(column.formatter, NumberFormatter)
         column.width = 80 if counts else 130

@@ -71,9 +71,9 @@ def pca_scatter(
     kdims = [hv.Dimension(k, label=axis_label(pcs, c)) for k, c in (("x", x), ("y", y))]
     vdims = ["sample", hv.Dimension("colour", label=colour.name or "colour")]
     unseen = int(np.isnan(scores[:, [x - 1, y - 1]]).any(axis=1).sum())
-    title = f"Principal components of {number(len(scores), 'sample')}"
+    title = number(len(scores), "sample")
     if unseen:
-        title += f"\n{number(unseen, 'sample')} without scores: not drawn"
+        title += f", {unseen:,} without scores"
     return hv.Points(columns, kdims, vdims).opts(
         **_colours(colour),
         title=title,
@@ -83,8 +83,9 @@ def pca_scatter(
         fill_alpha=0.75,
         nonselection_alpha=0.12,
         selection_alpha=1.0,
-        frame_width=400,
-        frame_height=380,
+        frame_width=300,
+        frame_height=370,
+        toolbar="above",
         padding=0.05,
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "lasso_select", "box_select", "reset", _hover(colour)],
