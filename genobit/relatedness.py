@@ -72,7 +72,7 @@ class RelativesMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [0, 1], [0, 0]], [[0, 1], [1, 1], [0, 1]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.grm_pairs("king", minimum=0).compute()
+        >>> pairs = ds.genobit.grm_pairs("king", minimum=0.0884).compute()
         >>> pairs[["samples_0", "samples_1", "king", "degree"]].values.tolist()
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """

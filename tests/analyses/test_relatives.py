@@ -222,6 +222,15 @@ def test_pairs__stream_to_parquet(related: xr.Dataset, tmp_path: Path) -> None:
     assert read["king"].dtype == np.float64
 
 
+def test_planes_of_a_zarr_store__give_the_same(related: xr.Dataset, tmp_path: Path) -> None:
+    related.genobit.pack().to_zarr(tmp_path / "bits.zarr", consolidated=False)
+    bits = xr.open_zarr(tmp_path / "bits.zarr", consolidated=False)
+    expected = related.genobit.grm_pairs(minimum=0.0884).compute()
+    pd.testing.assert_frame_equal(bits.genobit.grm_pairs(minimum=0.0884).compute(), expected)
+    keep = bits.genobit.unrelated()
+    np.testing.assert_array_equal(keep, related.genobit.unrelated())
+
+
 @pytest.mark.parametrize("minimum", [np.nan, np.inf, -np.inf])
 def test_a_threshold_that_is_no_number__is_refused(related: xr.Dataset, minimum: float) -> None:
     with pytest.raises(ValueError, match="not a finite number"):

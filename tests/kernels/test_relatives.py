@@ -15,7 +15,7 @@ from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.reference import and_counts, dosages, relatives_matrices, words_of
 
-KERNELS = ("table", "popcount", "scalar")
+KERNELS = ("sums", "table", "popcount", "scalar")
 # The formulas as published round a few times more.
 TOLERANCE = {"rtol": 1e-13, "atol": 1e-14}
 
