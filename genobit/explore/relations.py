@@ -132,7 +132,7 @@ class Relations:
         if self._pcs is None:
             if not self.genotypes:
                 raise ValueError("there are no genotypes to compute them from; hand in pcs=")
-            wanted = min(COMPONENTS, self.n_samples - 1)
+            wanted = min(COMPONENTS, self.n_samples - 1, self.ds.sizes["variants"])
             if wanted < 1:
                 raise ValueError("one sample has none")
             self._pcs = self.ds.genobit.pca(wanted)

@@ -38,7 +38,7 @@ const {i, j} = special_vars.image_index
 const text = samples.data.text
 if (format == "first") return text[j] ?? ""
 if (format == "second") return text[i] ?? ""
-return isNaN(value) ? "none" : value.toFixed(4)
+return value < low ? "none" : value.toFixed(4)
 """
 
 
@@ -158,7 +158,7 @@ def draw_heatmap(
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
     label = arranged.scale.label
     image = hv.Image(
-        np.clip(arranged.pixels, *arranged.scale.limits)[::-1],
+        _drawable(arranged)[::-1],
         ["x", "y"],
         hv.Dimension("value", label=label),
         bounds=bounds,
@@ -166,11 +166,11 @@ def draw_heatmap(
     ).opts(
         cmap=palette(arranged.scale),
         clim=arranged.scale.limits,
-        clipping_colors={"NaN": NO_VALUE_COLOUR},
+        clipping_colors={"min": NO_VALUE_COLOUR},
         colorbar=True,
         clabel=arranged.scale.name,
         colorbar_opts={"width": 12, "title_text_font_size": "9pt"},
-        hooks=[_pair_hook(_texts(arranged), label)],
+        hooks=[_pair_hook(_texts(arranged), label, arranged.scale.limits)],
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "box_select", "reset"],
         active_tools=["box_select", "wheel_zoom"],
@@ -205,7 +205,7 @@ def _tree(arranged: Arranged) -> tuple[hv.Segments, list[tuple[float, str]]]:
     branches = arranged.tree.branches
     joins = branches[: arranged.tree.joins, 0]
     lines = np.empty((0, 4))
-    ticks: list[tuple[float, str]] = []
+    ticks = [(arranged.bins.start, "")]  # HoloViews cannot draw none at all
     if len(joins):
         low, high = float(joins.min()), float(joins.max())
         # Twins would leave the tree of everybody else a hair's breadth.
@@ -241,7 +241,9 @@ def _texts(arranged: Arranged) -> list[str]:
     ]
 
 
-def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
+def _pair_hook(
+    texts: list[str], label: str, limits: tuple[float, float]
+) -> Callable[[Any, Any], None]:
     def hook(plot: Any, _element: Any) -> None:
         from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 
@@ -249,7 +251,7 @@ def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
         if source is not None:
             return
         source = plot.handles["genobit_samples"] = ColumnDataSource({"text": texts})
-        formatter = CustomJSHover(args={"samples": source}, code=_PAIR)
+        formatter = CustomJSHover(args={"samples": source, "low": limits[0]}, code=_PAIR)
         plot.state.add_tools(
             HoverTool(
                 renderers=[plot.handles["glyph_renderer"]],
