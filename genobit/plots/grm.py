@@ -38,7 +38,7 @@ const {i, j} = special_vars.image_index
 const text = samples.data.text
 if (format == "first") return text[j] ?? ""
 if (format == "second") return text[i] ?? ""
-return value < low ? "none" : value.toFixed(4)
+return isNaN(value) || value <= -9 ? "none" : value.toFixed(4)
 """
 
 
@@ -155,10 +155,12 @@ def draw_heatmap(
         Colours of the samples, drawn along the rows.
     """
     bins = arranged.bins
+    # HoloViews warns of a picture of nothing but NaN.
+    nothing = bool(np.isnan(arranged.pixels).all())
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
     label = arranged.scale.label
     image = hv.Image(
-        _drawable(arranged)[::-1],
+        np.full_like(arranged.pixels, -9) if nothing else arranged.pixels[::-1],
         ["x", "y"],
         hv.Dimension("value", label=label),
         bounds=bounds,
@@ -166,11 +168,11 @@ def draw_heatmap(
     ).opts(
         cmap=palette(arranged.scale),
         clim=arranged.scale.limits,
-        clipping_colors={"min": NO_VALUE_COLOUR},
+        clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
         colorbar=True,
         clabel=arranged.scale.name,
         colorbar_opts={"width": 12, "title_text_font_size": "9pt"},
-        hooks=[_pair_hook(_texts(arranged), label, arranged.scale.limits)],
+        hooks=[_pair_hook(_texts(arranged), label)],
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "box_select", "reset"],
         active_tools=["box_select", "wheel_zoom"],
@@ -241,9 +243,7 @@ def _texts(arranged: Arranged) -> list[str]:
     ]
 
 
-def _pair_hook(
-    texts: list[str], label: str, limits: tuple[float, float]
-) -> Callable[[Any, Any], None]:
+def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
     def hook(plot: Any, _element: Any) -> None:
         from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 
@@ -251,7 +251,7 @@ def _pair_hook(
         if source is not None:
             return
         source = plot.handles["genobit_samples"] = ColumnDataSource({"text": texts})
-        formatter = CustomJSHover(args={"samples": source, "low": limits[0]}, code=_PAIR)
+        formatter = CustomJSHover(args={"samples": source}, code=_PAIR)
         plot.state.add_tools(
             HoverTool(
                 renderers=[plot.handles["glyph_renderer"]],

@@ -164,8 +164,7 @@ class TestHeatmap:
         order = arranged.tree.order
         np.testing.assert_array_equal(arranged.pixels, values[np.ix_(order, order)].astype("f4"))
         drawn = grm_heatmap(relationships(values)).Image.I.dimension_values(2, flat=False)
-        reach = arranged.scale.limits[1]
-        np.testing.assert_allclose(drawn, np.clip(arranged.pixels, -reach, reach))
+        np.testing.assert_array_equal(drawn, arranged.pixels)
 
     def test_pixels_show_the_pair_farthest_from_zero(self):
         values = families()
@@ -219,8 +218,8 @@ class TestHeatmap:
         values[3] = values[:, 3] = np.nan
         assert "grey: no calls, 1 sample" in title(grm_heatmap(relationships(values)))
 
-    @pytest.mark.parametrize("n_samples", [1, 2, 3])
-    @pytest.mark.parametrize("method", [*MEASURES, "something else"])
+    @pytest.mark.parametrize("n_samples", [1, 2])
+    @pytest.mark.parametrize("method", ["king", "ibs", "something else"])
     def test_bokeh_draws_few_samples(self, method, n_samples):
         hv.render(grm_heatmap(relationships(families(1, n_samples), method), selected=[0]))
 
