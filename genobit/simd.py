@@ -17,8 +17,6 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``a & b``, ``a | b``, ``a ^ b``             lane by lane
 ``a + b``, ``a - b``                        lane by lane, wrapping
 ``andnot(a, b)``                            ``a & ~b``
-``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of lanes of bytes
-``exchange(a, b, n)``                       their lanes as a matrix, blocks of n bits exchanged
 ``popcount(a)``                             bits set, lane by lane
 ``load_table(tables, offsets, i)``          16 bytes from ``tables[offsets[i]]``, for ``lookup``
 ``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
@@ -139,7 +137,7 @@ for _operation, _instruction in (
     _register(_operation, _instruction)
 
 
-def _address(context: Any, builder: Any, array: Any, value: Any, index: Any, pointee: Any) -> Any:
+def address(context: Any, builder: Any, array: Any, value: Any, index: Any, pointee: Any) -> Any:
     """Pointer to ``array[index]`` of a C-contiguous one-dimensional array, as ``pointee*``."""
     data = context.make_array(array)(context, builder, value).data
     return builder.bitcast(builder.gep(data, [index]), pointee.as_pointer())
@@ -149,7 +147,7 @@ def _loader(lanes: Lanes) -> Any:
     @intrinsic  # type: ignore[misc]
     def load(typing: Any, array: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = _address(context, builder, signature.args[0], *arguments, lanes.vector)
+            pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
             return builder.load(pointer, align=1)
 
         return lanes(array, types.intp), generate
@@ -176,7 +174,7 @@ def store_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + BYTE_LANES] = value``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _address(context, builder, signature.args[0], *arguments[:2], bytes_.vector)
+        pointer = address(context, builder, signature.args[0], *arguments[:2], bytes_.vector)
         builder.store(arguments[2], pointer, align=1)
         return context.get_dummy_value()
 
@@ -188,7 +186,7 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
     """Eight bytes from ``array[index]`` as one word, the first byte lowest."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _address(context, builder, signature.args[0], *arguments, ir.IntType(64))
+        pointer = address(context, builder, signature.args[0], *arguments, ir.IntType(64))
         return builder.load(pointer, align=1)
 
     return types.uint64(array, types.intp), generate
@@ -244,65 +242,6 @@ def andnot(typing: Any, a: Any, b: Any) -> Any:
     return a(a, b), generate
 
 
-def _shift(instruction: str) -> Any:
-    @intrinsic  # type: ignore[misc]
-    def shift(typing: Any, a: Any, distance: Any) -> Any:
-        """Each 64-bit word of a register, shifted; of lanes of bytes the eight of a word together.
-
-        Bytes have no shift of their own in most instruction sets. Whoever shifts them masks what
-        came over from the neighbour.
-        """
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            count = a.bits * a.count // 64
-            wide = ir.VectorType(ir.IntType(64), count)
-            undefined = ir.Constant(wide, ir.Undefined)
-            first = builder.insert_element(undefined, arguments[1], ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
-            distances = builder.shuffle_vector(first, undefined, zeros)
-            moved = getattr(builder, instruction)(builder.bitcast(arguments[0], wide), distances)
-            return builder.bitcast(moved, a.vector)
-
-        return a(a, types.uint64), generate
-
-    return shift
-
-
-shift_left = _shift("shl")
-shift_right = _shift("lshr")
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[misc]
-def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
-    """Two rows of blocks of ``bits`` bits, the odd blocks of one exchanged with the even of two.
-
-    ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step
-    of a transpose. ``bits`` is a number written in the source, 8 or more.
-    """
-    if not isinstance(bits, types.IntegerLiteral):
-        return None
-    width = bits.literal_value
-    blocks = a.bits * a.count // width
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Lanes of 64 bits at most, which every host has: wider blocks are several of them.
-        lane = min(width, 64)
-        each = width // lane
-        vector = ir.VectorType(ir.IntType(lane), blocks * each)
-        left, right = (builder.bitcast(x, vector) for x in arguments[:2])
-        found = []
-        for odd in (0, 1):
-            source: list[int] = []
-            for k in range(blocks):
-                first = (k // 2 * 2 + odd) * each + (blocks * each if k % 2 else 0)
-                source.extend(range(first, first + each))
-            order = ir.Constant(ir.VectorType(ir.IntType(32), blocks * each), source)
-            found.append(builder.bitcast(builder.shuffle_vector(left, right, order), a.vector))
-        return context.make_tuple(builder, signature.return_type, found)
-
-    return types.UniTuple(a, 2)(a, a, bits), generate
-
-
 @intrinsic  # type: ignore[misc]
 def popcount(typing: Any, a: Any) -> Any:
     """Bits set in each lane, or in one scalar word."""
@@ -324,9 +263,9 @@ def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         octet, sixteen = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
-        place = _address(context, builder, signature.args[1], *arguments[1:], octet)
+        place = address(context, builder, signature.args[1], *arguments[1:], octet)
         offset = builder.zext(builder.load(place), arguments[2].type)
-        pointer = _address(context, builder, signature.args[0], arguments[0], offset, sixteen)
+        pointer = address(context, builder, signature.args[0], arguments[0], offset, sixteen)
         table = builder.load(pointer, align=1)
         repeat = [i % 16 for i in range(BYTE_LANES)]
         return builder.shuffle_vector(
@@ -363,7 +302,7 @@ def store_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + WORD_LANES] = value`` for a uint64 array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _address(context, builder, signature.args[0], *arguments[:2], words.vector)
+        pointer = address(context, builder, signature.args[0], *arguments[:2], words.vector)
         builder.store(arguments[2], pointer, align=8)
         return context.get_dummy_value()
 
@@ -376,7 +315,7 @@ def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         narrow = ir.VectorType(ir.IntType(32), WORD_LANES)
-        pointer = _address(context, builder, signature.args[0], *arguments[:2], narrow)
+        pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
         total = builder.add(builder.load(pointer, align=4), builder.trunc(arguments[2], narrow))
         builder.store(total, pointer, align=4)
         return context.get_dummy_value()
@@ -400,7 +339,7 @@ def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
         odd = builder.lshr(pairs, ir.Constant(wide, [8] * half))
         for offset, part in ((0, even), (half, odd)):
             position = builder.add(arguments[1], arguments[1].type(offset))
-            pointer = _address(context, builder, signature.args[0], arguments[0], position, wide)
+            pointer = address(context, builder, signature.args[0], arguments[0], position, wide)
             builder.store(builder.add(builder.load(pointer, align=2), part), pointer, align=2)
         return context.get_dummy_value()
 
@@ -412,7 +351,7 @@ def _byte_mask(comparison: str) -> Any:
     def mask(typing: Any, array: Any, index: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             octets = ir.VectorType(ir.IntType(8), 64)
-            pointer = _address(context, builder, signature.args[0], *arguments[:2], octets)
+            pointer = address(context, builder, signature.args[0], *arguments[:2], octets)
             undefined = ir.Constant(octets, ir.Undefined)
             first = builder.insert_element(undefined, arguments[2], ir.IntType(32)(0))
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from genobit import simd
 from genobit._jit import njit
+from genobit.kernels import lane_moves
 from genobit.simd import (
     BYTE_LANES,
     WORD_LANES,
@@ -61,12 +62,12 @@ def test_lanes_of_words__do_what_numpy_does(x: list[int], y: list[int], start: i
 @njit
 def _move(x, y, distance, out):
     a, b = load_words(x, 0), load_words(y, 0)
-    simd.store_words(out, 0, simd.shift_left(a, distance))
-    simd.store_words(out, WORD_LANES, simd.shift_right(a, distance))
-    c, d = simd.exchange(a, b, 16)
+    simd.store_words(out, 0, lane_moves.shift_left(a, distance))
+    simd.store_words(out, WORD_LANES, lane_moves.shift_right(a, distance))
+    c, d = lane_moves.exchange(a, b, 16)
     simd.store_words(out, 2 * WORD_LANES, c)
     simd.store_words(out, 3 * WORD_LANES, d)
-    c, d = simd.exchange(a, b, 128)
+    c, d = lane_moves.exchange(a, b, 128)
     simd.store_words(out, 4 * WORD_LANES, c)
     simd.store_words(out, 5 * WORD_LANES, d)
 

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit._jit import njit
-from genobit.simd import (
-    WORD_LANES,
-    broadcast,
-    exchange,
-    load_words,
-    popcount,
-    shift_left,
-    shift_right,
-    store_words,
-)
+from genobit.kernels.lane_moves import exchange, prefetch, shift_left, shift_right
+from genobit.simd import WORD_LANES, broadcast, load_words, popcount, store_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,9 +105,24 @@ def _swap(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
 
 
 @njit
-def _wide_steps(block: NDArray[np.uint64]) -> None:
-    """Steps of 32 and 16 bits, on four rows 16 apart."""
+def _prefetch_rows(array: NDArray[np.uint64], start: int, stride: int, first: int) -> None:
+    """Ask for eight words of each of four rows; they may lie on two lines."""
+    for k in range(first, first + 4):
+        prefetch(array, start + k * stride)
+        prefetch(array, start + k * stride + WORD_LANES - 1)
+
+
+@njit
+def _wide_steps(
+    block: NDArray[np.uint64], words: NDArray[np.uint64], start: int, stride: int
+) -> None:
+    """Steps of 32 and 16 bits, on four rows 16 apart.
+
+    Meanwhile eight words of 64 rows from ``words[start]`` on are asked for, unless that is -1.
+    """
     for k in range(0, 16 * WORD_LANES, WORD_LANES):
+        if start >= 0:
+            _prefetch_rows(words, start, stride, k // WORD_LANES * 4)
         a, b = load_words(block, k), load_words(block, k + 16 * WORD_LANES)
         c, d = load_words(block, k + 32 * WORD_LANES), load_words(block, k + 48 * WORD_LANES)
         a, c = _swap(a, c, 32, 0x00000000FFFFFFFF)
@@ -129,10 +136,15 @@ def _wide_steps(block: NDArray[np.uint64]) -> None:
 
 
 @njit
-def _middle_steps(block: NDArray[np.uint64]) -> None:
-    """Steps of 8 and 4 bits, on four rows 4 apart."""
-    for start in range(0, 64 * WORD_LANES, 16 * WORD_LANES):
-        for k in range(start, start + 4 * WORD_LANES, WORD_LANES):
+def _middle_steps(
+    block: NDArray[np.uint64], out: NDArray[np.uint64], start: int, stride: int
+) -> None:
+    """Steps of 8 and 4 bits, on four rows 4 apart; asks for lines of ``out`` as `_wide_steps`."""
+    for quarter in range(4):
+        for row in range(4):
+            k = (16 * quarter + row) * WORD_LANES
+            if start >= 0:
+                _prefetch_rows(out, start, stride, 16 * quarter + 4 * row)
             a, b = load_words(block, k), load_words(block, k + 4 * WORD_LANES)
             c, d = load_words(block, k + 8 * WORD_LANES), load_words(block, k + 12 * WORD_LANES)
             a, c = _swap(a, c, 8, 0x00FF00FF00FF00FF)
@@ -199,8 +211,8 @@ def _transpose_words(
 @njit
 def transpose_eight(block: NDArray[np.uint64]) -> None:
     """Transpose eight 64 x 64 bit matrices in place; word k of row b is ``block[8 b + k]``."""
-    _wide_steps(block)
-    _middle_steps(block)
+    _wide_steps(block, block, -1, 0)
+    _middle_steps(block, block, -1, 0)
     _narrow_steps(block, block, 0, WORD_LANES)
 
 
@@ -230,20 +242,31 @@ def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint6
 
 @njit
 def _finish_lines(
-    tile: NDArray[np.uint64], lanes: int, bit: int, first: int, out: NDArray[np.uint64]
+    tile: NDArray[np.uint64],
+    bit: int,
+    first: int,
+    out: NDArray[np.uint64],
+    words: NDArray[np.uint64],
+    ahead: int,
+    stride: int,
 ) -> None:
-    """The bit steps of a gathered tile, whose words begin at ``bit``, and its lines of ``out``."""
+    """The bit steps of a gathered tile, whose words begin at ``bit``, and its lines of ``out``.
+
+    ``ahead`` is where the next tile of ``words`` starts, -1 where there is none.
+    """
     bits, width = out.shape
     target = out.reshape(-1)
-    for lane in range(lanes):
+    for lane in range(min(WORD_LANES, (bits - bit + 63) // 64)):
         block = tile[BLOCK * lane : BLOCK * (lane + 1)]
-        _wide_steps(block)
-        _middle_steps(block)
-        if bit + 64 <= bits:
-            _narrow_steps(block, target, bit * width + first, width)
+        at = bit * width + first
+        whole = bit + 64 <= bits
+        _wide_steps(block, words, ahead + 64 * lane * stride if ahead >= 0 else -1, stride)
+        _middle_steps(block, target, at if whole else -1, width)
+        if whole:
+            _narrow_steps(block, target, at, width)
         else:
             _narrow_steps(block, block, 0, WORD_LANES)
-            for b in range(min(64, bits - bit)):
+            for b in range(bits - bit):
                 for g in range(WORD_LANES):
                     out[bit + b, first + g] = block[b * WORD_LANES + g]
         bit += 64
@@ -258,8 +281,8 @@ def _transpose_group(
     bits, width = out.shape
     block, target = stage.reshape(-1), out.reshape(-1)
     _staged(words, row, w, stage)
-    _wide_steps(block)
-    _middle_steps(block)
+    _wide_steps(block, block, -1, 0)
+    _middle_steps(block, block, -1, 0)
     _narrow_steps(block, block, 0, WORD_LANES)
     if width == 1 and 64 * (w + WORD_LANES) <= bits:
         for k in range(0, 64, WORD_LANES):
@@ -283,17 +306,19 @@ def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None
         for left in range(0, n, WORD_LANES):
             # The last words are done with those before them, again: no row is cut short.
             w = max(0, min(left, n - WORD_LANES))
-            lanes = min(WORD_LANES, n)
             if row + FEW_ROWS >= rows:
                 for start in range(row, rows, 64):
                     _transpose_group(words, start, w, stage[:64], out)
                 continue
-            if row + TILE_ROWS <= rows and lanes == WORD_LANES:
+            ahead = -1
+            if row + TILE_ROWS <= rows and n >= WORD_LANES:
                 _gather(flat, row * n + w, n, tile)
+                if left + 2 * WORD_LANES <= n:
+                    ahead = row * n + left + WORD_LANES
             else:
                 _staged(words, row, w, stage)
                 _gather(stage.reshape(-1), 0, WORD_LANES, tile)
-            _finish_lines(tile, lanes, 64 * w, row >> 6, out)
+            _finish_lines(tile, 64 * w, row >> 6, out, flat, ahead, n)
 
 
 def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:

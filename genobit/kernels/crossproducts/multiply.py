@@ -21,7 +21,8 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.crossproducts.coding import two_bits
 from genobit.kernels.crossproducts.registers import OCTETS, multiply_add, repeat, total, zero_sums
-from genobit.simd import load_bytes, shift_right
+from genobit.kernels.lane_moves import shift_right
+from genobit.simd import load_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

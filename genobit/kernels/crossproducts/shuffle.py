@@ -22,7 +22,8 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.crossproducts.coding import two_bits
 from genobit.kernels.crossproducts.registers import OCTETS, repeat, total
-from genobit.simd import load_bytes, lookup, shift_right, zero_bytes
+from genobit.kernels.lane_moves import shift_right
+from genobit.simd import load_bytes, lookup, zero_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

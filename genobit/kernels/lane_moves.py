@@ -1,0 +1,94 @@
+"""Bits and blocks that move between the lanes of registers, and lines that come before them.
+
+========================================  ================================================
+``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of lanes of bytes
+``exchange(a, b, n)``                       one step of a transpose of blocks of n bits
+``prefetch(array, i)``                      ask for the cache line of ``array[i]``
+========================================  ================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from genobit.simd import address
+
+
+def _shift(instruction: str) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def shift(typing: Any, a: Any, distance: Any) -> Any:
+        """Each 64-bit word of a register, shifted; of lanes of bytes the eight of a word together.
+
+        Bytes have no shift of their own in most instruction sets. Whoever shifts them masks what
+        came over from the neighbour.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            count = a.bits * a.count // 64
+            wide = ir.VectorType(ir.IntType(64), count)
+            undefined = ir.Constant(wide, ir.Undefined)
+            first = builder.insert_element(undefined, arguments[1], ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
+            distances = builder.shuffle_vector(first, undefined, zeros)
+            moved = getattr(builder, instruction)(builder.bitcast(arguments[0], wide), distances)
+            return builder.bitcast(moved, a.vector)
+
+        return a(a, types.uint64), generate
+
+    return shift
+
+
+shift_left = _shift("shl")
+shift_right = _shift("lshr")
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[misc]
+def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
+    """Two rows of blocks of ``bits`` bits, the odd blocks of one exchanged with the even of two.
+
+    ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step
+    of a transpose. ``bits`` is a number written in the source, 8 or more.
+    """
+    if not isinstance(bits, types.IntegerLiteral):
+        return None
+    width = bits.literal_value
+    blocks = a.bits * a.count // width
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # Lanes of 64 bits at most, which every host has: wider blocks are several of them.
+        lane = min(width, 64)
+        each = width // lane
+        vector = ir.VectorType(ir.IntType(lane), blocks * each)
+        left, right = (builder.bitcast(x, vector) for x in arguments[:2])
+        found = []
+        for odd in (0, 1):
+            source: list[int] = []
+            for k in range(blocks):
+                first = (k // 2 * 2 + odd) * each + (blocks * each if k % 2 else 0)
+                source.extend(range(first, first + each))
+            order = ir.Constant(ir.VectorType(ir.IntType(32), blocks * each), source)
+            found.append(builder.bitcast(builder.shuffle_vector(left, right, order), a.vector))
+        return context.make_tuple(builder, signature.return_type, found)
+
+    return types.UniTuple(a, 2)(a, a, bits), generate
+
+
+@intrinsic  # type: ignore[misc]
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of ``array[index]``, which will be read or written soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        octet, number = ir.IntType(8), ir.IntType(32)
+        pointer = address(context, builder, signature.args[0], *arguments, octet)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        # To read, into all levels, of the data cache.
+        builder.call(function, [pointer, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
