@@ -15,8 +15,9 @@ import xarray as xr
 from genobit import model, packed
 from genobit.components import ComponentMethods
 from genobit.crossproducts import CrossproductMethods
-from genobit.options import get_options
+from genobit.eager import computed
 from genobit.relatedness import RelativesMethods
+from genobit.relationships import RelationshipMethods
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 
 @xr.register_dataset_accessor("genobit")
-class GenobitDatasetAccessor(ComponentMethods, CrossproductMethods, RelativesMethods):
+class GenobitDatasetAccessor(
+    ComponentMethods, CrossproductMethods, RelationshipMethods, RelativesMethods
+):
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -230,7 +233,7 @@ class GenobitDatasetAccessor(ComponentMethods, CrossproductMethods, RelativesMet
             attributes["window"] = str(window)
             dims = (model.VARIANTS, "offsets")
             band = xr.DataArray(data, coords, dims, statistic, attributes)
-            return _computed(band) if compute else band
+            return computed(band) if compute else band
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
@@ -246,7 +249,7 @@ class GenobitDatasetAccessor(ComponentMethods, CrossproductMethods, RelativesMet
         }
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
         matrix = xr.DataArray(data, coords, dims, statistic, attributes)
-        return _computed(matrix) if compute else matrix
+        return computed(matrix) if compute else matrix
 
     def ld_pairs(
         self,
@@ -302,23 +305,6 @@ class GenobitDatasetAccessor(ComponentMethods, CrossproductMethods, RelativesMet
         )
         parts = [Delayed(key, graph, layer=key[0]) for key in keys]
         return dd.from_delayed(parts, meta=example, verify_meta=False)
-
-
-def _computed(result: xr.DataArray) -> xr.DataArray:
-    """The result in memory, unless that would take more than the user allows at once."""
-    from genobit.lazy.tiles import in_memory
-
-    limit = get_options().eager_limit
-    if result.nbytes > limit:
-        shape = " x ".join(f"{size:,}" for size in result.shape)
-        msg = (
-            f"the {result.name} of {shape} pairs takes {result.nbytes / 2**30:,.1f} GiB, more than "
-            f"eager_limit ({limit / 2**30:,.1f} GiB): leave out compute=True and take or store "
-            "what you need of the lazy result, use window= or ld_pairs(), select variants, or "
-            "raise gb.set_options(eager_limit=...)"
-        )
-        raise MemoryError(msg)
-    return result.copy(data=in_memory(result.data))
 
 
 def _require_dataset(other: object) -> None:

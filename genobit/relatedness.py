@@ -13,6 +13,8 @@ import xarray as xr
 from genobit import model, packed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import dask.dataframe as dd
     from numpy.typing import NDArray
 
@@ -26,8 +28,7 @@ class RelativesMethods:
     _ds: xr.Dataset
 
     if TYPE_CHECKING:
-
-        def grm(self, method: str, *, missing: Any, allele_frequency: Any) -> xr.DataArray: ...  # noqa: D102
+        grm: Callable[..., xr.DataArray]
 
     def grm_pairs(
         self,

@@ -133,6 +133,7 @@ def pair_sums(
     per_sample: Sequence[da.Array] = (),
     whole: Sequence[da.Array] = (),
     groups: Sequence[Sequence[int]] | None = None,
+    layers: int | None = None,
     dtype: DTypeLike = np.float64,
 ) -> da.Array:
     """Symmetric matrix of all pairs of samples: ``finish`` of the sums of ``partial``.
@@ -145,8 +146,8 @@ def pair_sums(
         blocks of ``along``. Sums are added up over variants, in any grouping.
     finish
         ``finish(sums, a, b, whole) -> tile``: the sums of each group, the blocks of
-        ``per_sample`` of both tiles, and the arrays ``whole``. With ``groups`` the tile has them
-        as its first axis.
+        ``per_sample`` of both tiles, and the arrays ``whole``. The tile is (rows, columns), or
+        (layers, rows, columns) where there are ``layers``.
     samples
         The planes.
     along
@@ -157,19 +158,21 @@ def pair_sums(
         Arrays that every tile gets complete.
     groups
         Numbers of the chunks whose sums are kept apart (chromosomes); all in one by default.
+    layers
+        How many matrices a tile is of, where it is not just one.
     dtype
         Of the result.
 
     Returns
     -------
-        (samples, samples), or (groups, samples, samples), lazy. Tiles on and above the diagonal
+        (samples, samples), or (layers, samples, samples), lazy. Tiles on and above the diagonal
         are computed, the others are transposes of the same tasks.
     """
     tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
     whole = [array.rechunk(-1) for array in whole]
     inputs = [*samples.planes, *along, *per_sample, *whole]
     name = "genobit-pair-sums-" + tokenize(
-        partial, finish, [array.name for array in inputs], samples.variants, groups
+        partial, finish, [array.name for array in inputs], samples.variants, groups, layers
     )
     layer: dict[Any, Any] = {}
 
@@ -180,7 +183,7 @@ def pair_sums(
         second = None if i == j else block(samples.planes, j, k)
         return samples.variants[k], block(samples.planes, i, k), second, block(along, k)
 
-    prefix = () if groups is None else (0,)
+    prefix = () if layers is None else (0,)
     for i in range(len(tiles)):
         for j in range(i, len(tiles)):
             totals = []
@@ -196,7 +199,7 @@ def pair_sums(
             if i < j:
                 layer[name, *prefix, j, i] = (_mirrored, (name, *prefix, i, j))
     graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
-    first = () if groups is None else ((len(parts),),)
+    first = () if layers is None else ((layers,),)
     return da.Array(graph, name, chunks=(*first, tiles, tiles), dtype=dtype)
 
 

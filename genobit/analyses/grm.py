@@ -1,0 +1,476 @@
+"""Genomic relationship matrices.
+
+With g the dosage of an allele of frequency p in a sample, and q = 1 - p, a relationship is
+sum z z' / sum w over the variants, where
+
+=================  ==============================  ==========  ============================
+method             z                               w           reference
+=================  ==============================  ==========  ============================
+vanraden1          g - 2p                          2pq         VanRaden 2008, method 1
+vanraden2, gcta    (g - 2p) / sqrt(2pq)            1           VanRaden 2008, method 2;
+                                                               Yang et al. 2011
+dominance          -2p^2, 2pq, -2q^2 for g = 0..2  (2pq)^2     Vitezica et al. 2013
+=================  ==============================  ==========  ============================
+
+A variant on which all samples are alike has z = w = 0. "endelman_jannink" shrinks vanraden1
+(Endelman and Jannink 2012, equations 13 to 18), "hadamard" squares its entries and divides by
+their mean on the diagonal: additive by additive epistasis (Henderson 1985, Vitezica et al. 2017).
+
+Missing calls have z = 0. With "mean" (their mean was imputed) the denominator is over all
+variants, with "pairwise" over those called in both samples.
+
+vanraden1 without missing calls is integer arithmetic to one last division. With M the dosages of
+n samples, B = M M' 1 and allele counts c = M' 1,
+
+    A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c,
+
+and M M' is the ternary product of dosages less one plus what belongs to rows. So a matrix is the
+same bits however variants and samples were cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from genobit.lazy.pair_sums import SampleChunks, Sums, pair_sums, planes_of, sample_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.grm import Chunk
+
+LONG_NAMES = {
+    "vanraden1": "genomic relationship (VanRaden 1)",
+    "vanraden2": "genomic relationship (VanRaden 2)",
+    "gcta": "genomic relationship (GCTA)",
+    "endelman_jannink": "genomic relationship, shrunk (Endelman and Jannink)",
+    "dominance": "dominance relationship (Vitezica)",
+    "hadamard": "additive by additive relationship (Hadamard)",
+    "king": "kinship (KING-robust)",
+    "ibs": "share of alleles identical by state",
+}
+MISSING = {
+    "mean": "mean imputed: a missing call counts 0, denominators are over all variants",
+    "pairwise": "pairwise complete: sums are over the variants called in both samples",
+}
+_CHOICES = {
+    "gcta": ("pairwise", "mean"),
+    "king": ("pairwise",),
+    "ibs": ("pairwise",),
+    "endelman_jannink": ("mean",),
+}
+_BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
+_BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
+
+Groups = Sequence[Sequence[int]]
+
+
+class Matrix(NamedTuple):
+    """A relationship matrix, or one for each contig left out."""
+
+    values: da.Array
+    """float64 (samples, samples) or (contigs, samples, samples)."""
+    compared: da.Array | None
+    """Variants called in both samples, of the shape of ``values``; None where calls are imputed."""
+
+
+def check(method: str, missing: str | None, *, frequency: bool, loco: bool) -> str:
+    """Return the missing rule in force.
+
+    Raises
+    ------
+    ValueError
+        For a method that does not exist, or one that cannot do what is asked.
+    """
+    if method not in LONG_NAMES:
+        msg = f"method={method!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
+        raise ValueError(msg)
+    choices = _CHOICES.get(method, ("mean", "pairwise"))
+    if missing is not None and missing not in choices:
+        msg = f"method={method!r} takes missing={' or '.join(map(repr, choices))}, not {missing!r}"
+        raise ValueError(msg)
+    if frequency and method not in _BY_FREQUENCY:
+        msg = f"method={method!r} uses no allele frequencies: leave out allele_frequency="
+        raise ValueError(msg)
+    if loco and method not in _BY_CONTIG:
+        msg = f"loco=True goes with {', '.join(sorted(_BY_CONTIG))}, not with method={method!r}"
+        raise ValueError(msg)
+    return missing or choices[0]
+
+
+def matrix(
+    method: str,
+    samples: SampleChunks,
+    *,
+    missing: str,
+    frequency: NDArray[np.float64] | None = None,
+    contigs: Groups | None = None,
+) -> Matrix:
+    """Relationship matrix of samples.
+
+    Parameters
+    ----------
+    method, missing
+        Checked by `check`.
+    samples
+        Planes by samples.
+    frequency
+        Of the counted allele in the base population, (variants,); by default that of the samples.
+    contigs
+        Chunks of each contig: a matrix without each of them.
+
+    Returns
+    -------
+        Lazy.
+    """
+    if method in {"king", "ibs"}:
+        from genobit.analyses import relatives
+
+        function = relatives.king if method == "king" else relatives.ibs
+        return Matrix(function(samples), relatives.variants_compared(samples))
+    if method == "hadamard":
+        additive = matrix(
+            "vanraden1", samples, missing=missing, frequency=frequency, contigs=contigs
+        )
+        return additive._replace(values=_hadamard(additive.values))
+    sums = _Sums.of(method, samples, frequency, pairwise=missing == "pairwise")
+    if method == "endelman_jannink":
+        return Matrix(_shrunk(sums, samples), None)
+    return sums.matrix(samples, contigs)
+
+
+class _Sums(NamedTuple):
+    """What is summed over variants, and how."""
+
+    along: tuple[da.Array, ...]
+    """Copies, called, values, weights and frequency of `kernels.grm.Chunk`."""
+    samples: int
+    exact: bool
+    """Count chunks without missing calls in integers."""
+    own: bool
+    """Frequencies are those of the samples."""
+    pairwise: bool
+    counted: bool
+    """Weights are 0 or 1."""
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        samples: SampleChunks,
+        given: NDArray[np.float64] | None,
+        *,
+        pairwise: bool,
+    ) -> _Sums:
+        copies, called = samples.copies, samples.called
+        if given is None:
+            frequency = da.map_blocks(_frequency, copies, called, dtype=np.float64)
+        else:
+            frequency = da.from_array(given, chunks=(samples.variants,))
+        name = "vanraden1" if method == "endelman_jannink" else method
+        values = da.map_blocks(
+            _values, frequency, name, dtype=np.float32, new_axis=1, chunks=(samples.variants, (4,))
+        )
+        weights = da.map_blocks(_weights, frequency, name, dtype=np.float64)
+        return cls(
+            (copies, called, values, weights, frequency),
+            samples=sum(samples.tiles),
+            exact=name == "vanraden1",
+            own=given is None,
+            pairwise=pairwise,
+            counted=name in {"vanraden2", "gcta"},
+        )
+
+    def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
+        """The matrix, or one without each contig."""
+        groups = [range(len(samples.variants))] if contigs is None else contigs
+        plan = _Plan(self.samples, self.exact, self.own, self.pairwise, self.counted)
+        terms = sample_sums(
+            partial(_terms, plan),
+            samples,
+            along=self.along,
+            groups=groups,
+            dtype=np.int64 if self.own else np.float64,
+        )
+        tiles = pair_sums(
+            partial(_tile, plan),
+            partial(_finish, plan, [list(group) for group in groups], contigs is not None),
+            samples,
+            along=self.along,
+            per_sample=[terms],
+            whole=self._statistics(samples, plan),
+            groups=groups,
+            layers=len(groups) * (1 + self.pairwise),
+        )
+        values = tiles[: len(groups)]
+        compared = tiles[len(groups) :] if self.pairwise else None
+        if contigs is None:
+            return Matrix(values[0], None if compared is None else compared[0])
+        return Matrix(values, compared)
+
+    def _statistics(self, samples: SampleChunks, plan: _Plan) -> list[da.Array]:
+        copies, called, _, weights, frequency = self.along
+        rows = (1,) * len(samples.variants)
+        counted = da.map_blocks(
+            partial(_counted, plan), copies, called, dtype=np.int64, new_axis=1, chunks=(rows, (3,))
+        )
+        summed = da.map_blocks(
+            partial(_summed, plan),
+            called,
+            weights,
+            frequency,
+            dtype=np.float64,
+            new_axis=1,
+            chunks=(rows, (2,)),
+        )
+        return [counted, summed]
+
+
+class _Plan(NamedTuple):
+    """What every task of a matrix needs to know."""
+
+    samples: int
+    exact: bool
+    own: bool
+    pairwise: bool
+    counted: bool
+
+    def complete(self, called: NDArray[np.int64]) -> bool:
+        """Whether a chunk of variants counts in integers: it must miss no call."""
+        return self.exact and bool((called == self.samples).all())
+
+
+def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):
+        return copies / (2 * called)
+
+
+def _variance(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+    """2pq; 0 where nothing is called."""
+    return np.nan_to_num(2 * frequency * (1 - frequency))
+
+
+def _weights(frequency: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    variance = _variance(frequency)
+    if method == "vanraden1":
+        return variance
+    return variance**2 if method == "dominance" else (variance > 0).astype(np.float64)
+
+
+def _values(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32]:
+    """What a missing call and the dosages 0, 1 and 2 count: (variants, 4)."""
+    p, variance = np.nan_to_num(frequency), _variance(frequency)
+    out = np.zeros((p.size, 4))
+    if method == "dominance":
+        out[:, 1:] = np.stack([-2 * p**2, variance, -2 * (1 - p) ** 2], axis=1)
+    else:
+        out[:, 1:] = np.arange(3) - 2 * p[:, None]
+    if method in {"vanraden2", "gcta"}:
+        out /= np.sqrt(np.where(variance > 0, variance, 1))[:, None]
+    if method != "vanraden1":
+        # A frequency that is given may be 0 or 1 where the samples differ: no finite weight.
+        out[variance == 0] = 0
+    return out.astype(np.float32)
+
+
+def _counted(
+    plan: _Plan, copies: NDArray[np.int64], called: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Of variants counted in integers: how many, sum of c and sum of c^2."""
+    if not plan.complete(called):
+        return np.zeros((1, 3), np.int64)
+    return np.array([[copies.size, copies.sum(), (copies * copies).sum()]], np.int64)
+
+
+def _summed(
+    plan: _Plan,
+    called: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    frequency: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sum of the weights, and sum of (2p)^2 of variants counted in integers."""
+    squares = (4 * frequency**2).sum() if plan.complete(called) else 0.0
+    return np.array([[weights.sum(), squares]])
+
+
+def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk]]:
+    """Chunks that count in integers, and the others."""
+    from genobit.kernels.grm import Chunk
+
+    every = [Chunk(*chunk) for chunk in chunks]
+    complete = [chunk for chunk in every if plan.complete(chunk.called)]
+    return complete, [chunk for chunk in every if not plan.complete(chunk.called)]
+
+
+def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+    """What belongs to a sample in the numerator: n^2 sum g - n sum g c, or sum g - sum 2p g."""
+    from genobit.kernels import grm as kernels
+
+    complete, _ = _parted(plan, chunks)
+    if not complete:
+        rows = chunks[0][0].planes[0].shape[0]
+        return (np.zeros(rows, np.int64 if plan.own else np.float64),)
+    copies, n = kernels.copies_of_samples(complete), plan.samples
+    if plan.own:
+        return (n * n * copies - n * kernels.copies_shared(complete),)
+    return (copies - kernels.copies_expected(complete),)
+
+
+def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+    """Products counted and summed, weights and variants compared where calls are missing.
+
+    The last two are scalars: weights and variants of the chunks without missing calls.
+    """
+    from genobit.kernels import grm as kernels
+
+    complete, others = _parted(plan, chunks)
+    products = kernels.centred_products(complete) if complete else None
+    values = kernels.weighted_products(others) if others else None
+    if not plan.pairwise:
+        return products, values, None, None, None, None
+    every = complete + others
+    partly = [chunk for chunk in every if (chunk.called < plan.samples).any()]
+    wholly = [chunk for chunk in every if not (chunk.called < plan.samples).any()]
+    weights = None if plan.counted or not partly else kernels.weights_compared(partly)
+    compared = kernels.variants_compared(partly) if partly else None
+    common = np.array(sum(float(chunk.weights.sum()) for chunk in wholly))
+    number = np.array(sum(int((chunk.weights > 0).sum()) for chunk in wholly))
+    return products, values, weights, compared, common, number
+
+
+def _without(sums: Sequence[Sums], k: int, position: int) -> Any:
+    """The sum over groups, less group k where that is not -1; 0 where nothing was summed."""
+    parts = [array for array in (part[position] for part in sums) if array is not None]
+    if not parts:
+        return 0
+    total = parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+    own = sums[k][position] if k >= 0 else None
+    return total if own is None else total - own
+
+
+def _finish(
+    plan: _Plan,
+    groups: list[list[int]],
+    leave_out: bool,  # noqa: FBT001 - bound by `partial`
+    sums: Sequence[Sums],
+    a: Sequence[NDArray[Any]],
+    b: Sequence[NDArray[Any]],
+    whole: Sequence[NDArray[Any]],
+) -> NDArray[np.float64]:
+    values, compared = [], []
+    counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
+    for k in range(len(groups)) if leave_out else (-1,):
+        part = partial(_without, sums, k)
+        kept = [g for g in range(len(groups)) if g != k]
+        terms = [side[0][:, kept].sum(axis=1) for side in (a, b)]
+        numbers = sum(counted[g] for g in kept), sum(summed[g] for g in kept)
+        values.append(_relationship(plan, part, terms, *numbers))
+        if plan.pairwise:
+            tile = np.broadcast_to(part(3) + part(5), values[-1].shape)
+            compared.append(tile.astype(np.float64))
+    return np.stack(values + compared)
+
+
+def _relationship(
+    plan: _Plan,
+    part: Any,
+    terms: Sequence[NDArray[Any]],
+    counted: NDArray[np.int64],
+    summed: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    shape = terms[0].size, terms[1].size
+    variants, copies, squares = (int(x) for x in counted)
+    numerator: NDArray[Any] = np.zeros(shape)
+    denominator: Any = summed[0]
+    if variants:
+        rows = terms[0][:, None] + terms[1][None, :]
+        n = plan.samples
+        if plan.own:
+            numerator = (part(0) * np.int64(n * n)) + rows + (squares - n * n * variants)
+            if not np.any(part(1)) and not plan.pairwise:
+                # Integers to here: one division of what is exact below 2^53.
+                numerator, denominator = 2 * numerator, 2 * n * copies - squares
+            else:
+                numerator = numerator / (n * n)
+        else:
+            numerator = part(0) + rows + (summed[1] - variants)
+    numerator = numerator + part(1)
+    if plan.pairwise:
+        weights = part(3) if plan.counted else part(2)
+        denominator = weights + part(4)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(numerator / denominator)
+
+
+def _hadamard(additive: da.Array) -> da.Array:
+    """Squares of the entries over their mean on the diagonal."""
+    if additive.ndim == 3:
+        return da.stack([_hadamard(part) for part in additive])
+    squares = additive**2
+    return squares / da.diagonal(squares).mean()
+
+
+def _shrunk(sums: _Sums, samples: SampleChunks) -> da.Array:
+    """Endelman and Jannink 2012: the covariance of samples, shrunk towards its mean variance.
+
+    In the covariance S over m variants, its target T = mean(diag S) I and the means w of the
+    samples' values, the weight of T is sum Var(S) / sum (S - T)^2, in [0, 1].
+    """
+    additive = sums.matrix(samples, None).values
+    weights = sums.along[3]
+    used = (weights > 0).sum()
+    scale = weights.sum() / used
+    means = sample_sums(_value_terms, samples, along=sums.along)[:, 0] / used
+    outer = means[:, None] * means[None, :]
+    covariance = additive * scale - outer
+    target = da.diagonal(covariance).mean()
+    squares = (covariance**2).sum()
+    moments = _fourth_moments(samples, sums.along, means)
+    variance = moments / used**2 - squares / used
+    distance = squares - sums.samples * target**2
+    weight = da.clip(variance / distance, 0, 1)
+    shrunk = (1 - weight) * covariance + weight * target * _eye(additive)
+    return (shrunk + outer) / scale
+
+
+def _eye(like: da.Array) -> da.Array:
+    n = like.shape[0]
+    index = da.arange(n, chunks=(like.chunks[0],))
+    return (index[:, None] == index[None, :]).astype(np.float64)
+
+
+def _value_terms(chunks: Sequence[Any]) -> Sums:
+    from genobit.kernels import grm as kernels
+
+    return (kernels.values_of_samples([kernels.Chunk(*chunk) for chunk in chunks]),)
+
+
+def _fourth_moments(samples: SampleChunks, along: Sequence[da.Array], means: da.Array) -> da.Array:
+    """Sum over variants of the squared sum of squares about the samples' means."""
+    planes = [plane.rechunk({0: -1}).to_delayed()[0] for plane in samples.planes]
+    blocks = [array.to_delayed().reshape(-1) for array in along]
+    whole = means.rechunk(-1).to_delayed()[0]
+    parts = [
+        delayed(_moments)(
+            [plane[k] for plane in planes], bits, [block[k] for block in blocks], whole
+        )
+        for k, bits in enumerate(samples.variants)
+    ]
+    return da.stack([da.from_delayed(part, (), np.float64) for part in parts]).sum()
+
+
+def _moments(
+    planes: list[NDArray[np.uint64]],
+    bits: int,
+    along: list[NDArray[Any]],
+    means: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    from genobit.kernels.grm import Chunk, fourth_moments
+
+    return np.asarray(fourth_moments(Chunk(planes_of(planes, bits), None, *along), means))

@@ -1,0 +1,36 @@
+"""Results computed at once, unless they would take more memory than the user allows.
+
+May import: lazy and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.options import get_options
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def computed(result: xr.DataArray) -> xr.DataArray:
+    """The result in memory.
+
+    Raises
+    ------
+    MemoryError
+        If it is past ``get_options().eager_limit``; says its size and what else to do.
+    """
+    from genobit.lazy.tiles import in_memory
+
+    limit = get_options().eager_limit
+    if result.nbytes > limit:
+        shape = " x ".join(f"{size:,}" for size in result.shape)
+        msg = (
+            f"the {result.name} of {shape} pairs takes {result.nbytes / 2**30:,.1f} GiB, more than "
+            f"eager_limit ({limit / 2**30:,.1f} GiB): leave out compute=True and take or store "
+            "what you need of the lazy result, use window=, ld_pairs() or grm_pairs(), select "
+            "variants or samples, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    return result.copy(data=in_memory(result.data))

@@ -1,0 +1,148 @@
+"""Sums over variants for relationship matrices: a tile of samples, some chunks of variants.
+
+Chunks without a missing call are counted in integers, by one ternary product of dosage - 1. What
+is weighted by variant, or misses calls, is summed in float32 blocks of values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.kernels.bits import count_rows
+from genobit.kernels.gemm import products
+from genobit.kernels.row_sums import add_row_sums
+from genobit.kernels.standardised import blocks, gram
+from genobit.kernels.transpose import mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.kernels.rows import Rows
+
+
+class Chunk(NamedTuple):
+    """A tile of samples, or two, in a chunk of variants."""
+
+    a: Rows
+    b: Rows | None
+    """The second tile; None pairs ``a`` with itself."""
+    copies: NDArray[np.int64]
+    """Copies of the counted allele, of all samples: (variants,)."""
+    called: NDArray[np.int64]
+    """Samples called, of all: (variants,)."""
+    values: NDArray[np.float32]
+    """What a missing call and dosages 0, 1 and 2 count: (variants, 4)."""
+    weights: NDArray[np.float64]
+    """What a variant adds to the denominator: (variants,)."""
+    frequency: NDArray[np.float64]
+    """Of the counted allele: (variants,)."""
+
+
+def _shape(chunk: Chunk) -> tuple[int, int]:
+    a, b = chunk.a, chunk.b
+    return a.planes[0].shape[0], (a if b is None else b).planes[0].shape[0]
+
+
+def _add_products(
+    product: str, a: Any, b: Any, out: NDArray[np.integer], work: NDArray[np.integer]
+) -> None:
+    """Add a product to ``out``, both halves of it where ``b`` is None; ``work`` is its like."""
+    if b is not None:
+        for block in products(product, a, b):
+            out[block.rows, block.columns] += block.counts
+        return
+    for block in products(product, a, upper=True):
+        mirror(block.counts, block.rows.start, block.columns.start, work)
+    out += work
+
+
+def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
+    """Sum of (g - 1)(g' - 1) for all pairs, a missing call counting 0: int32 (rows, columns)."""
+    out = np.zeros(_shape(chunks[0]), np.int32)
+    work = np.empty_like(out)
+    for chunk in chunks:
+        b = None if chunk.b is None else chunk.b.ternary()
+        _add_products("ternary", chunk.a.ternary(), b, out, work)
+    return out
+
+
+def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
+    """Variants with a weight that both samples are called at: int32 (rows, columns)."""
+    out = np.zeros(_shape(chunks[0]), np.int32)
+    work = np.empty_like(out)
+    for chunk in chunks:
+        used = _as_words(chunk.weights > 0, chunk.a.planes[0].shape[1])
+        b = None if chunk.b is None else (chunk.b.every(),)
+        _add_products("and", (chunk.a.every() & used,), b, out, work)
+    return out
+
+
+def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
+    padded = np.zeros(64 * words, bool)
+    padded[: bits.size] = bits
+    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def weighted_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
+    return gram([(chunk.a, chunk.b, chunk.values) for chunk in chunks])
+
+
+def weights_compared(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Sum of the weights of the variants that both are called at: float64 (rows, columns)."""
+    roots = [np.sqrt(chunk.weights).astype(np.float32) for chunk in chunks]
+    values = [np.stack([np.zeros_like(root), root, root, root], axis=1) for root in roots]
+    return gram([(c.a, c.b, v) for c, v in zip(chunks, values, strict=True)])
+
+
+def copies_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
+    """Copies of the counted allele in each sample: int64 (rows,)."""
+    counts = [count_rows(plane) for chunk in chunks for plane in chunk.a.planes]
+    return np.sum(counts, axis=0, dtype=np.int64)
+
+
+def copies_shared(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
+    """Sum of g times the copies that all samples have of the same allele: int64 (rows,)."""
+    out = np.zeros(chunks[0].a.planes[0].shape[0], np.int64)
+    for chunk in chunks:
+        for plane in chunk.a.planes:
+            add_row_sums(plane, chunk.copies, out)
+    return out
+
+
+def copies_expected(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Sum of g times twice the allele's frequency: float64 (rows,)."""
+    out = np.zeros(chunks[0].a.planes[0].shape[0])
+    for chunk in chunks:
+        for plane in chunk.a.planes:
+            add_row_sums(plane, 2 * chunk.frequency, out)
+    return out
+
+
+def values_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Sum of each sample's values: float64 (rows,)."""
+    out = np.zeros(chunks[0].a.planes[0].shape[0])
+    for chunk in chunks:
+        missing, *dosages = chunk.values.astype(np.float64).T
+        steps = np.diff([missing, *dosages], axis=0)
+        out += missing.sum()
+        for plane, step in zip((chunk.a.every(), *chunk.a.planes), steps, strict=True):
+            add_row_sums(plane, step, out)
+    return out
+
+
+def fourth_moments(chunk: Chunk, means: NDArray[np.float64]) -> float:
+    """Sum over variants of the squared sum of squares of z - mean, over all samples.
+
+    Of variants with a weight; ``means`` (samples,) are those of each sample's values z.
+    """
+    total, around = 0.0, means @ means
+    for columns, z in blocks(chunk.a, chunk.values):
+        wide = z.astype(np.float64)
+        squares = np.einsum("ij,ij->j", wide, wide) - 2 * (means @ wide) + around
+        total += float((squares[chunk.weights[columns] > 0] ** 2).sum())
+    return total
