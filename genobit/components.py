@@ -111,17 +111,18 @@ class ComponentMethods:
             frequency=frequency,
             seed=seed,
         )
+        eigen = found.eigen
         out = xr.Dataset(
             {
                 "scores": ((model.SAMPLES, COMPONENTS), found.scores),
                 "loadings": ((model.VARIANTS, COMPONENTS), found.loadings),
-                "explained_variance": (COMPONENTS, found.variance),
-                "explained_variance_ratio": (COMPONENTS, found.variance / found.total),
+                "explained_variance": (COMPONENTS, eigen.values),
+                "explained_variance_ratio": (COMPONENTS, eigen.values / eigen.total),
                 "allele_frequency": (model.VARIANTS, found.frequency),
             },
             {**_labels(ds), COMPONENTS: np.arange(1, components + 1)},
             {
-                "algorithm": found.algorithm,
+                "algorithm": eigen.algorithm,
                 "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",
                 "missing": pca.MISSING[missing],
                 "allele_frequency": "of these samples" if frequency is None else "given",
@@ -129,8 +130,8 @@ class ComponentMethods:
                 model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
             },
         )
-        if found.algorithm == "randomized":
-            out.attrs |= {"seed": seed, "passes": found.passes}
+        if eigen.algorithm == "randomized":
+            out.attrs |= {"seed": seed, "passes": eigen.passes, "residual": eigen.residual}
         for name, text in _LONG_NAMES.items():
             out[name].attrs["long_name"] = text
         return out

@@ -41,12 +41,30 @@ MISSING = {
 EXACT_SAMPLES = 3_000
 """Most samples that "auto" decomposes exactly: see docs/pca.md for what either takes."""
 OVERSAMPLING = 10
-PASSES = 40
-TOLERANCE = 1e-6
-"""Of a component's residual |K u - lambda u|, relative to the largest eigenvalue.
+PASSES = 60
+"""Most products with K: what the basis takes is bounded by them."""
+TOLERANCE, SETTLED = 1e-6, 1e-4
+"""Residuals |K u - lambda u|, relative to the largest eigenvalue.
 
-Ten times what float32 products leave of it.
+What the passes go on for, ten times what float32 products leave of it; and what is no cause for
+a warning when they end. An eigenvalue's error is about the square of its component's residual.
 """
+
+
+class Eigen(NamedTuple):
+    """Largest eigenvalues of K and their vectors."""
+
+    values: NDArray[np.float64]
+    """(components,)"""
+    vectors: NDArray[np.float64]
+    """(samples, components)"""
+    total: float
+    """Sum of all eigenvalues."""
+    algorithm: str
+    passes: int
+    """Products with K, of "randomized"."""
+    residual: float
+    """Largest residual of a component, relative to the largest eigenvalue."""
 
 
 class Components(NamedTuple):
@@ -56,17 +74,11 @@ class Components(NamedTuple):
     """(samples, components)"""
     loadings: NDArray[np.float64]
     """(variants, components), of length 1 each"""
-    variance: NDArray[np.float64]
-    """Eigenvalues (components,)"""
-    total: float
-    """Sum of all eigenvalues."""
     frequency: NDArray[np.float64]
     """Of the counted allele (variants,)"""
     variants: int
     """How many have two alleles and count."""
-    algorithm: str
-    passes: int
-    """Products with K, of "randomized"."""
+    eigen: Eigen
 
 
 def check(components: int, algorithm: str, missing: str) -> None:
@@ -173,21 +185,19 @@ def pca(
             f"are at most {min(n, used)}"
         )
         raise ValueError(msg)
-    chosen = algorithm
+    along = [da.from_array(values, chunks=(samples.variants, 4))]
     if algorithm == "auto":
         exact = n <= EXACT_SAMPLES or missing == "pairwise"
-        chosen = "exact" if exact else "randomized"
-    along = [da.from_array(values, chunks=(samples.variants, 4))]
-    if chosen == "exact":
-        variance, vectors, total = _exact(samples, along, used, components, missing)
-        passes = 1
+        algorithm = "exact" if exact else "randomized"
+    if algorithm == "exact":
+        eigen = _exact(samples, along, used, components, missing)
     else:
-        variance, vectors, total, passes = _randomized(samples, along, used, components, seed)
-    _require_positive(variance, total)
-    loadings = _loadings(samples, along, vectors)
+        eigen = _randomized(samples, along, used, components, seed)
+    _require_positive(eigen)
+    loadings = _loadings(samples, along, eigen.vectors)
     signs = _signs(loadings)
-    scores = vectors * np.sqrt(variance) * signs
-    return Components(scores, loadings * signs, variance, total, frequency, used, chosen, passes)
+    scores = eigen.vectors * np.sqrt(eigen.values) * signs
+    return Components(scores, loadings * signs, frequency, used, eigen)
 
 
 def _prepared(samples: SampleChunks) -> tuple[SampleChunks, NDArray[np.float64]]:
@@ -203,7 +213,7 @@ def _prepared(samples: SampleChunks) -> tuple[SampleChunks, NDArray[np.float64]]
 
 def _exact(
     samples: SampleChunks, along: list[da.Array], used: int, components: int, missing: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+) -> Eigen:
     pairwise = missing == "pairwise" and len(samples.planes) > 2
     k = pair_sums(
         partial(_gram, pairwise=pairwise),
@@ -213,7 +223,8 @@ def _exact(
         whole=[da.from_array(np.array([float(used)]))],
     ).compute()
     values, vectors = np.linalg.eigh(k)
-    return values[: -components - 1 : -1], vectors[:, : -components - 1 : -1], float(np.trace(k))
+    first = slice(None, -components - 1, -1)
+    return Eigen(values[first], vectors[:, first], float(np.trace(k)), "exact", 1, 0.0)
 
 
 def _gram(chunks: list[Any], *, pairwise: bool) -> tuple[NDArray[np.float64], ...]:
@@ -234,7 +245,7 @@ def _divided(
 
 def _randomized(
     samples: SampleChunks, along: list[da.Array], used: int, components: int, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float, int]:
+) -> Eigen:
     from genobit.kernels import standardised
 
     def product(q: NDArray[np.float64], *, diagonal: bool = False) -> NDArray[np.float64]:
@@ -251,8 +262,10 @@ def _randomized(
     width = min(n, components + OVERSAMPLING)
     start = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
     first = product(start, diagonal=True)
-    values, vectors, passes = _krylov(product, start, first[:, :-1], components)
-    return values, vectors, float(first[:, -1].sum()), passes
+    values, vectors, passes, residual = _krylov(product, start, first[:, :-1], components)
+    _warn_unsettled(residual, passes)
+    total = float(first[:, -1].sum())
+    return Eigen(values, vectors, total, "randomized", passes, float(residual.max()))
 
 
 def _krylov(
@@ -260,11 +273,12 @@ def _krylov(
     basis: NDArray[np.float64],
     image: NDArray[np.float64],
     components: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64]]:
     """Largest eigenvalues and vectors of a symmetric matrix known by its products.
 
     ``basis`` is an orthonormal block and ``image`` its product; products of the last block are
-    added to the basis until the components are eigenvectors.
+    added to the basis until the components are eigenvectors, or nothing new comes. Returns
+    eigenvalues, vectors, passes and the residual of each component.
     """
     width = basis.shape[1]
     for passes in range(1, PASSES + 1):
@@ -272,23 +286,27 @@ def _krylov(
         values, turn = values[: -components - 1 : -1], turn[:, : -components - 1 : -1]
         vectors = basis @ turn
         residual = np.linalg.norm(image @ turn - vectors * values, axis=0) / abs(values[0])
-        if (residual <= TOLERANCE).all():
-            return values, vectors, passes
-        block = _new_directions(image[:, -width:], basis)
-        if not block.shape[1] or passes == PASSES:
+        block = basis[:, :0]
+        if (residual > TOLERANCE).any() and passes < PASSES:
+            block = _new_directions(image[:, -width:], basis)
+        width = block.shape[1]
+        if not width:
             break
         basis = np.concatenate([basis, block], axis=1)
         image = np.concatenate([image, product(block)], axis=1)
-        width = block.shape[1]
-    if block.shape[1]:
-        unsettled = np.flatnonzero(residual > TOLERANCE)
+    return values, vectors, passes, residual
+
+
+def _warn_unsettled(residual: NDArray[np.float64], passes: int) -> None:
+    unsettled = np.flatnonzero(residual > SETTLED)
+    if unsettled.size:
+        k = int(unsettled[0])
         msg = (
-            f"{unsettled.size} of {components} components have not settled after {PASSES} passes, "
-            f"first component {unsettled[0] + 1} (residual {residual[unsettled[0]]:.1g} of the "
-            "largest eigenvalue): take algorithm='exact', or fewer components"
+            f"{unsettled.size} of {residual.size} components have not settled after {passes} "
+            f"passes, first component {k + 1} (residual {residual[k]:.1g} of the largest "
+            "eigenvalue): take algorithm='exact', or fewer components"
         )
         warnings.warn(msg, RuntimeWarning, stacklevel=2)
-    return values, vectors, passes
 
 
 def _new_directions(block: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -304,13 +322,13 @@ def _new_directions(block: NDArray[np.float64], basis: NDArray[np.float64]) -> N
     return np.linalg.qr(kept)[0]
 
 
-def _require_positive(variance: NDArray[np.float64], total: float) -> None:
-    wrong = np.flatnonzero(~(variance > 1e-7 * total))
+def _require_positive(eigen: Eigen) -> None:
+    wrong = np.flatnonzero(~(eigen.values > 1e-7 * eigen.total))
     if wrong.size:
         k = int(wrong[0])
         msg = (
-            f"component {k + 1} has the variance {variance[k]:.3g} of {total:.3g}: the genotypes "
-            f"have no more than {k} components; ask for components={k}"
+            f"component {k + 1} has the variance {eigen.values[k]:.3g} of {eigen.total:.3g}: the "
+            f"genotypes have no more than {k} components; ask for components={k}"
         )
         raise ValueError(msg)
 

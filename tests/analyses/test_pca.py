@@ -167,7 +167,7 @@ class TestAgainstNumpy:
         if not rank:
             return
         k = min(int(rank), 4)
-        with np.errstate(all="raise"):
+        with np.errstate(divide="raise", invalid="raise", over="raise"):
             found = cohort(calls).genobit.pca(k, algorithm=algorithm)
         m = vary.sum()
         values = np.linalg.eigvalsh(z @ z.T / m)[::-1]
