@@ -281,7 +281,9 @@ def _transpose_group(
     bits, width = out.shape
     block, target = stage.reshape(-1), out.reshape(-1)
     _staged(words, row, w, stage)
-    _wide_steps(block, block, -1, 0)
+    later = w + 2 * WORD_LANES
+    ahead = row * n + later if row + 64 <= words.shape[0] and later + WORD_LANES <= n else -1
+    _wide_steps(block, words.reshape(-1), ahead, n)
     _middle_steps(block, block, -1, 0)
     _narrow_steps(block, block, 0, WORD_LANES)
     if width == 1 and 64 * (w + WORD_LANES) <= bits:
