@@ -13,8 +13,9 @@ import numpy as np
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
 from genobit.kernels.row_sums import add_row_sums
-from genobit.kernels.standardised import blocks, gram
+from genobit.kernels.standardised import blocks
 from genobit.kernels.transpose import mirror
+from genobit.kernels.weighted_gemm import add_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.kernels.rows import Rows
+
+
+PRESENT = np.array([0, 1, 1, 1], np.float32)
+"""What a missing call and dosages 0, 1 and 2 count where only being called does."""
 
 
 class Chunk(NamedTuple):
@@ -89,14 +94,22 @@ def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 def weighted_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
-    return gram([(chunk.a, chunk.b, chunk.values) for chunk in chunks])
+    return _sums([chunk.values for chunk in chunks], chunks)
 
 
 def weights_compared(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     """Sum of the weights of the variants that both are called at: float64 (rows, columns)."""
     roots = [np.sqrt(chunk.weights).astype(np.float32) for chunk in chunks]
-    values = [np.stack([np.zeros_like(root), root, root, root], axis=1) for root in roots]
-    return gram([(c.a, c.b, v) for c, v in zip(chunks, values, strict=True)])
+    return _sums([np.outer(root, PRESENT) for root in roots], chunks)
+
+
+def _sums(values: Sequence[NDArray[np.float32]], chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    out = np.zeros(_shape(chunks[0]))
+    for chunk, of_states in zip(chunks, values, strict=True):
+        add_products(chunk.a, chunk.b, of_states, out)
+    if chunks[0].b is None:
+        mirror(out, 0, 0, out)
+    return out
 
 
 def copies_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
