@@ -22,7 +22,7 @@ from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 
-from . import limits, relatives
+from . import components, limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -292,6 +292,8 @@ ALL = (
     disequilibrium,
     plink,
     relatives.kinship,
+    components.dequantisation,
+    components.components,
     threads,
     startup,
     multiplications,
