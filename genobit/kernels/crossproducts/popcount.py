@@ -9,9 +9,9 @@ Identity of the ternary product ("auto"): t = 1 - x is -1, 0 or 1, a mask (homoz
 (hom_alt), and sum x y = sum t t' + sum x + sum y - n over n variants. One product instead of four;
 the sums of rows are popcounts.
 
-Operations: those of `genobit.kernels.gemm` on this CPU, where many rows share what is loaded; for
-128 products 2 byte lookups and 2 additions a AND product by the 4-bit tables, 4 lookups and 4
-additions a ternary one, or 8 operations with a popcount instruction of AVX-512.
+Operations for 128 products, those of `genobit.kernels.gemm` on this CPU. By tables of four bits
+(AVX2): 4 lookups and 4 additions of four AND products, or 2 and 2 of a ternary product. Tables and
+columns are loaded once for a tile of several rows, half a load a lookup or less.
 """
 
 from __future__ import annotations
