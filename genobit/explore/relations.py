@@ -56,7 +56,11 @@ class Relations:
         if not self.n_samples:
             raise ValueError("the Dataset has no samples, so there is nothing to explore")
         self._check()
-        self.n_components = COMPONENTS if pcs is None else pcs.sizes["components"]
+        self.n_components = (
+            max(1, min(COMPONENTS, self.n_samples - 1, ds.sizes.get("variants", COMPONENTS)))
+            if pcs is None
+            else pcs.sizes["components"]
+        )
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
         self._matrices: dict[str, xr.DataArray] = {}
@@ -132,10 +136,9 @@ class Relations:
         if self._pcs is None:
             if not self.genotypes:
                 raise ValueError("there are no genotypes to compute them from; hand in pcs=")
-            wanted = min(COMPONENTS, self.n_samples - 1, self.ds.sizes["variants"])
-            if wanted < 1:
+            if self.n_samples < 2:
                 raise ValueError("one sample has none")
-            self._pcs = self.ds.genobit.pca(wanted)
+            self._pcs = self.ds.genobit.pca(self.n_components)
         self._pcs = self._pcs.compute()
         return self._pcs
 
@@ -177,6 +180,6 @@ def _same_samples(
     if wrong.size:
         k = int(wrong[0])
         raise ValueError(
-            f"sample_id[{k}] is {ids[k]!r} in the Dataset and {here.values[k]!r} in {argument}; "
-            "bring both into one order"
+            f"sample_id[{k}] is {str(ids[k])!r} in the Dataset and {str(here.values[k])!r} in "
+            f"{argument}; bring both into one order"
         )

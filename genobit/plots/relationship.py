@@ -89,7 +89,9 @@ def computed(matrix: xr.DataArray) -> xr.DataArray:
         )
     if not matrix.shape[0]:
         raise ValueError("the relationship matrix has no sample, so there is nothing to draw")
-    return matrix.compute()
+    # Labels of pairs, such as how many variants were compared, are as large as the matrix.
+    pairwise = [name for name, label in matrix.coords.items() if label.ndim > 1]
+    return matrix.drop_vars(pairwise).compute()
 
 
 def sample_names(matrix: xr.DataArray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -13,10 +14,13 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -150,7 +154,62 @@ def run_all(page: Any, address: str) -> None:
 
 def picture(element: Any) -> Any:
     """The element's pixels, shape (height, width, 3)."""
-    import numpy as np
     from PIL import Image
 
     return np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"))
+
+
+def missing() -> str | None:
+    for module in ("playwright", "jupyterlab", "panel", "jupyter_bokeh", "PIL"):
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed"
+    return None if chromium() else "no chromium on the PATH"
+
+
+def note(page: Any, kind: str, text: str) -> None:
+    # Panel asks a CDN for style sheets, which this browser cannot reach and nobody needs.
+    if kind == "error" and "ERR_NAME_NOT_RESOLVED" not in text:
+        page.complaints.append(text)
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def settled(element: Any) -> np.ndarray:
+    """The picture of an element once two in a row are alike."""
+    last = picture(element)
+    for _ in range(40):
+        time.sleep(0.15)
+        now = picture(element)
+        if now.shape == last.shape and np.array_equal(now, last):
+            break
+        last = now
+    return last
+
+
+def unlike(before: np.ndarray, after: np.ndarray) -> bool:
+    return before.shape != after.shape or float((before != after).any(axis=2).mean()) > 0.005
+
+
+def redrawn(element: Any, before: np.ndarray) -> np.ndarray:
+    """The settled picture, once it differs from the one before."""
+    from playwright.sync_api import Error
+
+    def differs() -> bool:
+        try:
+            return unlike(before, picture(element))
+        except Error:  # just being replaced
+            return False
+
+    until(differs, "another picture")
+    return settled(element)
+
+
+def not_blank(image: np.ndarray) -> bool:
+    return len(np.unique(image.reshape(-1, 3), axis=0)) > 50

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import importlib.util
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.browser.jupyterlab import (
     CHROMIUM_OPTIONS,
+    ROOT,
     chromium,
-    picture,
+    missing,
+    not_blank,
+    note,
+    redrawn,
     run_all,
     server,
+    settled,
+    until,
     write_notebook,
 )
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[2]
 MAKE_DATA = """
 import numpy as np
 import xarray as xr
@@ -56,16 +57,9 @@ bits = ds.genobit.pack(phased=True)
 SHOW = "explorer = bits.genobit.explore.ld(statistic='r2')\nexplorer"
 
 
-def _missing() -> str | None:
-    for module in ("playwright", "jupyterlab", "panel", "jupyter_bokeh", "PIL"):
-        if importlib.util.find_spec(module) is None:
-            return f"{module} is not installed"
-    return None if chromium() else "no chromium on the PATH"
-
-
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if reason := _missing():
+    if reason := missing():
         pytest.skip(reason)
     from playwright.sync_api import sync_playwright
 
@@ -75,18 +69,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
         page = browser.new_page(viewport={"width": 1500, "height": 1400})
         page.complaints = []
-        page.on("console", lambda message: _note(page, message.type, message.text))
-        page.on("pageerror", lambda error: _note(page, "error", str(error)))
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
         run_all(page, address.format("ld.ipynb"))
         page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
         yield page
         browser.close()
-
-
-def _note(page: Any, kind: str, text: str) -> None:
-    # Panel asks a CDN for style sheets, which this browser cannot reach and nobody needs.
-    if kind == "error" and "ERR_NAME_NOT_RESOLVED" not in text:
-        page.complaints.append(text)
 
 
 def _status(page: Any) -> str:
@@ -97,69 +85,26 @@ def _plot(page: Any) -> Any:
     return page.locator(".genobit-ld-plot .bk-Figure").first
 
 
-def _until(condition: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"waited {seconds} s for {what}")
-
-
-def _settled(element: Any) -> np.ndarray:
-    """The picture of an element once two in a row are alike."""
-    last = picture(element)
-    for _ in range(40):
-        time.sleep(0.15)
-        now = picture(element)
-        if now.shape == last.shape and np.array_equal(now, last):
-            break
-        last = now
-    return last
-
-
-def _differs(before: np.ndarray, after: np.ndarray) -> bool:
-    return before.shape != after.shape or float((before != after).any(axis=2).mean()) > 0.005
-
-
-def _redrawn(element: Any, before: np.ndarray) -> np.ndarray:
-    """The settled picture, once it differs from the one before."""
-    from playwright.sync_api import Error
-
-    def differs() -> bool:
-        try:
-            return _differs(before, picture(element))
-        except Error:  # just being replaced
-            return False
-
-    _until(differs, "another picture")
-    return _settled(element)
-
-
-def _not_blank(image: np.ndarray) -> bool:
-    return len(np.unique(image.reshape(-1, 3), axis=0)) > 50
-
-
 def test_starts_with_a_picture_and_says_what_was_computed(page: Any) -> None:
     assert "300 variants, 44,850 pairs" in _status(page)
-    assert _not_blank(_settled(_plot(page)))
+    assert not_blank(settled(_plot(page)))
 
 
 def test_frequency_slider_recomputes(page: Any) -> None:
-    before, status = _settled(_plot(page)), _status(page)
+    before, status = settled(_plot(page)), _status(page)
     page.locator(".genobit-ld-min-maf .noUi-handle").focus()
     for _ in range(15):
         page.keyboard.press("ArrowRight")
-    _until(lambda: _status(page) != status, "the status line")
-    assert _not_blank(_redrawn(_plot(page), before))
+    until(lambda: _status(page) != status, "the status line")
+    assert not_blank(redrawn(_plot(page), before))
 
 
 def test_threshold_whitens_without_computing(page: Any) -> None:
-    before, status = _settled(_plot(page)), _status(page)
+    before, status = settled(_plot(page)), _status(page)
     page.locator(".genobit-ld-min-r2 .noUi-handle").focus()
     for _ in range(30):
         page.keyboard.press("ArrowRight")
-    after = _redrawn(_plot(page), before)
+    after = redrawn(_plot(page), before)
     assert (after == 255).all(axis=2).mean() > (before == 255).all(axis=2).mean()
     assert _status(page) == status
 
@@ -167,7 +112,7 @@ def test_threshold_whitens_without_computing(page: Any) -> None:
 def test_wheel_and_drag_move_the_region(page: Any) -> None:
     region = page.locator(".genobit-ld-region input")
     for gesture in ("wheel", "drag"):
-        before, where = _settled(_plot(page)), region.input_value()
+        before, where = settled(_plot(page)), region.input_value()
         box = _plot(page).bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 3
         page.mouse.move(x, y)
@@ -177,8 +122,8 @@ def test_wheel_and_drag_move_the_region(page: Any) -> None:
             page.mouse.down()
             page.mouse.move(x - 120, y, steps=4)
             page.mouse.up()
-        _until(lambda where=where: region.input_value() != where, f"the region after a {gesture}")
-        assert _not_blank(_redrawn(_plot(page), before))
+        until(lambda where=where: region.input_value() != where, f"the region after a {gesture}")
+        assert not_blank(redrawn(_plot(page), before))
 
 
 def test_hover_names_the_pair(page: Any) -> None:
@@ -193,27 +138,27 @@ def test_click_draws_the_track_of_a_lead(page: Any) -> None:
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 70)
     track = page.locator(".genobit-ld-track .bk-Figure").first
     track.wait_for(timeout=15_000)
-    assert _not_blank(_settled(track))
+    assert not_blank(settled(track))
 
 
 def test_square_view_and_another_statistic(page: Any) -> None:
     page.locator(".genobit-ld-view button", has_text="square").click()
-    _until(
+    until(
         # No box between the removal of the old picture and the arrival of the new one.
         lambda: (_plot(page).bounding_box() or {"height": 0})["height"] > 600,
         "the square",
     )
-    before, status = _settled(_plot(page)), _status(page)
+    before, status = settled(_plot(page)), _status(page)
     page.locator(".genobit-ld-statistic select").select_option(label="D′")
-    _until(lambda: _status(page) != status and "D′" in _status(page), "D′ in the status line")
-    assert _not_blank(_redrawn(_plot(page), before))
+    until(lambda: _status(page) != status and "D′" in _status(page), "D′ in the status line")
+    assert not_blank(redrawn(_plot(page), before))
 
 
 def test_bad_region_is_explained(page: Any) -> None:
     text = page.locator(".genobit-ld-region input")
     text.fill("99:1-2")
     text.press("Enter")
-    _until(lambda: "no contig '99'" in _status(page), "an explanation")
+    until(lambda: "no contig '99'" in _status(page), "an explanation")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -1,0 +1,189 @@
+"""The relationship explorer in JupyterLab, as a reader uses it: lasso, boxes, rows, methods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.browser.jupyterlab import (
+    CHROMIUM_OPTIONS,
+    ROOT,
+    chromium,
+    missing,
+    not_blank,
+    note,
+    redrawn,
+    run_all,
+    server,
+    settled,
+    until,
+    write_notebook,
+)
+
+pytestmark = pytest.mark.browser
+
+MAKE_DATA = """
+import numpy as np
+import xarray as xr
+import genobit
+
+# Three populations, and in the first a family: parents 0 and 1, children 2 and 3, a copy of 3.
+generator = np.random.default_rng(5)
+n_variants, n_samples = 800, 90
+base = generator.uniform(0.1, 0.9, n_variants)
+frequency = np.clip(base[:, None] + generator.normal(0, 0.15, (n_variants, 3)), 0.02, 0.98)
+population = np.repeat([0, 1, 2], n_samples // 3)
+calls = generator.random((n_variants, n_samples, 2)) < frequency[:, population, None]
+for child in (2, 3):
+    for parent in (0, 1):
+        which = generator.integers(0, 2, n_variants)
+        calls[:, child, parent] = calls[np.arange(n_variants), parent, which]
+calls[:, 4] = calls[:, 3]
+ds = xr.Dataset(
+    {
+        "call_genotype": (("variants", "samples", "ploidy"), calls.astype("int8")),
+        "sample_id": ("samples", np.array([f"s{k:02d}" for k in range(n_samples)])),
+        "sample_population": ("samples", np.array(["north", "south", "west"])[population]),
+        "sample_height": ("samples", generator.normal(size=n_samples)),
+    }
+)
+"""
+SHOW = "explorer = ds.genobit.explore.grm()\nexplorer"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    if reason := missing():
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    home = tmp_path_factory.mktemp("lab")
+    with server(home, ROOT) as address, sync_playwright() as playwright:
+        write_notebook(home / "notebooks" / "grm.ipynb", MAKE_DATA, SHOW)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1600, "height": 1300})
+        page.complaints = []
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
+        run_all(page, address.format("grm.ipynb"))
+        for view in ("heatmap", "scatter", "histogram"):
+            figure(page, view).wait_for(timeout=90_000)
+        yield page
+        browser.close()
+
+
+def figure(page: Any, view: str) -> Any:
+    return page.locator(f".genobit-grm-{view} .bk-Figure").first
+
+
+def status(page: Any) -> str:
+    return str(page.locator(".genobit-grm-status").inner_text())
+
+
+def selection(page: Any) -> str:
+    return str(page.locator(".genobit-grm-selection").inner_text())
+
+
+def drag(page: Any, view: str, *corners: tuple[float, float]) -> None:
+    """Draw over a view, from corner to corner, in shares of its width and height."""
+    figure(page, view).scroll_into_view_if_needed()
+    box = figure(page, view).bounding_box()
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for x, y in places[1:]:
+        page.mouse.move(x, y, steps=4)
+    page.mouse.up()
+
+
+def press(page: Any, button: str) -> None:
+    page.locator(f".genobit-grm-{button}").click()
+
+
+def test_starts_with_pictures_and_says_what_was_computed(page: Any) -> None:
+    until(lambda: "90 samples, 4,005 pairs over 800 variants" in status(page), "the status line")
+    assert "Nothing is selected" in selection(page)
+    for view in ("heatmap", "scatter", "histogram"):
+        assert not_blank(settled(figure(page, view)))
+    assert "s03" in page.locator(".genobit-grm-table .slick-row").first.inner_text()
+
+
+def test_lasso_selects_everywhere(page: Any) -> None:
+    before = settled(figure(page, "heatmap"))
+    drag(page, "scatter", (0.2, 0.2), (0.85, 0.2), (0.85, 0.5), (0.2, 0.5))
+    until(lambda: "Selected" in selection(page), "the selection on the kernel")
+    assert 0 < int(re.search(r"(\d+) sample", selection(page))[1]) < 90
+    after = redrawn(figure(page, "heatmap"), before)
+    black = (after == 0x11).all(axis=2)
+    assert black.sum() > (before == 0x11).all(axis=2).sum() + 20, "marks beside the matrix"
+
+
+def test_box_in_the_heatmap_selects_in_the_scatter(page: Any) -> None:
+    before, said = settled(figure(page, "scatter")), selection(page)
+    drag(page, "heatmap", (0.35, 0.75), (0.5, 0.6))
+    until(lambda: selection(page) != said, "another selection")
+    assert not_blank(redrawn(figure(page, "scatter"), before))
+
+
+def test_row_of_the_table_selects_its_samples(page: Any) -> None:
+    # Not always the closest pair: the table scrolls to what is selected.
+    row = page.locator(".genobit-grm-table .slick-row").first
+    first, second = re.findall(r"s\d\d", row.inner_text())
+    row.click()
+    until(lambda: f"2 samples ({first}, {second})" in selection(page), "the pair of the row")
+
+
+def test_zoom_and_back(page: Any) -> None:
+    before = settled(figure(page, "heatmap"))
+    press(page, "zoom-to-selection")
+    zoomed = redrawn(figure(page, "heatmap"), before)
+    press(page, "all-samples")
+    redrawn(figure(page, "heatmap"), zoomed)
+    press(page, "clear-selection")
+    until(lambda: "Nothing is selected" in selection(page), "no selection")
+
+
+def test_range_of_the_histogram_filters_the_table(page: Any) -> None:
+    line = page.locator(".genobit-grm-table-line")
+    before = line.inner_text()
+    drag(page, "histogram", (0.55, 0.4), (0.95, 0.7))
+    until(lambda: line.inner_text() != before and "from" in line.inner_text(), "fewer pairs")
+    press(page, "clear-selection")
+    until(lambda: line.inner_text() == before, "all pairs")
+
+
+@pytest.mark.parametrize("label", ["height", "nothing", "population"])
+def test_colours(page: Any, label: str) -> None:
+    before = settled(figure(page, "scatter"))
+    page.locator(".genobit-grm-colour-by select").select_option(label=label)
+    assert not_blank(redrawn(figure(page, "scatter"), before))
+
+
+def test_another_method(page: Any) -> None:
+    before = settled(figure(page, "heatmap"))
+    page.locator(".genobit-grm-method select").select_option(label="KING")
+    until(lambda: status(page).startswith("KING: 90 samples"), "kinship")
+    assert not_blank(redrawn(figure(page, "heatmap"), before))
+    first = page.locator(".genobit-grm-table .slick-row").first
+    until(lambda: "0.5000" in first.inner_text(), "the kinship of a copy")
+
+
+def test_components(page: Any) -> None:
+    before = settled(figure(page, "scatter"))
+    page.locator(".genobit-grm-component-y select").select_option(label="PC3")
+    after = redrawn(figure(page, "scatter"), before)
+    assert not np.array_equal(before, after)
+
+
+def test_hover_names_the_pair(page: Any) -> None:
+    box = figure(page, "heatmap").bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    page.locator("text=/^s\\d\\d$/").first.wait_for(timeout=5_000)
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    assert page.complaints == []

@@ -1,0 +1,378 @@
+"""The relationship explorer by its traits: no browser, no kernel, so every change is at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import SimpleNamespace
+
+import ipywidgets
+import numpy as np
+import pytest
+import traitlets
+import xarray as xr
+
+import genobit  # noqa: F401  registers the accessor
+from genobit.explore.grm import GRMExplorer
+from genobit.explore.selecting import Boxes, Picks
+
+
+@pytest.fixture
+def drawn() -> None:
+    """For tests that want real pictures, which take a second each."""
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(request, monkeypatch) -> None:
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(
+            "genobit.explore.grm_views.as_widget", lambda _view, _home: ipywidgets.HBox()
+        )
+
+
+@pytest.fixture(scope="module")
+def ds() -> xr.Dataset:
+    """Two populations of 12 samples; 4 is a copy of 3, and 6 is a child of 5 and 7."""
+    generator = np.random.default_rng(4)
+    n_variants, n_samples = 300, 24
+    frequency = generator.uniform(0.2, 0.8, (n_variants, 2))
+    population = np.repeat([0, 1], n_samples // 2)
+    calls = generator.random((n_variants, n_samples, 2)) < frequency[:, population, None]
+    calls[:, 4] = calls[:, 3]
+    calls[:, 6] = calls[:, [5, 7], 0]
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls.astype("int8")),
+            "sample_id": ("samples", np.array([f"s{k}" for k in range(n_samples)])),
+            "sample_population": ("samples", np.array(["north", "south"])[population]),
+            "sample_height": ("samples", generator.normal(size=n_samples)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def grm(ds: xr.Dataset) -> xr.DataArray:
+    return ds.genobit.grm("king").compute()
+
+
+@pytest.fixture(scope="module")
+def pcs(ds: xr.Dataset) -> xr.Dataset:
+    return ds.genobit.pca(4)
+
+
+@pytest.fixture
+def explorer(ds: xr.Dataset, grm: xr.DataArray, pcs: xr.Dataset) -> GRMExplorer:
+    return ds.genobit.explore.grm(grm, pcs)
+
+
+def table_of(explorer: GRMExplorer):
+    return explorer._table.table
+
+
+def said(view) -> str:
+    """The sentence in the place of a picture; "" where there is a picture."""
+    inside = getattr(view.box.children[0], "children", ())
+    return inside[0].value if inside and hasattr(inside[0], "value") else ""
+
+
+class TestFromGenotypes:
+    def test_computes_what_grm_and_pca_compute(self, drawn, ds):
+        explorer = ds.genobit.explore.grm()
+        assert explorer.method == "vanraden1"
+        np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm("vanraden1"))
+        assert explorer.status.startswith("VanRaden 1: 24 samples, 276 pairs over 300 variants")
+        assert not explorer.busy
+        assert not said(explorer._scatter)
+
+    def test_packed_planes_are_enough(self, ds):
+        explorer = ds.genobit.pack().genobit.explore.grm(method="ibs")
+        np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm("ibs"))
+
+    @pytest.mark.parametrize("method", ["gcta", "dominance", "king", "hadamard"])
+    def test_another_method(self, explorer, ds, method):
+        explorer.method = method
+        np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm(method))
+        assert table_of(explorer).columns[4] == method
+
+    def test_what_fails_is_a_message(self, explorer, monkeypatch):
+        def fail(*_arguments):
+            raise ValueError("no variant is polymorphic; choose others")
+
+        monkeypatch.setattr(explorer.relations, "matrix", fail)
+        explorer.method = "gcta"
+        assert explorer.status == "Error: no variant is polymorphic; choose others"
+        assert "see the message above" in said(explorer._heatmap)
+        assert not explorer.busy
+        monkeypatch.undo()
+        explorer.method = "king"
+        assert explorer.status.startswith("KING: 24 samples")
+        assert not said(explorer._heatmap)
+
+    def test_a_failing_pca_leaves_the_rest(self, ds, grm):
+        explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm)
+        assert "No principal components: there are no genotypes" in said(explorer._scatter)
+        assert explorer.methods == ("given",)
+        assert not explorer.status.startswith("Error")
+
+    def test_nothing_to_explore(self):
+        with pytest.raises(ValueError, match="needs genotypes"):
+            xr.Dataset({"sample_id": ("samples", ["a"])}).genobit.explore.grm()
+
+    def test_other_samples_are_refused(self, ds, grm, pcs):
+        with pytest.raises(ValueError, match="grm= is of 23 samples"):
+            ds.genobit.explore.grm(grm[1:, 1:])
+        turned = grm[::-1, ::-1]
+        with pytest.raises(ValueError, match=r"sample_id\[0\] is 's0' in the Dataset and 's23'"):
+            ds.genobit.explore.grm(turned)
+        with pytest.raises(ValueError, match="pcs= is of 20 samples"):
+            ds.genobit.explore.grm(grm, pcs.isel(samples=slice(20)))
+
+
+class TestSelection:
+    def test_by_lasso(self, explorer):
+        explorer._scatter._picks._picked([7, 3, 5])
+        assert explorer.selected == (3, 5, 7)
+        assert explorer.selection == ["s3", "s5", "s7"]
+        assert "3 samples (s3, s5, s7)" in explorer._selection_line.value
+
+    def test_reaches_every_view(self, drawn, explorer):
+        explorer.selected = [3, 4, 9]
+        assert explorer._scatter._picks.shown == {3, 4, 9}
+        assert list(explorer._heatmap._selected) == [3, 4, 9]
+        marked = table_of(explorer).iloc[sorted(explorer._table._picks.shown)]
+        assert set(zip(marked["samples_0"], marked["samples_1"], strict=True)) == {
+            (3, 4), (3, 9), (4, 9),
+        }  # fmt: skip
+
+    def test_by_a_box_in_the_heatmap(self, explorer):
+        order = explorer._view.tree.order
+        explorer._heatmap._boxed(1.6, 4.9, 3.2, 6.1)
+        assert explorer.selected == tuple(sorted(order[[2, 3, 5, 6]].tolist()))
+
+    def test_by_a_click_in_the_heatmap(self, explorer):
+        order = explorer._view.tree.order
+        explorer._heatmap._tapped(5.2, 1.0)
+        assert explorer.selected == tuple(sorted(order[[1, 5]].tolist()))
+        explorer._heatmap._tapped(-3.0, 1.0)
+        assert len(explorer.selected) == 2
+
+    def test_by_a_row_of_the_table(self, explorer):
+        explorer._table._picked([0])
+        assert explorer.selected == (3, 4)
+        explorer.pairs_of = "both"
+        explorer.selected = [3, 5, 6, 7]
+        assert len(table_of(explorer)) == 6
+        explorer._table._picked([0])
+        assert len(table_of(explorer)) == 6
+
+    def test_clear(self, explorer):
+        explorer.selected, explorer.between = [1], (0.0, 1.0)
+        explorer.clear()
+        assert explorer.selection == []
+        assert explorer.between is None
+        assert "Nothing is selected" in explorer._selection_line.value
+
+    def test_dataset_of_the_selection(self, explorer, ds):
+        explorer.selected = [2, 20]
+        xr.testing.assert_identical(explorer.selected_dataset, ds.genobit.isel(samples=[2, 20]))
+
+    def test_bad_samples(self, explorer):
+        with pytest.raises(traitlets.TraitError, match="samples are 0 to 23"):
+            explorer.selected = [1, 24]
+        with pytest.raises(traitlets.TraitError, match="use one of"):
+            explorer.method = "pearson"
+        with pytest.raises(traitlets.TraitError, match="use one of"):
+            explorer.colour_by = "sample_weight"
+        with pytest.raises(traitlets.TraitError, match="use 1 to 4"):
+            explorer.component_x = 5
+
+    def test_zoom_draws_the_selection_with_a_tree_of_its_own(self, explorer):
+        explorer.selected = [3, 4, 5, 6, 7]
+        explorer.zoom_to_selection()
+        assert explorer._view.n_samples == 5
+        assert explorer._all.n_samples == 24
+        explorer._heatmap._boxed(-0.4, -0.4, 0.4, 0.4)
+        assert len(explorer.selected) == 1
+        assert explorer.selected[0] in {3, 4, 5, 6, 7}
+        explorer.show_all()
+        assert explorer._view.n_samples == 24
+        explorer.clear()
+        explorer.try_to(explorer.zoom_to_selection)
+        assert "select two samples" in explorer.status
+
+
+class TestPairs:
+    def test_closest_first(self, explorer):
+        table = table_of(explorer)
+        assert table.iloc[0].tolist() == [3, 4, "s3", "s4", 0.5, "duplicate or twin"]
+        assert {(5, 6), (6, 7)} <= set(
+            zip(table["samples_0"][1:3], table["samples_1"][1:3], strict=True)
+        )
+
+    def test_range_of_the_histogram(self, drawn, explorer):
+        explorer._histogram._chosen((0.15, 0.35))
+        assert explorer.between == (0.15, 0.35)
+        assert table_of(explorer)["king"].between(0.15, 0.35).all()
+        assert "2 pairs, from 0.15 to 0.35" in explorer._table_line.value
+        explorer._histogram._chosen((0.45, 0.49))
+        assert "There is no such pair" in said(explorer._table)
+        explorer._histogram._chosen(None)
+        assert len(table_of(explorer)) == 200
+        assert "276 pairs, the 200 closest" in explorer._table_line.value
+
+    @pytest.mark.parametrize(("pairs_of", "found"), [("any", 23 + 22), ("both", 1)])
+    def test_of_the_selection(self, explorer, pairs_of, found):
+        explorer.pairs_of = pairs_of
+        assert "nothing is selected" in explorer._table_line.value
+        explorer.selected = [8, 9]
+        assert len(table_of(explorer)) == found
+
+
+class TestColours:
+    def test_population_is_where_it_begins(self, explorer):
+        assert explorer.colour_by == "sample_population"
+
+    @pytest.mark.parametrize("colour_by", ["", "sample_height", "sample_population"])
+    def test_each_variable(self, drawn, explorer, colour_by):
+        explorer.colour_by = colour_by
+        assert not explorer.status.startswith("Error")
+
+    def test_no_variables(self, ds):
+        explorer = ds[["call_genotype"]].genobit.explore.grm()
+        assert explorer.colour_by == ""
+        assert explorer.relations.variables == {}
+        explorer.selected = [0, 1]
+        assert explorer.selection == ["sample 0", "sample 1"]
+
+    def test_controls_follow_the_traits_and_lead_them(self, explorer):
+        method, colour, x, _ = explorer.controls[0].children
+        explorer.method = "ibs"
+        assert method.value == "ibs"
+        colour.value = "sample_height"
+        assert explorer.colour_by == "sample_height"
+        x.value = 3
+        assert explorer.component_x == 3
+
+
+class TestUnusualCohorts:
+    def test_one_sample(self, drawn, ds):
+        explorer = ds.isel(samples=[0]).genobit.explore.grm()
+        assert explorer.status.startswith("VanRaden 1: 1 sample, 0 pairs")
+        assert "one sample has none" in said(explorer._scatter)
+        assert "no such pair" in said(explorer._table)
+
+    def test_two_samples(self, drawn, ds):
+        explorer = ds.isel(samples=[0, 1]).genobit.explore.grm()
+        assert not explorer.status.startswith("Error")
+
+    def test_sample_without_calls(self, drawn, ds):
+        calls = ds.call_genotype.values.copy()
+        calls[:, 5] = -1
+        missing = ds.assign(call_genotype=(ds.call_genotype.dims, calls))
+        explorer = missing.genobit.explore.grm(method="king")
+        assert "1 sample without a value" in explorer.status
+        assert explorer._view.tree.order[-1] == 5
+        assert 5 not in set(table_of(explorer)["samples_0"])
+
+    def test_no_samples(self, ds):
+        with pytest.raises(ValueError, match="no samples"):
+            ds.isel(samples=[]).genobit.explore.grm()
+
+
+class TestSave:
+    def test_ids(self, explorer, tmp_path):
+        explorer.selected = [1, 2]
+        written = explorer.save(tmp_path / "ids.txt")
+        assert written.read_text("utf-8") == "s1\ns2\n"
+        assert str(written) in explorer.status
+        with pytest.raises(FileExistsError, match="choose another name"):
+            explorer.save(written)
+
+    def test_families(self, ds, grm, pcs, tmp_path):
+        families = ds.assign(sample_family_id=("samples", [f"f{k // 2}" for k in range(24)]))
+        explorer = families.genobit.explore.grm(grm, pcs, selected=(2, 4))
+        written = explorer.save(tmp_path / "ids.txt")
+        assert written.read_text("utf-8") == "f1\ts2\nf2\ts4\n"
+
+    def test_nothing_selected(self, explorer, tmp_path):
+        with pytest.raises(ValueError, match="nothing is selected"):
+            explorer.save(tmp_path / "ids.txt")
+
+
+class TestInAKernel:
+    def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs, monkeypatch):
+        monkeypatch.setattr("genobit.explore.grm.start_bokehjs", lambda: None)
+        threads = []
+
+        async def session() -> GRMExplorer:
+            explorer = ds.genobit.explore.grm(grm, pcs)
+            relations, matrix = explorer.relations, explorer.relations.matrix
+            relations.matrix = lambda method: (
+                threads.append(threading.get_ident()),
+                matrix(method),
+            )[1]
+            explorer.method = "gcta"
+            explorer.method = "ibs"
+            await asyncio.sleep(0.1)
+            assert explorer.busy
+            while explorer.busy:
+                await asyncio.sleep(0.01)
+            return explorer
+
+        explorer = asyncio.run(session())
+        assert explorer.status.startswith("IBS: 24 samples")
+        assert threading.get_ident() not in threads
+        assert explorer._drawn == "ibs"
+
+
+class Source:
+    """What bokeh's ColumnDataSource does for Picks."""
+
+    def __init__(self) -> None:
+        self.selected = self
+        self._indices: list[int] = []
+        self._listeners: list = []
+
+    def on_change(self, _name, listener) -> None:
+        self._listeners.append(listener)
+
+    @property
+    def indices(self) -> list[int]:
+        return self._indices
+
+    @indices.setter
+    def indices(self, new: list[int]) -> None:
+        old, self._indices = self._indices, new
+        for listener in self._listeners:
+            listener("indices", old, new)
+
+
+class Plot:
+    def __init__(self) -> None:
+        self.handles = {"source": Source()}
+
+
+class TestPicks:
+    def test_tells_of_the_reader_and_not_of_itself(self):
+        told: list = []
+        picks, plot = Picks(told.append), Plot()
+        picks.show([4])
+        picks.hook(plot, None)
+        source = plot.handles["source"]
+        assert source.indices == [4]
+        source.indices = [2, 1]
+        picks.show([9, 8])
+        source.indices = [4]  # an echo that is late
+        assert told == [[1, 2]]
+        assert picks.shown == {8, 9}
+
+
+class TestBoxes:
+    def test_corners_are_sorted_and_only_complete_boxes_count(self):
+        boxed: list = []
+        boxes = Boxes(lambda *corners: boxed.append(corners), lambda *_: None)
+
+        event = SimpleNamespace(geometry={"type": "rect", "x0": 3, "x1": 1, "y0": 2, "y1": 4})
+        for event.final in (False, True):
+            boxes._on_geometry(event)
+        assert boxed == [(1, 2, 3, 4)]
