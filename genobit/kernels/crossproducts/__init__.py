@@ -23,6 +23,7 @@ from genobit.kernels.crossproducts import (
     threebit,
     twobit,
 )
+from genobit.kernels.transpose import mirror
 from genobit.simd import host
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ def _by_pairs(method: _Method, a: Rows, b: Rows | None) -> NDArray[np.int64]:
             diagonal = -left if b is None else -m
             method.multiply(rows[:bottom], columns[left : left + TILE], diagonal, tile)
     if b is None:
-        lower = np.tril_indices(m, -1)
-        counts[lower] = counts.T[lower]
+        mirror(counts, 0, 0, counts)
     return counts
 
 
