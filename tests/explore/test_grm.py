@@ -302,19 +302,25 @@ class TestSave:
 class TestInAKernel:
     def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs, monkeypatch):
         monkeypatch.setattr("genobit.explore.grm.start_bokehjs", lambda: None)
-        threads = []
+        threads, go_on = [], threading.Event()
 
         async def session() -> GRMExplorer:
             explorer = ds.genobit.explore.grm(grm, pcs)
-            relations, matrix = explorer.relations, explorer.relations.matrix
-            relations.matrix = lambda method: (
-                threads.append(threading.get_ident()),
-                matrix(method),
-            )[1]
+            matrix = explorer.relations.matrix
+
+            def slow(method: str) -> xr.DataArray:
+                threads.append(threading.get_ident())
+                go_on.wait(30)
+                return matrix(method)
+
+            explorer.relations.matrix = slow
             explorer.method = "gcta"
             explorer.method = "ibs"
             await asyncio.sleep(0.1)
             assert explorer.busy
+            assert explorer.status.startswith("Computing")
+            assert "spinner" in explorer._status_line.value
+            go_on.set()
             while explorer.busy:
                 await asyncio.sleep(0.01)
             return explorer
