@@ -75,10 +75,11 @@ class RelationshipMethods:
 
         Notes
         -----
-        "vanraden1" without missing calls is exact to its last division and the same bits for every
-        chunking; it costs samples^2 / 2 x variants ternary products. Other methods, and missing
-        calls, take float32 sums, good to some 1e-6 of the diagonal. Variants on which the samples
-        are all alike count nowhere. A sample without a variance is not special.
+        "vanraden1" without missing calls, by the frequencies of these samples, is exact to its
+        last division and the same bits for every chunking; it costs samples^2 / 2 x variants
+        ternary products. Other methods, and missing calls, take float32 sums, good to some 1e-6 of
+        the diagonal. Variants of one allele, and those whose given frequency is 0 or 1, count
+        nowhere.
 
         Examples
         --------
@@ -157,6 +158,7 @@ def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:
     out: dict[str, list[int]] = {}
     for chunk, start in enumerate(first):
         code = contig[start]
-        name = str(code) if names is None else str(names[code])
+        # Codes are numbers of contigs; a contig may also be named right there.
+        name = str(code) if names is None or contig.dtype.kind not in "iu" else str(names[code])
         out.setdefault(name, []).append(chunk)
     return out

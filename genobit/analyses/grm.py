@@ -12,14 +12,16 @@ vanraden2, gcta    (g - 2p) / sqrt(2pq)            1           VanRaden 2008, me
 dominance          -2p^2, 2pq, -2q^2 for g = 0..2  (2pq)^2     Vitezica et al. 2013
 =================  ==============================  ==========  ============================
 
-A variant on which all samples are alike has z = w = 0. "endelman_jannink" shrinks vanraden1
+A variant of one allele (2pq = 0) has z = w = 0. "endelman_jannink" shrinks vanraden1
 (Endelman and Jannink 2012, equations 13 to 18), "hadamard" squares its entries and divides by
-their mean on the diagonal: additive by additive epistasis (Henderson 1985, Vitezica et al. 2017).
+their mean on the diagonal, of the samples that have a value: additive by additive epistasis
+(Henderson 1985, Vitezica et al. 2017).
 
 Missing calls have z = 0. With "mean" (their mean was imputed) the denominator is over all
 variants, with "pairwise" over those called in both samples.
 
-vanraden1 without missing calls is integer arithmetic to one last division. With M the dosages of
+vanraden1 without missing calls, by the samples' own frequencies, is integer arithmetic to one last
+division. With M the dosages of
 n samples, B = M M' 1 and allele counts c = M' 1,
 
     A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c,
@@ -174,6 +176,8 @@ class _Sums(NamedTuple):
         else:
             frequency = da.from_array(given, chunks=(samples.variants,))
         name = "vanraden1" if method == "endelman_jannink" else method
+        # The numerator in integers is at most 8 n^2 for each variant.
+        fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
         values = da.map_blocks(
             _values, frequency, name, dtype=np.float32, new_axis=1, chunks=(samples.variants, (4,))
         )
@@ -181,7 +185,7 @@ class _Sums(NamedTuple):
         return cls(
             (copies, called, values, weights, frequency),
             samples=sum(samples.tiles),
-            exact=name == "vanraden1",
+            exact=name == "vanraden1" and fits,
             own=given is None,
             pairwise=pairwise,
             counted=name in {"vanraden2", "gcta"},
@@ -218,13 +222,20 @@ class _Sums(NamedTuple):
         copies, called, _, weights, frequency = self.along
         rows = (1,) * len(samples.variants)
         counted = da.map_blocks(
-            partial(_counted, plan), copies, called, dtype=np.int64, new_axis=1, chunks=(rows, (3,))
+            partial(_counted, plan),
+            copies,
+            called,
+            frequency,
+            dtype=np.int64,
+            new_axis=1,
+            chunks=(rows, (4,)),
         )
         summed = da.map_blocks(
             partial(_summed, plan),
+            copies,
             called,
-            weights,
             frequency,
+            weights,
             dtype=np.float64,
             new_axis=1,
             chunks=(rows, (2,)),
@@ -241,9 +252,17 @@ class _Plan(NamedTuple):
     pairwise: bool
     counted: bool
 
-    def complete(self, called: NDArray[np.int64]) -> bool:
-        """Whether a chunk of variants counts in integers: it must miss no call."""
-        return self.exact and bool((called == self.samples).all())
+    def complete(
+        self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
+    ) -> bool:
+        """Whether a chunk of variants counts in integers.
+
+        It must miss no call, and have no variant that counts nowhere although samples differ.
+        """
+        if not self.exact or (called != self.samples).any():
+            return False
+        counts = (_variance(frequency) > 0) | (copies == 2 * self.samples * frequency)
+        return self.own or bool(counts.all())
 
 
 def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -273,29 +292,32 @@ def _values(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32]:
         out[:, 1:] = np.arange(3) - 2 * p[:, None]
     if method in {"vanraden2", "gcta"}:
         out /= np.sqrt(np.where(variance > 0, variance, 1))[:, None]
-    if method != "vanraden1":
-        # A frequency that is given may be 0 or 1 where the samples differ: no finite weight.
-        out[variance == 0] = 0
+    # A frequency that is given may be 0 or 1 where the samples differ: no finite weight.
+    out[variance == 0] = 0
     return out.astype(np.float32)
 
 
 def _counted(
-    plan: _Plan, copies: NDArray[np.int64], called: NDArray[np.int64]
+    plan: _Plan,
+    copies: NDArray[np.int64],
+    called: NDArray[np.int64],
+    frequency: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Of variants counted in integers: how many, sum of c and sum of c^2."""
-    if not plan.complete(called):
-        return np.zeros((1, 3), np.int64)
-    return np.array([[copies.size, copies.sum(), (copies * copies).sum()]], np.int64)
+    """Of variants counted in integers: how many, sum of c and sum of c^2; and how many others."""
+    if not plan.complete(copies, called, frequency):
+        return np.array([[0, 0, 0, copies.size]], np.int64)
+    return np.array([[copies.size, copies.sum(), (copies * copies).sum(), 0]], np.int64)
 
 
 def _summed(
     plan: _Plan,
+    copies: NDArray[np.int64],
     called: NDArray[np.int64],
-    weights: NDArray[np.float64],
     frequency: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Sum of the weights, and sum of (2p)^2 of variants counted in integers."""
-    squares = (4 * frequency**2).sum() if plan.complete(called) else 0.0
+    squares = (4 * frequency**2).sum() if plan.complete(copies, called, frequency) else 0.0
     return np.array([[weights.sum(), squares]])
 
 
@@ -303,9 +325,11 @@ def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk
     """Chunks that count in integers, and the others."""
     from genobit.kernels.grm import Chunk
 
-    every = [Chunk(*chunk) for chunk in chunks]
-    complete = [chunk for chunk in every if plan.complete(chunk.called)]
-    return complete, [chunk for chunk in every if not plan.complete(chunk.called)]
+    parts: tuple[list[Chunk], list[Chunk]] = ([], [])
+    for chunk in (Chunk(*chunk) for chunk in chunks):
+        counts = plan.complete(chunk.copies, chunk.called, chunk.frequency)
+        parts[0 if counts else 1].append(chunk)
+    return parts
 
 
 def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
@@ -339,8 +363,8 @@ def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
     wholly = [chunk for chunk in every if not (chunk.called < plan.samples).any()]
     weights = None if plan.counted or not partly else kernels.weights_compared(partly)
     compared = kernels.variants_compared(partly) if partly else None
-    common = np.array(sum(float(chunk.weights.sum()) for chunk in wholly))
-    number = np.array(sum(int((chunk.weights > 0).sum()) for chunk in wholly))
+    common = np.array(sum(chunk.weights.sum() for chunk in wholly), np.float64)
+    number = np.array(sum((chunk.weights > 0).sum() for chunk in wholly), np.int64)
     return products, values, weights, compared, common, number
 
 
@@ -369,7 +393,7 @@ def _finish(
         part = partial(_without, sums, k)
         kept = [g for g in range(len(groups)) if g != k]
         terms = [side[0][:, kept].sum(axis=1) for side in (a, b)]
-        numbers = sum(counted[g] for g in kept), sum(summed[g] for g in kept)
+        numbers = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
         values.append(_relationship(plan, part, terms, *numbers))
         if plan.pairwise:
             tile = np.broadcast_to(part(3) + part(5), values[-1].shape)
@@ -385,7 +409,7 @@ def _relationship(
     summed: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     shape = terms[0].size, terms[1].size
-    variants, copies, squares = (int(x) for x in counted)
+    variants, copies, squares, others = (int(x) for x in counted)
     numerator: NDArray[Any] = np.zeros(shape)
     denominator: Any = summed[0]
     if variants:
@@ -393,27 +417,49 @@ def _relationship(
         n = plan.samples
         if plan.own:
             numerator = (part(0) * np.int64(n * n)) + rows + (squares - n * n * variants)
-            if not np.any(part(1)) and not plan.pairwise:
+            if not others:
                 # Integers to here: one division of what is exact below 2^53.
-                numerator, denominator = 2 * numerator, 2 * n * copies - squares
-            else:
-                numerator = numerator / (n * n)
+                return _ratio(2 * numerator, 2 * n * copies - squares)
+            numerator = numerator / (n * n)
         else:
             numerator = part(0) + rows + (summed[1] - variants)
     numerator = numerator + part(1)
     if plan.pairwise:
         weights = part(3) if plan.counted else part(2)
         denominator = weights + part(4)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(numerator / denominator)
+    return _ratio(numerator, denominator)
+
+
+def _ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+    """The quotient; NaN where nothing is divided by."""
+    out = np.full(np.shape(numerator), np.nan)
+    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) > 0)
+
+
+def _over(numerator: da.Array, denominator: da.Array) -> da.Array:
+    return da.map_blocks(_ratio, numerator, denominator, dtype=np.float64)
 
 
 def _hadamard(additive: da.Array) -> da.Array:
-    """Squares of the entries over their mean on the diagonal."""
+    """Squares of the entries over their mean on the diagonal, where that has a value."""
     if additive.ndim == 3:
         return da.stack([_hadamard(part) for part in additive])
     squares = additive**2
-    return squares / da.diagonal(squares).mean()
+    diagonal = da.diagonal(squares)
+    known = da.isfinite(diagonal)
+    return da.map_blocks(
+        _times_over,
+        squares,
+        known.sum()[None, None],
+        da.where(known, diagonal, 0.0).sum()[None, None],
+        dtype=np.float64,
+    )
+
+
+def _times_over(
+    values: NDArray[np.float64], factor: NDArray[np.float64], divisor: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return _ratio(values * factor, divisor)
 
 
 def _shrunk(sums: _Sums, samples: SampleChunks) -> da.Array:
@@ -425,16 +471,17 @@ def _shrunk(sums: _Sums, samples: SampleChunks) -> da.Array:
     additive = sums.matrix(samples, None).values
     weights = sums.along[3]
     used = (weights > 0).sum()
-    scale = weights.sum() / used
-    means = sample_sums(_value_terms, samples, along=sums.along)[:, 0] / used
+    scale = _over(weights.sum(), used)
+    means = _over(sample_sums(_value_terms, samples, along=sums.along)[:, 0], used)
     outer = means[:, None] * means[None, :]
     covariance = additive * scale - outer
     target = da.diagonal(covariance).mean()
     squares = (covariance**2).sum()
     moments = _fourth_moments(samples, sums.along, means)
-    variance = moments / used**2 - squares / used
-    distance = squares - sums.samples * target**2
-    weight = da.clip(variance / distance, 0, 1)
+    variance = _over(moments, used**2) - _over(squares, used)
+    weight = da.clip(_over(variance, squares - sums.samples * target**2), 0, 1)
+    # A covariance that is its target, as of one sample, is shrunk by any weight or none.
+    weight = da.where(da.isnan(weight), 0.0, weight)
     shrunk = (1 - weight) * covariance + weight * target * _eye(additive)
     return (shrunk + outer) / scale
 

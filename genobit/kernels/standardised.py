@@ -31,7 +31,7 @@ def blocks(
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Columns of Z and those columns, about ``calls`` elements at a time, all in one buffer."""
     samples, variants = rows.planes[0].shape[0], values.shape[0]
-    width = min(max(64, calls // samples // 64 * 64), variants)
+    width = max(1, min(max(64, calls // samples // 64 * 64), variants))
     buffer = np.empty(samples * width, np.float32)
     for start in range(0, variants, width):
         some = values[start : start + width]
