@@ -68,6 +68,14 @@ def _leaf(partial: Partial, chunks: list[Any]) -> Sums:
     )
 
 
+def _wide_leaf(partial: Partial, chunks: list[Any]) -> Sums:
+    """The sums of a leaf of so many variants that 32 bits would not hold all of them."""
+    return tuple(
+        array.astype(np.int64) if array is not None and array.dtype == np.int32 else array
+        for array in _leaf(partial, chunks)
+    )
+
+
 def added(*parts: Sums) -> Sums:
     """Sums of sums, in the order given."""
     out = []
@@ -183,6 +191,7 @@ def pair_sums(
         second = None if i == j else block(samples.planes, j, k)
         return samples.variants[k], block(samples.planes, i, k), second, block(along, k)
 
+    leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
     prefix = () if layers is None else (0,)
     for i in range(len(tiles)):
         for j in range(i, len(tiles)):
@@ -191,7 +200,7 @@ def pair_sums(
                 keys = []
                 for n, leaf in enumerate(_leaves(samples, group)):
                     key = (f"{name}-leaf", i, j, g, n)
-                    layer[key] = (_leaf, partial, [list(chunk(i, j, k)) for k in leaf])
+                    layer[key] = (leaf_of, partial, [list(chunk(i, j, k)) for k in leaf])
                     keys.append(key)
                 totals.append(tree(layer, name, (i, j, g), keys))
             sides = block(per_sample, i), block(per_sample, j)
