@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def computed(result: xr.DataArray) -> xr.DataArray:
-    """The result in memory.
+    """The result in memory, and with it what it has of lazy coordinates.
 
     Raises
     ------
@@ -33,4 +33,7 @@ def computed(result: xr.DataArray) -> xr.DataArray:
             "variants or samples, or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    return result.copy(data=in_memory(result.data))
+    lazy = [name for name, coordinate in result.coords.items() if coordinate.chunks is not None]
+    values, *others = in_memory(result.data, *(result.coords[name].data for name in lazy))
+    coords = {name: result.coords[name].copy(data=x) for name, x in zip(lazy, others, strict=True)}
+    return result.copy(data=values).assign_coords(coords)

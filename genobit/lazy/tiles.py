@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask import local, threaded
-from dask.base import get_scheduler, tokenize
+from dask.base import compute, get_scheduler, tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 if TYPE_CHECKING:
@@ -64,17 +64,17 @@ def square(
     return da.Array(graph, name, chunks=(rows, columns), dtype=dtype)
 
 
-def in_memory(array: da.Array) -> NDArray[Any]:
-    """Compute an array of tiles, each thread writing its own into the result.
+def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
+    """Compute arrays of tiles, in one pass, each thread writing its own into the results.
 
     ``array.compute()`` first computes all tiles and then copies them together on one thread, which
     holds them twice and takes as long as a third of the work of two threads. Schedulers that do
     not share this process's memory have no other way.
     """
-    if get_scheduler(collections=[array]) not in {threaded.get, local.get_sync}:
-        return np.asarray(array.compute())
-    out = np.empty(array.shape, array.dtype)
-    da.store(array, out, lock=False)
+    if get_scheduler(collections=arrays) not in {threaded.get, local.get_sync}:
+        return [np.asarray(array) for array in compute(*arrays)]
+    out = [np.empty(array.shape, array.dtype) for array in arrays]
+    da.store(list(arrays), out, lock=False)
     return out
 
 

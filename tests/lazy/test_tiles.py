@@ -173,4 +173,6 @@ def test_transposed__is_the_transpose(shape: tuple[int, int]) -> None:
 def test_in_memory__is_what_compute_gives(scheduler: str) -> None:
     array = da.from_array(np.arange(35.0).reshape(5, 7), chunks=(2, 3))
     with dask.config.set(scheduler=scheduler):
-        np.testing.assert_array_equal(tiles.in_memory(array), array.compute())
+        once, twice = tiles.in_memory(array, 2 * array)
+    np.testing.assert_array_equal(once, array.compute())
+    np.testing.assert_array_equal(twice, 2 * once)
