@@ -44,7 +44,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     KeyError
         If the Dataset has no ``call_genotype``.
     ValueError
-        For other dimensions, or none of one.
+        For other dimensions, or one that is empty or of unknown size.
     TypeError
         For a dtype that is not an integer.
     """
@@ -67,6 +67,12 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         )
         raise TypeError(msg)
     for dim in _GENOTYPE_DIMS:
+        if np.isnan(calls.sizes[dim]):
+            msg = (
+                f"{CALL_GENOTYPE} is of unknown size along {dim!r}: call compute_chunk_sizes() on "
+                "its dask array first"
+            )
+            raise ValueError(msg)
         if calls.sizes[dim] == 0:
             msg = f"{CALL_GENOTYPE} is empty along {dim!r}: nothing to analyse"
             raise ValueError(msg)
@@ -214,11 +220,11 @@ def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
 
 
 def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
-    """Return the coordinates of one dimension, with a suffix on their names and on its own."""
+    """Return the labels along one dimension, with a suffix on their names and on its own."""
     return {
         f"{name}{suffix}": (dim + suffix, variable.data, variable.attrs)
         for name, variable in ds.variables.items()
-        if variable.dims == (dim,) and name not in ds.data_vars
+        if variable.dims == (dim,) and name not in {*ds.data_vars, *BIT.values()}
     }
 
 
