@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,3 +147,93 @@ def relatives_matrices(
     if b is None:
         np.fill_diagonal(out[0], 0.5)
     return out
+
+
+def relationships(
+    method: str,
+    g: NDArray[np.float64],
+    *,
+    missing: str = "mean",
+    frequency: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """A relationship matrix of dosages (samples, variants), NaN where missing, as published."""
+    if method == "endelman_jannink":
+        return _shrunk_relationships(g, frequency)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if method == "hadamard":
+            squares = relationships("vanraden1", g, missing=missing, frequency=frequency) ** 2
+            return squares / _mean(np.diagonal(squares))
+        p = _frequencies(g) if frequency is None else frequency
+        z, w = _standardised(method, g, p)
+        called = ~np.isnan(g)
+        z[~called] = 0
+        compared = (called * w) @ called.T.astype(float)
+        return (z @ z.T) / (w.sum() if missing == "mean" else compared)
+
+
+def _mean(x: NDArray[np.float64]) -> float:
+    known = x[~np.isnan(x)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def _frequencies(g: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Frequency of the counted allele of each variant; 0 where nothing is called."""
+    return np.nansum(g, axis=0) / np.maximum(1, 2 * (~np.isnan(g)).sum(axis=0))
+
+
+def _standardised(
+    method: str, g: NDArray[np.float64], p: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What calls count in the numerator, and what variants add to the denominator."""
+    q, v = 1 - p, 2 * p * (1 - p)
+    if method == "vanraden1":
+        return g - 2 * p, v
+    polymorphic = v > 0
+    if method == "dominance":
+        z = np.where(g == 0, -2 * p**2, np.where(g == 1, v, -2 * q**2))
+        return np.where(polymorphic, z, 0.0), v**2
+    return np.where(polymorphic, (g - 2 * p) / np.sqrt(v), 0.0), polymorphic.astype(float)
+
+
+def _shrunk_relationships(
+    g: NDArray[np.float64], frequency: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Equations 13 to 18 of Endelman and Jannink 2012, missing calls imputed by the mean."""
+    p = _frequencies(g) if frequency is None else frequency
+    used = p * (1 - p) > 0
+    w = np.where(np.isnan(g), 0, g - 2 * p)[:, used]
+    samples, variants = w.shape
+    if not variants:
+        return np.full((samples, samples), np.nan)
+    means = w.mean(axis=1)
+    x = w - means[:, None]
+    s = x @ x.T / variants
+    target = np.diagonal(s).mean() * np.eye(samples)
+    variance = ((x**2) @ (x**2).T / variants**2 - s**2 / variants).sum()
+    distance = ((s - target) ** 2).sum()
+    weight = min(1.0, max(0.0, variance / distance)) if distance > 0 else 0.0
+    shrunk = weight * target + (1 - weight) * s + np.outer(means, means)
+    return shrunk / (2 * (p * (1 - p))[used].mean())
+
+
+def variants_compared(
+    g: NDArray[np.float64], frequency: NDArray[np.float64] | None = None
+) -> NDArray[np.int64]:
+    """Variants of two alleles that both samples of a pair are called at."""
+    p = _frequencies(g) if frequency is None else frequency
+    called = (~np.isnan(g)).astype(np.int64)
+    return (called * (p * (1 - p) > 0)) @ called.T
+
+
+def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
+    """VanRaden 1 of complete dosages (samples, variants) in fractions; only the end is rounded."""
+    rows: list[list[int]] = dosages.tolist()
+    n, variants = len(rows), len(rows[0])
+    twice = [Fraction(sum(row[k] for row in rows), n) for k in range(variants)]
+    denominator = sum((t * (1 - t / 2) for t in twice), start=Fraction(0))
+    z = [[x - t for x, t in zip(row, twice, strict=True)] for row in rows]
+    if not denominator:
+        return [[float("nan")] * n for _ in rows]
+    return [
+        [float(sum(x * y for x, y in zip(a, b, strict=True)) / denominator) for b in z] for a in z
+    ]
