@@ -63,7 +63,7 @@ class View:
                     "width": f"{width}px",
                     "height": f"{height}px",
                     "border": "1px dashed #aaa",
-                    "margin": "10px 20px",
+                    "margin": "10px",
                     "padding": "10px",
                     "align_items": "center",
                     "justify_content": "center",
@@ -93,7 +93,7 @@ class Heatmap(View):
     """
 
     name = "heatmap"
-    size = (620, 430)
+    size = (540, 400)
 
     def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
@@ -185,7 +185,7 @@ class Scatter(View):
     """
 
     name = "scatter"
-    size = (440, 430)
+    size = (360, 400)
 
     def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)

@@ -69,6 +69,8 @@ def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
     n_samples = len(values)
     present = np.flatnonzero(_has_values(values))
     absent = np.setdiff1d(np.arange(n_samples), present)
+    if n_samples == 1:  # without a pair, not without calls
+        present, absent = absent, present
     if len(present) < 2 or n_samples > CLUSTERED_SAMPLES:
         few = len(present) < 2
         order = np.concatenate([present, absent]) if few else np.arange(n_samples)

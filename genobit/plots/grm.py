@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Screen pixels of the square.
-SQUARE = 370
+SQUARE = 352
 #: What stands around the square, as shares of its side: the strip from and to, the tree from and
 #: to, the marks of what is selected, and the room beyond those.
 STRIP = (-0.012, -0.042)
@@ -183,7 +183,7 @@ def draw_heatmap(
     left, right, top = (_beside(arranged, at) for at in (TREE[1] - ROOM, 1 + ROOM, 1 + ROOM))
     return (overlay * _strip(arranged, strip) * branches).opts(
         title=_title(arranged),
-        fontsize={"title": "10pt", "xticks": "8pt"},
+        fontsize={"title": "9pt", "xticks": "8pt"},
         frame_width=round(SQUARE * (1 + 2 * ROOM - TREE[1])),
         frame_height=round(SQUARE * (1 + ROOM)),
         xlabel="",
@@ -333,4 +333,4 @@ def _title(arranged: Arranged) -> str:
     elif np.isnan(arranged.pixels).any():
         notes.append("grey: no value")
     label = measure_of(arranged.matrix).label
-    return f"{label} of {number(arranged.n_samples, 'sample')}\n{'; '.join(notes)}"
+    return "\n".join([f"{label} of {number(arranged.n_samples, 'sample')}", *notes])

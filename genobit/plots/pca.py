@@ -83,7 +83,7 @@ def pca_scatter(
         fill_alpha=0.75,
         nonselection_alpha=0.12,
         selection_alpha=1.0,
-        frame_width=300,
+        frame_width=285,
         frame_height=370,
         toolbar="above",
         padding=0.05,

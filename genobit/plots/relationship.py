@@ -136,6 +136,11 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
         low = 0.0
     if measure.signed:
         reach = max(abs(low), abs(high)) or 1.0
+        if measure.per_kinship is not None:
+            # A kinship of 0.5 is a sample with itself; between populations KING falls below -0.5.
+            own = measure.per_kinship / 2
+            if reach > own:
+                reach, clip = own, f"; colours end at ±{own:g}, a sample with itself"
         return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
     if not low < high:
         low, high = min(low, 0.0), max(high, 1.0)

@@ -68,6 +68,15 @@ class TestPairs:
         assert table["degree"].tolist() == degree_of(table["gcta"] / 2).tolist()
         assert table.attrs["found"] == 190
 
+    @pytest.mark.parametrize("block", [1, 7, 1_000])
+    def test_blocks_do_not_matter(self, block, monkeypatch):
+        grm = relationships(np.round(families(), 1))
+        whole = closest_pairs(grm, limit=40)
+        monkeypatch.setattr("genobit.plots.kinship.BLOCK", block)
+        in_blocks = closest_pairs(grm, limit=40)
+        np.testing.assert_array_equal(whole["gcta"], in_blocks["gcta"])
+        assert whole.attrs == in_blocks.attrs
+
     def test_range_of_values(self):
         table = closest_pairs(relationships(families()), between=(-1, 0.4))
         assert len(table) == 160
@@ -246,6 +255,12 @@ class TestColours:
         assert scale.limits[0] == -scale.limits[1]
         assert scale.limits[1] < 0.05
         assert "99% of the pairs" in scale.name
+
+    def test_kinship_far_below_zero_does_not_hide_the_rest(self):
+        grm = relationships(families() - 2, "king")
+        scale = scale_for(grm, pair_values(grm))
+        assert scale.limits == (-0.5, 0.5)
+        assert "a sample with itself" in scale.name
 
     @pytest.mark.parametrize("method", ["ibs", "hadamard"])
     def test_shares_do_not_diverge(self, method):
