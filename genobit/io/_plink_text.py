@@ -104,7 +104,7 @@ def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFr
             sep=r"\s+",
             header=None,
             names=[*columns, "extra"],
-            dtype=str,
+            dtype=object,
             na_filter=False,
             quoting=csv.QUOTE_NONE,
             skip_blank_lines=False,

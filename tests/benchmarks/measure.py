@@ -76,3 +76,12 @@ def cores(count: int) -> Iterator[bool]:
         yield len(os.sched_getaffinity(0)) >= count
     finally:
         os.sched_setaffinity(0, before)
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """Keep BLAS to one thread, where threadpoolctl is installed to ask it."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)  # type: ignore[no-any-return]

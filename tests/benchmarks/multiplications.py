@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from genobit.kernels.bits import transpose_bits
 from genobit.kernels.crossproducts import KERNELS, check_kernel, crossproduct
 from genobit.kernels.rows import Rows
 
-from .measure import Row, median, rates, ratio
+from .measure import Row, median, one_thread, rates, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,15 +54,6 @@ def _rows(dosages: NDArray[np.int8]) -> Rows:
     return Rows(False, dosages.shape[1], (planes[0], planes[1]), None)
 
 
-def _one_thread() -> contextlib.AbstractContextManager[Any]:
-    """Keep BLAS to one thread, where threadpoolctl is installed to ask it."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return contextlib.nullcontext()
-    return threadpool_limits(1)  # type: ignore[no-any-return]
-
-
 def _kernels() -> Iterator[str]:
     for kernel in (*KERNELS, "auto"):
         try:
@@ -89,7 +79,7 @@ def multiplications(*, quick: bool) -> Iterator[Row]:
     }
     calls["BLAS"] = (lambda: m @ m.T, work(samples))
     calls["loops"] = (lambda: _crossprod(few, out), work(len(few)))
-    with _one_thread():
+    with one_thread():
         found = rates(calls, 3 if quick else 5)
     own = {name: work(samples) / statistics.median(rate) for name, rate in found.items()}
     for kernel in _kernels():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MISSING = 0.01
 
 
-def _lose_calls(bed: Path) -> None:
+def lose_calls(bed: Path) -> None:
     """Make one call in a hundred missing: code 1 of the two bits of a call."""
     raw = np.fromfile(bed, np.uint8)
     body = raw[3:]
@@ -53,4 +53,4 @@ def kinship(*, quick: bool) -> Iterator[Row]:
             )
             at = f"plink2 --make-king square bin4 ({theirs:.2f} s)"
             yield Row("relatives", what, ours, "s", at, theirs / ours)
-            _lose_calls(prefix.with_suffix(".bed"))
+            lose_calls(prefix.with_suffix(".bed"))

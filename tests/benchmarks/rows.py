@@ -22,7 +22,7 @@ from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 
-from . import components, limits, relatives
+from . import components, grm, limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -198,10 +198,11 @@ def random_bed(folder: Path, variants: int, samples: int) -> Path:
     """Write a fileset of random calls, none missing; returns its prefix."""
     prefix = folder / "random"
     generator = np.random.default_rng(0)
-    codes = generator.choice(np.array([0, 2, 3], np.uint8), (variants, (samples + 3) // 4 * 4))
+    dosages = generator.integers(0, 3, (variants, (samples + 3) // 4 * 4), dtype=np.uint8)
+    codes = np.array([0, 2, 3], np.uint8)[dosages]
     codes[:, samples:] = 0
     quads = codes.reshape(variants, -1, 4)
-    body = (quads << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
+    body = (quads << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2, dtype=np.uint8)
     prefix.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + body.tobytes())
     bim = (f"1 v{i} 0 {i + 1} A G\n" for i in range(variants))
     prefix.with_suffix(".bim").write_text("".join(bim))
@@ -291,6 +292,9 @@ ALL = (
     packing,
     disequilibrium,
     plink,
+    grm.crossproducts,
+    grm.weights,
+    grm.relationships,
     relatives.kinship,
     components.dequantisation,
     components.components,
