@@ -171,7 +171,7 @@ def draw_heatmap(
         clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
         colorbar=True,
         clabel=arranged.scale.name,
-        colorbar_opts={"width": 12, "title_text_font_size": "9pt"},
+        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
         hooks=[_pair_hook(_texts(arranged), label)],
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "box_select", "reset"],

@@ -193,17 +193,18 @@ def settled(element: Any) -> np.ndarray:
     return last
 
 
-def unlike(before: np.ndarray, after: np.ndarray) -> bool:
-    return before.shape != after.shape or float((before != after).any(axis=2).mean()) > 0.005
+def unlike(before: np.ndarray, after: np.ndarray, share: float = 0.005) -> bool:
+    """Whether more than a share of the pixels differ."""
+    return before.shape != after.shape or float((before != after).any(axis=2).mean()) > share
 
 
-def redrawn(element: Any, before: np.ndarray) -> np.ndarray:
+def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarray:
     """The settled picture, once it differs from the one before."""
     from playwright.sync_api import Error
 
     def differs() -> bool:
         try:
-            return unlike(before, picture(element))
+            return unlike(before, picture(element), share)
         except Error:  # just being replaced
             return False
 

@@ -126,7 +126,8 @@ def test_box_in_the_heatmap_selects_in_the_scatter(page: Any) -> None:
     before, said = settled(figure(page, "scatter")), selection(page)
     drag(page, "heatmap", (0.35, 0.75), (0.5, 0.6))
     until(lambda: selection(page) != said, "another selection")
-    assert not_blank(redrawn(figure(page, "scatter"), before))
+    # Ninety small points: few pixels.
+    assert not_blank(redrawn(figure(page, "scatter"), before, share=0.0005))
 
 
 def test_row_of_the_table_selects_its_samples(page: Any) -> None:
@@ -186,4 +187,6 @@ def test_hover_names_the_pair(page: Any) -> None:
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []
+    # SlickGrid looks for its style sheet a moment late: not there if the list is replaced by then.
+    ours = [text for text in page.complaints if text != "SlickGrid Cannot find stylesheet."]
+    assert ours == []
