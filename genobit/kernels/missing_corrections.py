@@ -1,0 +1,133 @@
+"""What missing calls took from, or added to, a product that counted them as heterozygous.
+
+A product of dosages less one counts a missing call as 0, as it does a heterozygous one, so with
+frequencies p
+
+    sum (g - 2p)(g' - 2p) = sum (g - 1)(g' - 1) + sum d (g - 1) + sum d (g' - 1) + sum d^2,
+
+d = 1 - 2p, has a term too many at each variant that one of the samples misses: d (g - 2p) of the
+other, or d^2 where both miss it. They are few, and each missing call takes one addition of a
+variant's terms to the sums of its sample: at 1 % missing a quarter of the time of the product
+that it corrects, where weighing all calls takes five times as long as that. A sample that misses
+the call too counts d^2 / 2, once from each side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.bits import transpose_eight
+from genobit.kernels.float_lanes import (
+    FLOAT_LANES,
+    broadcast_float,
+    choose_floats,
+    load_floats,
+    store_floats,
+)
+from genobit.kernels.rows import Rows
+from genobit.simd import WORD_LANES, popcount
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@njit
+def _fill_terms(
+    carrier: NDArray[np.uint64],
+    hom_alt: NDArray[np.uint64],
+    called: NDArray[np.uint64],
+    word: int,
+    terms: NDArray[np.float32],
+    values: NDArray[np.float32],
+) -> None:
+    """Words ``word`` of planes (rows, n) -> values (64, lanes of whole rows) of their calls.
+
+    ``terms`` (64, 4) are those of each state of a variant's calls.
+    """
+    rows = carrier.shape[0]
+    block = np.empty((64, WORD_LANES), np.uint64)
+    # Three of the eight matrices that are transposed at once are the planes.
+    for start in range(0, rows, 64):
+        block[:] = 0
+        for k in range(min(64, rows - start)):
+            block[k, 0] = carrier[start + k, word]
+            block[k, 1] = hom_alt[start + k, word]
+            block[k, 2] = called[start + k, word]
+        transpose_eight(block.reshape(-1))
+        for b in range(64):
+            missing, none = broadcast_float(terms[b, 0]), broadcast_float(terms[b, 1])
+            one, two = broadcast_float(terms[b, 2]), broadcast_float(terms[b, 3])
+            row = values[b]
+            for left in range(0, min(64, rows - start), FLOAT_LANES):
+                shift = np.uint64(left)
+                value = choose_floats(block[b, 2] >> shift, none, missing)
+                value = choose_floats(block[b, 0] >> shift, one, value)
+                value = choose_floats(block[b, 1] >> shift, two, value)
+                store_floats(row, start + left, value)
+
+
+@njit
+def _add_missing(
+    carrier: NDArray[np.uint64],
+    hom_alt: NDArray[np.uint64],
+    called: NDArray[np.uint64],
+    missing: NDArray[np.uint64],
+    terms: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """Sum of the terms of all rows' calls at the variants that each other row misses.
+
+    carrier, hom_alt, called (m, n), missing (k, n), terms (64 n, 4), out (k, m rounded up) +=.
+    """
+    width = out.shape[1]
+    values = np.empty((64, width), np.float32)
+    for w in range(missing.shape[1]):
+        _fill_terms(carrier, hom_alt, called, w, terms[64 * w : 64 * (w + 1)], values)
+        for j in range(missing.shape[0]):
+            word = missing[j, w]
+            total = out[j]
+            while word:
+                # The lowest bit's number is how many bits are below it.
+                lowest = word & (~word + np.uint64(1))
+                row = values[_position(lowest)]
+                for i in range(0, width, FLOAT_LANES):
+                    store_floats(total, i, load_floats(total, i) + load_floats(row, i))
+                word ^= lowest
+
+
+@njit
+def _position(bit: np.uint64) -> int:
+    """Number of the only bit that is set in a word."""
+    return int(popcount(bit - np.uint64(1)))
+
+
+def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Terms of ``a``'s calls at the variants that each row of ``b`` misses.
+
+    Parameters
+    ----------
+    a, b
+        Planes of dosages.
+    frequency
+        Of the counted allele, (variants,).
+
+    Returns
+    -------
+        float32 (rows of a, rows of b): what the product of the rows has too much for what ``b``
+        misses. What ``a`` misses is ``surplus(b, a, frequency).T``.
+    """
+    words = a.planes[0].shape[1]
+    d = 1 - 2 * frequency
+    terms = np.zeros((64 * words, 4), np.float32)
+    terms[: d.size, 0] = d * d / 2
+    for dosage in range(3):
+        terms[: d.size, 1 + dosage] = d * (dosage - 2 * frequency)
+    rows = a.planes[0].shape[0]
+    out = np.zeros((b.planes[0].shape[0], -(-rows // 64) * 64), np.float32)
+    missing = b._replace(called=None).every() ^ b.every()
+    carrier, hom_alt = a.planes
+    _add_missing(carrier, hom_alt, a.every(), missing, terms, out)
+    return out[:, :rows].T
