@@ -67,7 +67,8 @@ class RelationshipMethods:
         ------
         ValueError
             For an unknown method or one that cannot do what is asked, a frequency that is no
-            number in [0, 1], or another number of them than variants.
+            number in [0, 1], or another number of them than variants; with ``loco`` for contigs
+            whose variants do not stand together.
         KeyError
             With ``loco`` and no ``variant_contig``.
         MemoryError
@@ -112,7 +113,8 @@ class RelationshipMethods:
         }
         if contigs is not None:
             dims = ("contigs", *dims)
-            coords["contig_left_out"] = ("contigs", list(contigs))
+            # Objects: Zarr has no stable specification for text of fixed width.
+            coords["contig_left_out"] = ("contigs", np.array(list(contigs), object))
         if found.compared is not None:
             coords[COMPARED] = (
                 dims,

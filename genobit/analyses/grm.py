@@ -504,7 +504,7 @@ def _fourth_moments(samples: SampleChunks, along: Sequence[da.Array], means: da.
     blocks = [array.to_delayed().reshape(-1) for array in along]
     whole = means.rechunk(-1).to_delayed()[0]
     parts = [
-        delayed(_moments)(
+        delayed(_moments, pure=True)(
             [plane[k] for plane in planes], bits, [block[k] for block in blocks], whole
         )
         for k, bits in enumerate(samples.variants)
