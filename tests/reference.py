@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,14 +227,13 @@ def variants_compared(
 
 
 def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
-    """VanRaden 1 of complete dosages (samples, variants) in fractions; only the end is rounded."""
+    """VanRaden 1 of complete dosages (samples, variants) in Python's integers and one fraction."""
     rows: list[list[int]] = dosages.tolist()
-    n, variants = len(rows), len(rows[0])
-    twice = [Fraction(sum(row[k] for row in rows), n) for k in range(variants)]
-    denominator = sum((t * (1 - t / 2) for t in twice), start=Fraction(0))
-    z = [[x - t for x, t in zip(row, twice, strict=True)] for row in rows]
+    n = len(rows)
+    copies = [sum(column) for column in zip(*rows, strict=True)]
+    # n (g - 2p) is a whole number, and so is 2 n^2 times the sum of 2pq.
+    z = [[n * x - c for x, c in zip(row, copies, strict=True)] for row in rows]
+    denominator = sum(c * (2 * n - c) for c in copies)
     if not denominator:
         return [[float("nan")] * n for _ in rows]
-    return [
-        [float(sum(x * y for x, y in zip(a, b, strict=True)) / denominator) for b in z] for a in z
-    ]
+    return [[float(Fraction(2 * sum(map(mul, a, b)), denominator)) for b in z] for a in z]
