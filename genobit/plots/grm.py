@@ -329,7 +329,7 @@ def _title(arranged: Arranged) -> str:
     elif tree.joins:
         notes.append("tree: mean of the pairs joined")
     if tree.without:
-        notes.append(f"grey: no calls, {number(tree.without, 'sample')}")
+        notes.append(f"grey: no value, {number(tree.without, 'sample')}")
     elif np.isnan(arranged.pixels).any():
         notes.append("grey: no value")
     label = measure_of(arranged.matrix).label

@@ -225,7 +225,7 @@ class TestHeatmap:
     def test_samples_without_calls_are_counted(self):
         values = families()
         values[3] = values[:, 3] = np.nan
-        assert "grey: no calls, 1 sample" in title(grm_heatmap(relationships(values)))
+        assert "grey: no value, 1 sample" in title(grm_heatmap(relationships(values)))
 
     @pytest.mark.parametrize("n_samples", [1, 2])
     @pytest.mark.parametrize("method", ["king", "ibs", "something else"])
