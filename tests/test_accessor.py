@@ -962,6 +962,15 @@ def test_compute__refuses_what_is_past_the_limit_and_says_how_large_it_is() -> N
         bits.genobit.ld(window=3, compute=True)
 
 
+def test_compute__keeps_lazy_labels_on_both_sides(tmp_path: Path) -> None:
+    cohort(random_calls(1, 30, 20)).to_zarr(tmp_path / "cohort.zarr", zarr_format=2)
+    ds = xr.open_zarr(tmp_path / "cohort.zarr")
+    r2, grm = ds.genobit.ld(compute=True), ds.genobit.grm(compute=True)
+    for result, label in ((r2, "variant_id"), (grm, "sample_id")):
+        for side in ("_0", "_1"):
+            assert result[label + side].values.tolist() == ds[label].values.tolist()
+
+
 # Laziness
 
 

@@ -73,9 +73,11 @@ def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     """
     if get_scheduler(collections=arrays) not in {threaded.get, local.get_sync}:
         return [np.asarray(array) for array in compute(*arrays)]
-    out = [np.empty(array.shape, array.dtype) for array in arrays]
-    da.store(list(arrays), out, lock=False)
-    return out
+    # Labels stand on both sides of a square, and da.store() writes an array it meets twice once.
+    different = {array.name: array for array in arrays}
+    out = {name: np.empty(array.shape, array.dtype) for name, array in different.items()}
+    da.store(list(different.values()), list(out.values()), lock=False)
+    return [out[array.name] for array in arrays]
 
 
 class Band:

@@ -169,6 +169,12 @@ def test_transposed__is_the_transpose(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(transposed(tile), tile.T)
 
 
+def test_in_memory__takes_an_array_twice() -> None:
+    array = da.arange(6, chunks=2)
+    once, again = tiles.in_memory(array, array)
+    assert once.tolist() == again.tolist() == [0, 1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_in_memory__is_what_compute_gives(scheduler: str) -> None:
     array = da.from_array(np.arange(35.0).reshape(5, 7), chunks=(2, 3))
