@@ -72,6 +72,12 @@ _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard
 
 Groups = Sequence[Sequence[int]]
 
+FEW = 0.08
+"""Share of missing calls up to which a product of dosages is corrected for each of them.
+
+1,000 x 65,536 on a Zen 3: at 1 % missing 1.7 times as fast as weighing all calls, at 8 % even.
+"""
+
 
 class Matrix(NamedTuple):
     """A relationship matrix, or one for each contig left out."""
@@ -259,10 +265,21 @@ class _Plan(NamedTuple):
 
         It must miss no call, and have no variant that counts nowhere although samples differ.
         """
-        if not self.exact or (called != self.samples).any():
+        return bool((called == self.samples).all()) and self.alike(copies, called, frequency)
+
+    def alike(
+        self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
+    ) -> bool:
+        """Whether all variants of a chunk count alike, so that products of dosages serve."""
+        if not self.exact:
             return False
-        counts = (_variance(frequency) > 0) | (copies == 2 * self.samples * frequency)
+        counts = (_variance(frequency) > 0) | (copies == 2 * called * frequency)
         return self.own or bool(counts.all())
+
+    def few_missing(self, chunk: Chunk) -> bool:
+        """Whether to correct a product of dosages for the chunk's missing calls."""
+        missing = 1 - chunk.called.mean() / self.samples
+        return missing <= FEW and self.alike(chunk.copies, chunk.called, chunk.frequency)
 
 
 def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -355,7 +372,12 @@ def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
 
     complete, others = _parted(plan, chunks)
     products = kernels.centred_products(complete) if complete else None
-    values = kernels.weighted_products(others) if others else None
+    few = [chunk for chunk in others if plan.few_missing(chunk)]
+    many = [chunk for chunk in others if not plan.few_missing(chunk)]
+    corrected = kernels.corrected_products(few) if few else None
+    values = kernels.weighted_products(many) if many else None
+    if corrected is not None:
+        values = corrected if values is None else values + corrected
     if not plan.pairwise:
         return products, values, None, None, None, None
     every = complete + others

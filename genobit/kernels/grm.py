@@ -12,6 +12,7 @@ import numpy as np
 
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
+from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.row_sums import add_row_sums
 from genobit.kernels.standardised import blocks
 from genobit.kernels.transpose import mirror
@@ -95,6 +96,38 @@ def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 def weighted_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
     return _sums([chunk.values for chunk in chunks], chunks)
+
+
+def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Sum of (g - 2p)(g' - 2p) over the variants called in both: float64 (rows, columns).
+
+    Counted with missing calls as heterozygous ones, then corrected for each of them
+    (`missing_corrections`): for few missing calls.
+    """
+    out = centred_products(chunks).astype(np.float64)
+    for chunk in chunks:
+        # A variant that nobody is called at has no frequency: 1/2 makes all its terms 0.
+        frequency = np.nan_to_num(chunk.frequency, nan=0.5)
+        left = _row_terms(chunk.a, frequency)
+        right = left if chunk.b is None else _row_terms(chunk.b, frequency)
+        out += left[:, None] + (right + ((1 - 2 * frequency) ** 2).sum())
+        if chunk.b is None:
+            excess = surplus(chunk.a, chunk.a, frequency)
+            out -= excess + excess.T
+        else:
+            out -= surplus(chunk.a, chunk.b, frequency)
+            out -= surplus(chunk.b, chunk.a, frequency).T
+    return out
+
+
+def _row_terms(rows: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of (1 - 2p)(g - 1) over a sample's calls: float64 (rows,)."""
+    out = np.zeros(rows.planes[0].shape[0])
+    for plane, weights in zip(
+        rows.homozygotes(), (1 - 2 * frequency, 2 * frequency - 1), strict=True
+    ):
+        add_row_sums(plane, weights, out)
+    return out
 
 
 def weights_compared(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
