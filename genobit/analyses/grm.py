@@ -278,8 +278,10 @@ class _Plan(NamedTuple):
 
     def few_missing(self, chunk: Chunk) -> bool:
         """Whether to correct a product of dosages for the chunk's missing calls."""
-        missing = 1 - chunk.called.mean() / self.samples
-        return missing <= FEW and self.alike(chunk.copies, chunk.called, chunk.frequency)
+        calls = chunk.called.size * self.samples
+        return calls - chunk.called.sum() <= FEW * calls and self.alike(
+            chunk.copies, chunk.called, chunk.frequency
+        )
 
 
 def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
