@@ -110,7 +110,9 @@ def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
         frequency = np.nan_to_num(chunk.frequency, nan=0.5)
         left = _row_terms(chunk.a, frequency)
         right = left if chunk.b is None else _row_terms(chunk.b, frequency)
-        out += left[:, None] + (right + ((1 - 2 * frequency) ** 2).sum())
+        # In this order a tile with itself stays symmetric to the last bit.
+        out += left[:, None] + right
+        out += ((1 - 2 * frequency) ** 2).sum()
         if chunk.b is None:
             excess = surplus(chunk.a, chunk.a, frequency)
             out -= excess + excess.T
