@@ -65,7 +65,9 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="genobit", description="Population genetics on bit planes.")
     commands = top.add_subparsers(dest="command", required=True)
 
-    demo = commands.add_parser("demo", help="sample data to an LD report that opens in any browser")
+    demo = commands.add_parser(
+        "demo", help="sample data to a report on LD and relationships, for any browser"
+    )
     demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
     demo.add_argument("--open", action="store_true", help="open the report when it is written")
     demo.set_defaults(run=run_demo)

@@ -11,6 +11,15 @@ import pytest
 import genobit as gb
 from genobit import cli
 
+FIGURES = [
+    "All pairs of a region",
+    "The same region as a triangle",
+    "Decay with distance",
+    "Allele frequencies",
+    "Principal components",
+    "Relationship matrix",
+    "Kinship",
+]
 CHROMIUM = shutil.which("chromium")
 
 
@@ -37,8 +46,11 @@ def test_report__refers_to_no_other_file(written):
 
 def test_report__has_pictures_and_timings(written):
     page = (written / "report.html").read_text(encoding="utf-8")
-    assert page.count("<figure>") == 4
+    assert page.count("<figure>") == len(FIGURES)
+    assert re.findall("<h3>(.*?)</h3>", page) == [*FIGURES, "The closest pairs"]
     assert "1,000 variants x 2,000 samples" in page
+    assert len(re.findall(r"[\d.]+ G products/s", page)) == 3
+    assert "VanRaden 1 of 400 samples" in page
     assert "$" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
 
 
@@ -48,6 +60,14 @@ def test_pairs__are_strong_and_near(written):
     assert len(pairs) > 100
     assert pairs["r2"].min() >= 0.2
     assert (pairs["position_1"] - pairs["position_0"]).between(0, 200_000).all()
+
+
+def test_related_pairs__begin_the_table_of_the_report(written):
+    pandas = pytest.importorskip("pandas")
+    pairs = pandas.read_parquet(written / "related_pairs.parquet").nlargest(8, "king")
+    page = (written / "report.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<tr><td>(\w+)</td><td>(\w+)</td><td>[a-z ]+</td>", page)
+    assert rows == list(zip(pairs["sample_id_0"], pairs["sample_id_1"], strict=True))
 
 
 @pytest.mark.browser
@@ -65,8 +85,11 @@ def test_report__draws_offline(written):
         page.on("requestfailed", lambda request: problems.append(request.url))
         page.goto((written / "report.html").as_uri())
         page.wait_for_function("Bokeh.documents[0]?.is_idle")
-        assert page.locator(".bk-Figure").count() == 4
+        figures = page.locator(".bk-Figure").all()
         # A canvas that was never painted compresses to almost nothing.
-        assert len(page.locator(".bk-Figure").first.screenshot()) > 20_000
+        painted = {title: len(f.screenshot()) for title, f in zip(FIGURES, figures, strict=True)}
+        assert min(painted.values()) > 5_000, painted
+        assert painted["All pairs of a region"] > 20_000
+        assert painted["Relationship matrix"] > 20_000
         browser.close()
     assert problems == []

@@ -1,0 +1,86 @@
+"""The demonstration: a simulated cohort, its linkage and relationships, one report, its timings.
+
+It does what a user would do, by public calls alone, so it stands above every other layer. `ld` and
+`grm` each compute and draw a section, `report` makes the page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.terminal import save
+
+from . import grm, ld
+from .report import render
+from .stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import xarray as xr
+
+
+def run(folder: Path) -> Path:
+    """Run the demonstration and write its report.
+
+    Parameters
+    ----------
+    folder
+        Where `report.html`, the packed planes `sample.gb` and the tables `ld_pairs.parquet` and
+        `related_pairs.parquet` go; made if it is missing, and what an earlier run left there is
+        replaced.
+
+    Returns
+    -------
+    The path of the report.
+    """
+    import genobit as gb
+
+    folder.mkdir(parents=True, exist_ok=True)
+    watch = Stopwatch()
+    print("Opening the sample; the first run simulates it, which takes some seconds", flush=True)
+    with watch.step("Open the sample (simulated on the first run)") as notes:
+        cohort = gb.sample_dataset()
+        notes.append(f"{size(cohort, 'variants')} x {size(cohort, 'samples')}")
+    bits = pack(cohort, folder / "sample.gb", watch)
+    with watch.step("Compile the kernels, or load them from the cache", "256 variants"):
+        few = bits.genobit.isel(variants=slice(0, 256))
+        ld.compile_kernels(few)
+        grm.compile_kernels(few)
+    sections = [
+        ld.section(bits, folder / "ld_pairs.parquet", watch),
+        grm.section(bits, folder / "related_pairs.parquet", watch),
+    ]
+    summary = (
+        f"{size(cohort, 'samples')} of three populations, simulated with realistic recombination, "
+        f"at {size(cohort, 'variants')}: which variants are inherited together, and who is like "
+        "whom."
+    )
+    settings = {"min_r2": ld.MIN_R2, "window": ld.WINDOW, "min_kinship": grm.MIN_KINSHIP}
+    report = folder / "report.html"
+    report.write_text(render(summary, sections, watch, **settings), encoding="utf-8")
+    print(f"\n{watch}")
+    return report
+
+
+def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
+    """Pack phased haplotypes into planes on disk, and open them."""
+    import xarray as xr
+
+    planes = cohort.genobit.pack(phased=True)
+    with watch.step("Pack haplotypes into bit planes on disk") as notes:
+        save(planes, store, "Packing haplotypes", mode="w")
+        packed = sum(planes[name].nbytes for name in planes.data_vars)
+        notes.append(f"{megabytes(cohort['call_genotype'].nbytes)} of calls")
+        notes.append(f"{megabytes(packed)} of planes")
+    return xr.open_zarr(store)
+
+
+def size(dataset: xr.Dataset, dim: str) -> str:
+    """Write a dimension's size with its name, as in "2,000 samples"."""
+    return f"{dataset.sizes[dim]:,} {dim}"
+
+
+def megabytes(count: int) -> str:
+    """Write a number of bytes in MB."""
+    return f"{count / 1e6:,.1f} MB"

@@ -1,0 +1,146 @@
+"""Relationships of the sample: matrix, principal components, kinship and the closest pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.terminal import progress
+
+from .pairs import write
+from .report import Figure, Section, Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import xarray as xr
+
+    from .stopwatch import Stopwatch
+
+#: Pairs below the second degree are left out of the table of pairs.
+MIN_KINSHIP = 0.0884
+COMPONENTS = 10
+POPULATION = "sample_population"
+#: So many samples have a pixel of the heatmap to each pair.
+HEATMAP_SAMPLES = 400
+CLOSEST = 8
+
+
+def compile_kernels(bits: xr.Dataset) -> None:
+    """Compute on a few variants what the section computes on all."""
+    few = bits.genobit.isel(samples=slice(0, 100))
+    few.genobit.grm("vanraden1").compute()
+    few.genobit.grm("king").compute()
+    few.genobit.grm_pairs("king", minimum=MIN_KINSHIP).compute()
+    few.genobit.pca(2)
+
+
+def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
+    """Compute and draw the section, and write the table of related pairs.
+
+    Parameters
+    ----------
+    bits
+        The sample as planes of haplotypes or dosages.
+    table
+        The Parquet folder of the related pairs.
+    watch
+        The timings.
+    """
+    n_samples, n_variants = bits.sizes["samples"], bits.sizes["variants"]
+    n_pairs = n_samples * (n_samples + 1) // 2
+    pairs = f"{n_pairs:,} pairs of {n_variants:,} dosages"
+    products = n_pairs * n_variants
+    step = "Relationship matrix, VanRaden 1"
+    with watch.step(step, pairs, products=products), progress("Relationship matrix"):
+        matrix = bits.genobit.grm("vanraden1", compute=True)
+    step = "Kinship matrix, KING-robust"
+    with watch.step(step, pairs, products=products), progress("Kinship matrix"):
+        kinship = bits.genobit.grm("king", compute=True)
+    with watch.step("Principal components", f"{COMPONENTS} of {n_samples:,} samples") as notes:
+        pcs = bits.genobit.pca(COMPONENTS)
+        notes.append(pcs.attrs["algorithm"])
+    with watch.step("Table of related samples, to Parquet") as notes:
+        related = bits.genobit.grm_pairs("king", minimum=MIN_KINSHIP)
+        found = write(related, table, "Table of related samples")
+        notes.append(f"{found:,} pairs with a kinship of at least {MIN_KINSHIP}")
+    with watch.step("Three pictures of relationships") as notes:
+        every = max(n_samples // HEATMAP_SAMPLES, 1)
+        notes.append(f"tree of {len(range(0, n_samples, every))} samples")
+        figures = draw(matrix, kinship, pcs, every)
+    return Section(
+        "Relationships",
+        f"The same planes, multiplied the other way: how alike any two of the {n_samples:,} "
+        "samples are.",
+        (*figures, closest(table)),
+    )
+
+
+def draw(
+    matrix: xr.DataArray, kinship: xr.DataArray, pcs: xr.Dataset, every: int
+) -> tuple[Figure, ...]:
+    """Draw the three pictures of the section.
+
+    Parameters
+    ----------
+    matrix, kinship
+        Relationships by VanRaden's first method, and by KING-robust.
+    pcs
+        Principal components of the samples.
+    every
+        The heatmap shows one in so many samples.
+    """
+    from genobit import plots
+    from genobit.plots.samples import colouring
+
+    shown = slice(None, None, every)
+    population = colouring(POPULATION, pcs[POPULATION].values)
+    first = population.values[0]
+    alike = population.values == first
+    return (
+        Figure(
+            "Principal components",
+            "A dot is a sample, and its colour its population: the two axes along which samples "
+            "differ most tell the three populations apart, without having been told of them.",
+            plots.pca_scatter(pcs, colour=population).opts(frame_width=560, frame_height=400),
+        ),
+        Figure(
+            "Relationship matrix",
+            f"One in {every} samples, in the order of a tree that puts the most alike beside each "
+            "other; the strip beside it has the colours of the populations above. Relationship "
+            "counts from the average of all samples, so that those of one population are alike, "
+            "most of all in the one that differs most from the others.",
+            plots.grm_heatmap(
+                matrix.isel(samples_0=shown, samples_1=shown), colour_by=POPULATION
+            ).opts(frame_width=640, frame_height=497),
+        ),
+        Figure(
+            "Kinship",
+            f"KING-robust kinship of the pairs within {first}; shaded are the degrees of "
+            "relationship. No relatives were simulated: over 12 Mb, a 250th of a human genome, "
+            "some strangers share as much as relatives do over all of theirs.",
+            plots.kinship_histogram(kinship.isel(samples_0=alike, samples_1=alike)).opts(
+                frame_width=640, frame_height=240
+            ),
+        ),
+    )
+
+
+def closest(table: Path) -> Table:
+    """Take the closest pairs out of the Parquet folder of related pairs."""
+    import pandas as pd
+
+    found = pd.read_parquet(table).nlargest(CLOSEST, "king")
+    return Table(
+        "The closest pairs",
+        f"By kinship; all pairs that reach {MIN_KINSHIP} are in {table.name} beside this page. "
+        "Opposite homozygotes are the share of variants at which the two have no allele in common: "
+        "hardly any between relatives, and none at all between parent and child.",
+        {
+            "sample": found["sample_id_0"].tolist(),
+            "with": found["sample_id_1"].tolist(),
+            "as close as": found["degree"].tolist(),
+            "kinship": [f"{value:.4f}" for value in found["king"]],
+            "opposite homozygotes": [f"{share:.2%}" for share in found["ibs0"]],
+        },
+        frozenset({"kinship", "opposite homozygotes"}),
+    )

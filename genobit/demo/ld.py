@@ -1,0 +1,113 @@
+"""Linkage disequilibrium of the sample: all pairs, the table of the strong ones, four pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.terminal import progress
+
+from .pairs import write
+from .report import Figure, Section
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import xarray as xr
+
+    from .stopwatch import Stopwatch
+
+#: Pairs below this r2 are left out of the table of pairs.
+MIN_R2 = 0.2
+WINDOW = "200kb"
+#: What a screen shows at once with a pixel or two for each pair.
+REGION_VARIANTS = 400
+#: Two million pairs give a smooth decay in every bin.
+DECAY_VARIANTS = 2000
+COMMON = 0.05
+DECAY_DISTANCE = 500_000
+
+
+def compile_kernels(bits: xr.Dataset) -> None:
+    """Compute on a few variants what the section computes on all."""
+    bits.genobit.ld("r2").compute()
+
+
+def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
+    """Compute and draw the section, and write the table of strong pairs.
+
+    Parameters
+    ----------
+    bits
+        The sample as planes of haplotypes.
+    table
+        The Parquet folder of the strong pairs.
+    watch
+        The timings.
+    """
+    n_variants = bits.sizes["variants"]
+    n_pairs, n_bits = n_variants * (n_variants - 1) // 2, bits.attrs["genobit_bits"]
+    with watch.step(
+        "r² of all pairs of variants, tile by tile",
+        f"{n_pairs:,} pairs of {n_bits:,} bits",
+        products=n_pairs * n_bits,
+    ) as notes:
+        r2 = bits.genobit.ld("r2")
+        with progress("r² of all pairs"):
+            strong = int((r2 >= MIN_R2).sum())
+        # The diagonal is no pair, and every pair stands on both sides of it.
+        share = (strong - n_variants) / 2 / n_pairs
+        notes.append(f"{share:.2%} reach r² = {MIN_R2}")
+    with watch.step(f"Table of variants within {WINDOW}, to Parquet") as notes:
+        pairs = bits.genobit.ld_pairs(min_r2=MIN_R2, window=WINDOW)
+        found = write(pairs, table, f"Table of pairs in {WINDOW}")
+        notes.append(f"{found:,} pairs with r² of at least {MIN_R2}")
+    return Section(
+        "Linkage disequilibrium",
+        f"{found:,} pairs of variants within {WINDOW} of each other have an r² of at least "
+        f"{MIN_R2}; they are in {table.name} beside this page.",
+        draw(bits, watch),
+    )
+
+
+def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
+    """Draw the four pictures of the section."""
+    from genobit import plots
+
+    with watch.step("LD of a region, its decay, and four pictures") as notes:
+        frequency = bits.genobit.allele_frequency().compute()
+        common = np.flatnonzero(np.minimum(frequency, 1 - frequency) >= COMMON)
+        first_contig = bits["variant_contig"].values[common] == bits["variant_contig"].values[0]
+        common = common[first_contig]
+        middle = max((len(common) - REGION_VARIANTS) // 2, 0)
+        region = bits.genobit.isel(variants=common[middle : middle + REGION_VARIANTS])
+        r2 = region.genobit.ld("r2").compute()
+        spread = common[:: max(len(common) // DECAY_VARIANTS, 1)]
+        decay = bits.genobit.isel(variants=spread).genobit.ld("r2")
+        notes.append(f"{r2.shape[0]} and {len(spread):,} variants")
+        return (
+            Figure(
+                "All pairs of a region",
+                f"r² between {r2.shape[0]} neighbouring variants whose rarer allele has a "
+                f"frequency of at least {COMMON:.0%}. Dark blocks are inherited together. "
+                "Point at a pair to read it; the tools at the side pan and zoom.",
+                plots.ld_heatmap(r2),
+            ),
+            Figure(
+                "The same region as a triangle",
+                "A pair stands under the middle of its two variants, as deep as they are apart.",
+                plots.ld_triangle(r2),
+            ),
+            Figure(
+                "Decay with distance",
+                f"Mean r² of the pairs of {len(spread):,} variants spread over the contig: "
+                "recombination has had more room between variants that are farther apart.",
+                plots.ld_decay(decay, max_distance=DECAY_DISTANCE),
+            ),
+            Figure(
+                "Allele frequencies",
+                "Most variants of a population are rare, in a simulated one as in a real one.",
+                plots.allele_frequency_spectrum(frequency),
+            ),
+        )

@@ -1,0 +1,137 @@
+"""One page of pictures, tables, timings and explanations that needs no other file."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .stopwatch import Stopwatch
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture of the report."""
+
+    title: str
+    caption: str
+    plot: Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the report: text as it is, numbers already written out."""
+
+    title: str
+    caption: str
+    columns: dict[str, list[str]]
+    numbers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Section:
+    """What belongs together."""
+
+    title: str
+    text: str
+    items: tuple[Figure | Table, ...]
+
+
+def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settings: object) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    summary
+        Its first words.
+    sections
+        In the order of the page.
+    watch
+        The timings.
+    settings
+        What the example at the end of the page names: ``$name`` in `report.html`.
+    """
+    import holoviews as hv
+    from bokeh.embed import components
+    from bokeh.models.tools import SelectTool
+    from bokeh.resources import Resources
+
+    figures = [item for part in sections for item in part.items if isinstance(item, Figure)]
+    models = [hv.render(figure.plot, backend="bokeh") for figure in figures]
+    for model in models:
+        # In a page, the wheel scrolls the page until the reader asks for zoom.
+        model.toolbar.active_scroll = None
+        # What selects is for the explorers, where a selection goes on to the other views.
+        tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
+        model.toolbar.update(tools=tools, active_drag="auto")
+        model.toolbar.logo = None
+    script, divisions = components(models)
+    pictures = iter(divisions)
+    steps = [(name, work, f"{seconds:.2f}") for name, work, seconds in watch.rows]
+    page = Template((Path(__file__).parent / "report.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        # Not .render(), which adds a link for every extension that panel registers.
+        bokeh_js="\n".join(Resources(mode="inline", components=["bokeh"]).js_raw),
+        summary=escape(summary),
+        sections="\n\n".join(_section(part, pictures) for part in sections),
+        timings=_table(["step", "what", "seconds"], steps, {"seconds"}),
+        machine=escape(machine()),
+        script=script,
+        **settings,
+    )
+
+
+def _section(part: Section, pictures: Iterator[str]) -> str:
+    blocks = [f"<h2>{escape(part.title)}</h2>\n<p>{escape(part.text)}</p>"]
+    for item in part.items:
+        blocks.append(f"<h3>{escape(item.title)}</h3>\n<p>{escape(item.caption)}</p>")
+        if isinstance(item, Figure):
+            blocks.append(f"<figure>{next(pictures)}</figure>")
+        else:
+            rows = list(zip(*item.columns.values(), strict=True))
+            blocks.append(_table(list(item.columns), rows, item.numbers))
+    return "\n".join(blocks)
+
+
+def _table(
+    names: list[str], rows: Sequence[tuple[str, ...]], numbers: frozenset[str] | set[str]
+) -> str:
+    kinds = [' class="right"' if name in numbers else "" for name in names]
+
+    def line(tag: str, texts: Sequence[str]) -> str:
+        cells = (
+            f"<{tag}{kind}>{escape(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "\n".join(line("td", row) for row in rows)
+    return f"<table>\n<thead>{line('th', names)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def machine() -> str:
+    """Say what the timings were measured on."""
+    from genobit import __version__
+
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "dask", "xarray"))
+    return (
+        f"Measured on {processor()}, {os.cpu_count()} logical processors, "
+        f"genobit {__version__}, Python {platform.python_version()}, {packages}."
+    )
+
+
+def processor() -> str:
+    """Name the processor as Linux knows it, or as Python does."""
+    description = Path("/proc/cpuinfo")
+    if description.is_file():
+        for line in description.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,45 @@
+"""What was done, on how much, and how long it took."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass
+class Stopwatch:
+    """Steps in their order: name, what was worked on, seconds."""
+
+    rows: list[tuple[str, str, float]] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str, *work: str, products: int = 0) -> Iterator[list[str]]:
+        """Time a step; append to the yielded list what was only known when it was over.
+
+        Parameters
+        ----------
+        name
+            Of the step.
+        work
+            What it worked on.
+        products
+            How many products of two alleles or two dosages were added up: the rate is noted.
+        """
+        notes = list(work)
+        begin = time.perf_counter()
+        yield notes
+        seconds = time.perf_counter() - begin
+        if products:
+            notes.append(f"{products / seconds / 1e9:,.3g} G products/s")
+        self.rows.append((name, ", ".join(notes), seconds))
+
+    def __str__(self) -> str:
+        """Return the table of timings."""
+        width = max(len(name) for name, _, _ in self.rows)
+        lines = [f"{name:<{width}} {seconds:9.2f}  {work}" for name, work, seconds in self.rows]
+        return "\n".join([f"{'step':<{width}} {'seconds':>9}  what", *lines])
