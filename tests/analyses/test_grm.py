@@ -314,6 +314,7 @@ def test_vanraden1__is_the_same_bits_by_every_kernel(kernel: str) -> None:
 
 def test_vanraden1__of_numbers_past_64_bits_falls_back_on_floats() -> None:
     from genobit.analyses import grm
+from genobit.analyses.grm_sums import RelationshipSums
 
     calls = np.abs(random_calls(8, 100, 10))
     expected = cohort(calls).genobit.grm().values
@@ -321,11 +322,11 @@ def test_vanraden1__of_numbers_past_64_bits_falls_back_on_floats() -> None:
 
     samples = packed.by_samples(cohort(calls))[2]
     for variants, fits in ((2**53, True), (2**54, False)):
-        sums = grm._Sums.of(
+        sums = RelationshipSums.of(
             "vanraden1", samples._replace(variants=(variants,)), None, pairwise=False
         )
         assert sums.exact == fits
-    sums = grm._Sums.of("vanraden1", samples, None, pairwise=False)._replace(exact=False)
+    sums = RelationshipSums.of("vanraden1", samples, None, pairwise=False)._replace(exact=False)
     assert_close(sums.matrix(samples, None).values.compute(), expected)
 
 

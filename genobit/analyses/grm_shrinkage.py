@@ -1,0 +1,103 @@
+"""Matrices made of another relationship matrix: shrunk towards its mean, or squared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from genobit.analyses.grm_sums import RelationshipSums, ratio
+from genobit.lazy.pair_sums import SampleChunks, Sums, planes_of, sample_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _over(numerator: da.Array, denominator: da.Array) -> da.Array:
+    return da.map_blocks(ratio, numerator, denominator, dtype=np.float64)
+
+
+def hadamard(additive: da.Array) -> da.Array:
+    """Squares of the entries over their mean on the diagonal, where that has a value."""
+    if additive.ndim == 3:
+        return da.stack([hadamard(part) for part in additive])
+    squares = additive**2
+    diagonal = da.diagonal(squares)
+    known = da.isfinite(diagonal)
+    return da.map_blocks(
+        _times_over,
+        squares,
+        known.sum()[None, None],
+        da.where(known, diagonal, 0.0).sum()[None, None],
+        dtype=np.float64,
+    )
+
+
+def _times_over(
+    values: NDArray[np.float64], factor: NDArray[np.float64], divisor: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return ratio(values * factor, divisor)
+
+
+def shrunk(sums: RelationshipSums, samples: SampleChunks) -> da.Array:
+    """Endelman and Jannink 2012: the covariance of samples, shrunk towards its mean variance.
+
+    In the covariance S over m variants, its target T = mean(diag S) I and the means w of the
+    samples' values, the weight of T is sum Var(S) / sum (S - T)^2, in [0, 1].
+    """
+    additive = sums.matrix(samples, None).values
+    weights = sums.along[3]
+    used = (weights > 0).sum()
+    scale = _over(weights.sum(), used)
+    means = _over(sample_sums(_value_terms, samples, along=sums.along)[:, 0], used)
+    outer = means[:, None] * means[None, :]
+    covariance = additive * scale - outer
+    target = da.diagonal(covariance).mean()
+    squares = (covariance**2).sum()
+    moments = _fourth_moments(samples, sums.along, means)
+    variance = _over(moments, used**2) - _over(squares, used)
+    weight = da.clip(_over(variance, squares - sums.samples * target**2), 0, 1)
+    # A covariance that is its target, as of one sample, is shrunk by any weight or none.
+    weight = da.where(da.isnan(weight), 0.0, weight)
+    shrunk = (1 - weight) * covariance + weight * target * _eye(additive)
+    return (shrunk + outer) / scale
+
+
+def _eye(like: da.Array) -> da.Array:
+    n = like.shape[0]
+    index = da.arange(n, chunks=(like.chunks[0],))
+    return (index[:, None] == index[None, :]).astype(np.float64)
+
+
+def _value_terms(chunks: Sequence[Any]) -> Sums:
+    from genobit.kernels import grm as kernels
+
+    return (kernels.values_of_samples([kernels.Chunk(*chunk) for chunk in chunks]),)
+
+
+def _fourth_moments(samples: SampleChunks, along: Sequence[da.Array], means: da.Array) -> da.Array:
+    """Sum over variants of the squared sum of squares about the samples' means."""
+    planes = [plane.rechunk({0: -1}).to_delayed()[0] for plane in samples.planes]
+    blocks = [array.to_delayed().reshape(-1) for array in along]
+    whole = means.rechunk(-1).to_delayed()[0]
+    parts = [
+        delayed(_moments, pure=True)(
+            [plane[k] for plane in planes], bits, [block[k] for block in blocks], whole
+        )
+        for k, bits in enumerate(samples.variants)
+    ]
+    return da.stack([da.from_delayed(part, (), np.float64) for part in parts]).sum()
+
+
+def _moments(
+    planes: list[NDArray[np.uint64]],
+    bits: int,
+    along: list[NDArray[Any]],
+    means: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    from genobit.kernels.grm import Chunk, fourth_moments
+
+    return np.asarray(fourth_moments(Chunk(planes_of(planes, bits), None, *along), means))

@@ -1,0 +1,346 @@
+"""Sums over variants for relationship matrices, and what a matrix is of them.
+
+Chunks of variants without a missing call count in integers where a method weighs all variants
+alike, those that miss few calls are corrected for them, and the rest are sums of weighted values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from genobit.lazy.pair_sums import SampleChunks, Sums, pair_sums, sample_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.grm import Chunk
+
+Groups = Sequence[Sequence[int]]
+
+FEW = 0.08
+"""Share of missing calls up to which a product of dosages is corrected for each of them.
+
+1,000 x 65,536 on a Zen 3: at 1 % missing 1.7 times as fast as weighing all calls, at 8 % even.
+"""
+
+
+class Matrix(NamedTuple):
+    """A relationship matrix, or one for each contig left out."""
+
+    values: da.Array
+    """float64 (samples, samples) or (contigs, samples, samples)."""
+    compared: da.Array | None
+    """Variants called in both samples, of the shape of ``values``; None where calls are imputed."""
+
+
+class RelationshipSums(NamedTuple):
+    """What is summed over variants, and how."""
+
+    along: tuple[da.Array, ...]
+    """Copies, called, values, weights and frequency of `kernels.grm.Chunk`."""
+    samples: int
+    exact: bool
+    """Count chunks without missing calls in integers."""
+    own: bool
+    """Frequencies are those of the samples."""
+    pairwise: bool
+    counted: bool
+    """Weights are 0 or 1."""
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        samples: SampleChunks,
+        given: NDArray[np.float64] | None,
+        *,
+        pairwise: bool,
+    ) -> RelationshipSums:
+        """What a method sums; with frequencies given or those of the samples."""
+        copies, called = samples.copies, samples.called
+        if given is None:
+            frequency = da.map_blocks(_frequency, copies, called, dtype=np.float64)
+        else:
+            frequency = da.from_array(given, chunks=(samples.variants,))
+        name = "vanraden1" if method == "endelman_jannink" else method
+        # The numerator in integers is at most 8 n^2 for each variant.
+        fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
+        values = da.map_blocks(
+            _values, frequency, name, dtype=np.float32, new_axis=1, chunks=(samples.variants, (4,))
+        )
+        weights = da.map_blocks(_weights, frequency, name, dtype=np.float64)
+        return cls(
+            (copies, called, values, weights, frequency),
+            samples=sum(samples.tiles),
+            exact=name == "vanraden1" and fits,
+            own=given is None,
+            pairwise=pairwise,
+            counted=name in {"vanraden2", "gcta"},
+        )
+
+    def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
+        """The matrix, or one without each contig."""
+        groups = [range(len(samples.variants))] if contigs is None else contigs
+        plan = _Plan(self.samples, self.exact, self.own, self.pairwise, self.counted)
+        terms = sample_sums(
+            partial(_terms, plan),
+            samples,
+            along=self.along,
+            groups=groups,
+            dtype=np.int64 if self.own else np.float64,
+        )
+        tiles = pair_sums(
+            partial(_tile, plan),
+            partial(_finish, plan, [list(group) for group in groups], contigs is not None),
+            samples,
+            along=self.along,
+            per_sample=[terms],
+            whole=self._statistics(samples, plan),
+            groups=groups,
+            layers=len(groups) * (1 + self.pairwise),
+        )
+        values = tiles[: len(groups)]
+        compared = tiles[len(groups) :] if self.pairwise else None
+        if contigs is None:
+            return Matrix(values[0], None if compared is None else compared[0])
+        return Matrix(values, compared)
+
+    def _statistics(self, samples: SampleChunks, plan: _Plan) -> list[da.Array]:
+        copies, called, _, weights, frequency = self.along
+        rows = (1,) * len(samples.variants)
+        counted = da.map_blocks(
+            partial(_counted, plan),
+            copies,
+            called,
+            frequency,
+            dtype=np.int64,
+            new_axis=1,
+            chunks=(rows, (4,)),
+        )
+        summed = da.map_blocks(
+            partial(_summed, plan),
+            copies,
+            called,
+            frequency,
+            weights,
+            dtype=np.float64,
+            new_axis=1,
+            chunks=(rows, (2,)),
+        )
+        return [counted, summed]
+
+
+class _Plan(NamedTuple):
+    """What every task of a matrix needs to know."""
+
+    samples: int
+    exact: bool
+    own: bool
+    pairwise: bool
+    counted: bool
+
+    def complete(
+        self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
+    ) -> bool:
+        """Whether a chunk of variants counts in integers.
+
+        It must miss no call, and have no variant that counts nowhere although samples differ.
+        """
+        return bool((called == self.samples).all()) and self.alike(copies, called, frequency)
+
+    def alike(
+        self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
+    ) -> bool:
+        """Whether all variants of a chunk count alike, so that products of dosages serve."""
+        if not self.exact:
+            return False
+        counts = (_variance(frequency) > 0) | (copies == 2 * called * frequency)
+        return self.own or bool(counts.all())
+
+    def few_missing(self, chunk: Chunk) -> bool:
+        """Whether to correct a product of dosages for the chunk's missing calls."""
+        calls = chunk.called.size * self.samples
+        return calls - chunk.called.sum() <= FEW * calls and self.alike(
+            chunk.copies, chunk.called, chunk.frequency
+        )
+
+
+def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):
+        return copies / (2 * called)
+
+
+def _variance(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+    """2pq; 0 where nothing is called."""
+    return np.nan_to_num(2 * frequency * (1 - frequency))
+
+
+def _weights(frequency: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    variance = _variance(frequency)
+    if method == "vanraden1":
+        return variance
+    return variance**2 if method == "dominance" else (variance > 0).astype(np.float64)
+
+
+def _values(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32]:
+    """What a missing call and the dosages 0, 1 and 2 count: (variants, 4)."""
+    p, variance = np.nan_to_num(frequency), _variance(frequency)
+    out = np.zeros((p.size, 4))
+    if method == "dominance":
+        out[:, 1:] = np.stack([-2 * p**2, variance, -2 * (1 - p) ** 2], axis=1)
+    else:
+        out[:, 1:] = np.arange(3) - 2 * p[:, None]
+    if method in {"vanraden2", "gcta"}:
+        out /= np.sqrt(np.where(variance > 0, variance, 1))[:, None]
+    # A frequency that is given may be 0 or 1 where the samples differ: no finite weight.
+    out[variance == 0] = 0
+    return out.astype(np.float32)
+
+
+def _counted(
+    plan: _Plan,
+    copies: NDArray[np.int64],
+    called: NDArray[np.int64],
+    frequency: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Of variants counted in integers: how many, sum of c and sum of c^2; and how many others."""
+    if not plan.complete(copies, called, frequency):
+        return np.array([[0, 0, 0, copies.size]], np.int64)
+    return np.array([[copies.size, copies.sum(), (copies * copies).sum(), 0]], np.int64)
+
+
+def _summed(
+    plan: _Plan,
+    copies: NDArray[np.int64],
+    called: NDArray[np.int64],
+    frequency: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sum of the weights, and sum of (2p)^2 of variants counted in integers."""
+    squares = (4 * frequency**2).sum() if plan.complete(copies, called, frequency) else 0.0
+    return np.array([[weights.sum(), squares]])
+
+
+def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk]]:
+    """Chunks that count in integers, and the others."""
+    from genobit.kernels.grm import Chunk
+
+    parts: tuple[list[Chunk], list[Chunk]] = ([], [])
+    for chunk in (Chunk(*chunk) for chunk in chunks):
+        counts = plan.complete(chunk.copies, chunk.called, chunk.frequency)
+        parts[0 if counts else 1].append(chunk)
+    return parts
+
+
+def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+    """What belongs to a sample in the numerator: n^2 sum g - n sum g c, or sum g - sum 2p g."""
+    from genobit.kernels import grm as kernels
+
+    complete, _ = _parted(plan, chunks)
+    if not complete:
+        rows = chunks[0][0].planes[0].shape[0]
+        return (np.zeros(rows, np.int64 if plan.own else np.float64),)
+    copies, n = kernels.copies_of_samples(complete), plan.samples
+    if plan.own:
+        return (n * n * copies - n * kernels.copies_shared(complete),)
+    return (copies - kernels.copies_expected(complete),)
+
+
+def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+    """Products counted and summed, weights and variants compared where calls are missing.
+
+    The last two are scalars: weights and variants of the chunks without missing calls.
+    """
+    from genobit.kernels import grm as kernels
+
+    complete, others = _parted(plan, chunks)
+    products = kernels.centred_products(complete) if complete else None
+    few = [chunk for chunk in others if plan.few_missing(chunk)]
+    many = [chunk for chunk in others if not plan.few_missing(chunk)]
+    corrected = kernels.corrected_products(few) if few else None
+    values = kernels.weighted_products(many) if many else None
+    if corrected is not None:
+        values = corrected if values is None else values + corrected
+    if not plan.pairwise:
+        return products, values, None, None, None, None
+    every = complete + others
+    partly = [chunk for chunk in every if (chunk.called < plan.samples).any()]
+    wholly = [chunk for chunk in every if not (chunk.called < plan.samples).any()]
+    weights = None if plan.counted or not partly else kernels.weights_compared(partly)
+    compared = kernels.variants_compared(partly) if partly else None
+    common = np.array(sum(chunk.weights.sum() for chunk in wholly), np.float64)
+    number = np.array(sum((chunk.weights > 0).sum() for chunk in wholly), np.int64)
+    return products, values, weights, compared, common, number
+
+
+def _without(sums: Sequence[Sums], k: int, position: int) -> Any:
+    """The sum over groups, less group k where that is not -1; 0 where nothing was summed."""
+    parts = [array for array in (part[position] for part in sums) if array is not None]
+    if not parts:
+        return 0
+    total = parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+    own = sums[k][position] if k >= 0 else None
+    return total if own is None else total - own
+
+
+def _finish(
+    plan: _Plan,
+    groups: list[list[int]],
+    leave_out: bool,  # noqa: FBT001 - bound by `partial`
+    sums: Sequence[Sums],
+    a: Sequence[NDArray[Any]],
+    b: Sequence[NDArray[Any]],
+    whole: Sequence[NDArray[Any]],
+) -> NDArray[np.float64]:
+    values, compared = [], []
+    counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
+    for k in range(len(groups)) if leave_out else (-1,):
+        part = partial(_without, sums, k)
+        kept = [g for g in range(len(groups)) if g != k]
+        terms = [side[0][:, kept].sum(axis=1) for side in (a, b)]
+        numbers = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
+        values.append(_relationship(plan, part, terms, *numbers))
+        if plan.pairwise:
+            tile = np.broadcast_to(part(3) + part(5), values[-1].shape)
+            compared.append(tile.astype(np.float64))
+    return np.stack(values + compared)
+
+
+def _relationship(
+    plan: _Plan,
+    part: Any,
+    terms: Sequence[NDArray[Any]],
+    counted: NDArray[np.int64],
+    summed: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    shape = terms[0].size, terms[1].size
+    variants, copies, squares, others = (int(x) for x in counted)
+    numerator: NDArray[Any] = np.zeros(shape)
+    denominator: Any = summed[0]
+    if variants:
+        rows = terms[0][:, None] + terms[1][None, :]
+        n = plan.samples
+        if plan.own:
+            numerator = (part(0) * np.int64(n * n)) + rows + (squares - n * n * variants)
+            if not others:
+                # Integers to here: one division of what is exact below 2^53.
+                return ratio(2 * numerator, 2 * n * copies - squares)
+            numerator = numerator / (n * n)
+        else:
+            numerator = part(0) + rows + (summed[1] - variants)
+    numerator = numerator + part(1)
+    if plan.pairwise:
+        weights = part(3) if plan.counted else part(2)
+        denominator = weights + part(4)
+    return ratio(numerator, denominator)
+
+
+def ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+    """The quotient; NaN where nothing is divided by."""
+    out = np.full(np.shape(numerator), np.nan)
+    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) > 0)
