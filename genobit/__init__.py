@@ -5,16 +5,20 @@
 Where things are, from the top; imports go down only:
 
 ==============  =====================================================================
+`cli`           the command line; `demo`, its report; `terminal`, what they share
 `explore`       interactive explorers: controls around a plot
 `plots`         labelled result -> HoloViews object
-`accessor`      ``ds.genobit``: labels in, labels out
-`packed`        packed Datasets: made, selected, taken apart into planes
-`io`            files -> lazy Datasets
+`accessor`      ``ds.genobit``: labels in, labels out; packing and LD
+                inherited: `relationships` (grm), `relatedness` (grm_pairs, unrelated),
+                `components` (pca, project), `crossproducts`
+`packed`        packed Datasets: made, selected, taken apart into planes; `eager`, results
+                computed at once
+`io`            files -> lazy Datasets, results -> files
 `analyses`      a file an analysis: formula, reference, public function
-`lazy`          dask graphs: packing by chunk, tiles, bands
+`lazy`          dask graphs: packing by chunk, tiles, bands, sums over variants
 `model`         names of dimensions and variables, and what they must look like
 `packing`       the bit layout: planes, words, tail
-`kernels`       numpy in, numpy out: packing, the popcount GEMM, epilogues
+`kernels`       numpy in, numpy out: packing, products of bits and of floats, epilogues
 `simd`          a SIMD value for numba; `_jit`, the decorator; `options`, the settings
 ==============  =====================================================================
 """
