@@ -228,10 +228,11 @@ def _exact(
 
 
 def _gram(chunks: list[Any], *, pairwise: bool) -> tuple[NDArray[np.float64], ...]:
-    from genobit.kernels import standardised
+    from genobit.kernels.standardised import called_together
+    from genobit.kernels.weighted_gemm import gram
 
-    total = standardised.gram(chunks)
-    return (total, standardised.called_together(chunks)) if pairwise else (total,)
+    total = gram(chunks)
+    return (total, called_together(chunks)) if pairwise else (total,)
 
 
 def _divided(

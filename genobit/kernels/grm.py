@@ -16,7 +16,7 @@ from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.row_sums import add_row_sums
 from genobit.kernels.standardised import blocks
 from genobit.kernels.transpose import mirror
-from genobit.kernels.weighted_gemm import add_products
+from genobit.kernels.weighted_gemm import gram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 def weighted_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
-    return _sums([chunk.values for chunk in chunks], chunks)
+    return gram([(chunk.a, chunk.b, chunk.values) for chunk in chunks])
 
 
 def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
@@ -135,16 +135,7 @@ def _row_terms(rows: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64
 def weights_compared(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     """Sum of the weights of the variants that both are called at: float64 (rows, columns)."""
     roots = [np.sqrt(chunk.weights).astype(np.float32) for chunk in chunks]
-    return _sums([np.outer(root, PRESENT) for root in roots], chunks)
-
-
-def _sums(values: Sequence[NDArray[np.float32]], chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-    out = np.zeros(_shape(chunks[0]))
-    for chunk, of_states in zip(chunks, values, strict=True):
-        add_products(chunk.a, chunk.b, of_states, out)
-    if chunks[0].b is None:
-        mirror(out, 0, 0, out)
-    return out
+    return gram([(c.a, c.b, np.outer(r, PRESENT)) for c, r in zip(chunks, roots, strict=True)])
 
 
 def copies_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.kernels.dequantise import BLOCK, dequantised
+from genobit.kernels.weighted_gemm import gram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,45 +23,17 @@ if TYPE_CHECKING:
 Chunk = tuple["Rows", "NDArray[np.float32]"]
 """Planes of samples in some variants, and the values (variants, 4) of the states of each."""
 
-_WIDE_BLOCK = 2**21
-"""Calls in a block of a product of samples with samples, which is added to a large sum."""
 
-
-def blocks(
-    rows: Rows, values: NDArray[np.float32], calls: int = BLOCK
-) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Columns of Z and those columns, about ``calls`` elements at a time, all in one buffer."""
+def blocks(rows: Rows, values: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Columns of Z and those columns, about `BLOCK` elements at a time, all in one buffer."""
     samples, variants = rows.planes[0].shape[0], values.shape[0]
-    width = max(1, min(max(64, calls // samples // 64 * 64), variants))
+    width = max(1, min(max(64, BLOCK // samples // 64 * 64), variants))
     buffer = np.empty(samples * width, np.float32)
     for start in range(0, variants, width):
         some = values[start : start + width]
         out = buffer[: samples * len(some)].reshape(samples, -1)
         columns = slice(start, start + len(some))
         yield columns, dequantised(rows, some, first=start // 64, out=out)
-
-
-def gram(
-    chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
-) -> NDArray[np.float64]:
-    """Sum over chunks (a, b, values) of Z_a Z_b': (rows of a, rows of b), or of a with itself."""
-    total: NDArray[np.float64] | None = None
-    for a, b, values in chunks:
-        lefts = blocks(a, values, _WIDE_BLOCK)
-        # Both sides in the same columns, so as many rows have to decide for both.
-        for columns, left in lefts:
-            right = left if b is None else _columns(b, values, columns)
-            product = left @ right.T
-            if total is None:
-                total = product.astype(np.float64)
-            else:
-                total += product
-    assert total is not None  # noqa: S101 - a leaf has a chunk, and a chunk a variant
-    return total
-
-
-def _columns(rows: Rows, values: NDArray[np.float32], columns: slice) -> NDArray[np.float32]:
-    return dequantised(rows, values[columns], first=columns.start // 64)
 
 
 def called_together(

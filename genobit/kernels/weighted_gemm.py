@@ -26,9 +26,12 @@ from genobit.kernels.float_lanes import (
     load_floats,
     store_floats,
 )
+from genobit.kernels.transpose import mirror
 from genobit.simd import WORD_LANES, load_octets, next_16
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from genobit.kernels.rows import Rows
@@ -249,3 +252,19 @@ def add_products(
     (left, left_two), (right, right_two) = a.planes, other.planes
     upper = b is None
     _multiply(left, left_two, a.every(), right, right_two, other.every(), padded, upper, out)
+
+
+def gram(
+    chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
+) -> NDArray[np.float64]:
+    """Sum over chunks (a, b, values) of the products of all pairs: (rows of a, rows of b).
+
+    Of a with itself where b is None, both halves.
+    """
+    a, b, _ = chunks[0]
+    out = np.zeros((a.planes[0].shape[0], (a if b is None else b).planes[0].shape[0]))
+    for left, right, values in chunks:
+        add_products(left, right, values, out)
+    if b is None:
+        mirror(out, 0, 0, out)
+    return out

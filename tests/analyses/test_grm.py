@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.analyses.grm_sums import RelationshipSums
 from genobit.lazy import pair_sums
 from tests.analyses.test_relatives import FILESETS, first120
 from tests.cohorts import TAILS, cohort, random_calls
@@ -313,9 +314,6 @@ def test_vanraden1__is_the_same_bits_by_every_kernel(kernel: str) -> None:
 
 
 def test_vanraden1__of_numbers_past_64_bits_falls_back_on_floats() -> None:
-    from genobit.analyses import grm
-from genobit.analyses.grm_sums import RelationshipSums
-
     calls = np.abs(random_calls(8, 100, 10))
     expected = cohort(calls).genobit.grm().values
     from genobit import packed
