@@ -156,7 +156,7 @@ class GenobitDatasetAccessor(
             name="allele_frequency",
             attrs={
                 "long_name": "frequency of the counted allele",
-                model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+                model.COUNTED_ALLELE: model.counted_allele(ds),
             },
         )
 
@@ -321,7 +321,7 @@ def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, 
         "statistic": statistic,
         "source": layout.kind + "s",
         "missing": "pairwise complete: counts are over the calls present at both variants",
-        model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+        model.COUNTED_ALLELE: model.counted_allele(ds),
     }
     if model.CONTIG_ID in ds.variables:
         attributes[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]

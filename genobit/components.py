@@ -97,12 +97,13 @@ class ComponentMethods:
         0.95
         """
         from genobit.analyses import pca
+        from genobit.analyses.frequency import checked
 
         pca.check(components, algorithm, missing)
         ds, _, samples = packed.by_samples(self._ds)
         frequency = None
         if allele_frequency is not None:
-            frequency = pca.checked_frequency(allele_frequency, ds.sizes[model.VARIANTS])
+            frequency = checked(allele_frequency, ds.sizes[model.VARIANTS])
         found = pca.pca(
             samples,
             components,
@@ -127,7 +128,7 @@ class ComponentMethods:
                 "missing": pca.MISSING[missing],
                 "allele_frequency": "of these samples" if frequency is None else "given",
                 "variants": found.variants,
-                model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+                model.COUNTED_ALLELE: model.counted_allele(ds),
             },
         )
         if eigen.algorithm == "randomized":

@@ -59,7 +59,7 @@ class CrossproductMethods:
             "kernel": kernel,
             "missing": "refused",
             "variants": sum(samples.variants),
-            model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+            model.COUNTED_ALLELE: model.counted_allele(ds),
         }
         return xr.DataArray(
             crossproduct(samples, kernel),

@@ -228,6 +228,11 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
     }
 
 
+def counted_allele(ds: xr.Dataset) -> str:
+    """Say which allele dosages and frequencies count."""
+    return str(ds.attrs.get(COUNTED_ALLELE, "allele 1"))
+
+
 def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:
     """Return the variables that describe variants, samples, alleles and contigs, not single calls.
 

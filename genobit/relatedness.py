@@ -128,14 +128,9 @@ class RelativesMethods:
         check_minimum("king", king)
         ds, _, samples = packed.by_samples(self._ds)
         n = ds.sizes[model.SAMPLES]
-        coords = {
-            name: variable.variable
-            for name, variable in ds.coords.items()
-            if variable.dims == (model.SAMPLES,) and name != model.BIT[model.SAMPLES]
-        }
         return xr.DataArray(
             unrelated(relatives_above(samples, king), n),
-            coords,
+            model.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
             {"long_name": "in the unrelated set", "king": king},

@@ -16,7 +16,7 @@ from genobit.eager import computed
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 COMPARED = "variants_compared"
 
@@ -93,11 +93,12 @@ class RelationshipMethods:
                [-2.,  0.,  2.]])
         """
         from genobit.analyses import grm
+        from genobit.analyses.frequency import checked
 
         given = allele_frequency is not None
         rule = grm.check(method, missing, frequency=given, loco=loco)
         ds, _, samples = packed.by_samples(self._ds, contigs=loco)
-        frequency = _frequency(allele_frequency, sum(samples.variants)) if given else None
+        frequency = checked(allele_frequency, sum(samples.variants)) if given else None
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,
@@ -127,29 +128,10 @@ class RelationshipMethods:
             "missing": grm.MISSING[rule],
             "allele_frequency": "given" if given else "of these samples",
             "variants": sum(samples.variants),
-            model.COUNTED_ALLELE: ds.attrs.get(model.COUNTED_ALLELE, "allele 1"),
+            model.COUNTED_ALLELE: model.counted_allele(ds),
         }
         result = xr.DataArray(found.values, coords, dims, method, attributes)
         return computed(result) if compute else result
-
-
-def _frequency(given: Any, variants: int) -> NDArray[np.float64]:
-    frequency = np.asarray(given, np.float64)
-    if frequency.shape != (variants,):
-        msg = (
-            f"allele_frequency has shape {frequency.shape}, expected ({variants},): one for each "
-            "variant"
-        )
-        raise ValueError(msg)
-    wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"allele_frequency is {frequency[k]} at variants={k}: expected a number in [0, 1], the "
-            "frequency of the counted allele"
-        )
-        raise ValueError(msg)
-    return frequency
 
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:

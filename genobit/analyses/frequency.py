@@ -1,4 +1,4 @@
-"""Frequency of the counted allele: copies of it over the alleles called."""
+"""Frequency of the counted allele: copies of it over the alleles called, or given."""
 
 from __future__ import annotations
 
@@ -39,6 +39,29 @@ def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
         meta=np.empty(0),
         layout=layout,
     )
+
+
+def checked(given: Any, variants: int) -> NDArray[np.float64]:
+    """Frequencies that somebody gives, one a variant.
+
+    Raises
+    ------
+    ValueError
+        For another number of them, or one outside [0, 1], with its variant.
+    """
+    frequency = np.asarray(given, np.float64)
+    if frequency.shape != (variants,):
+        msg = f"allele_frequency has shape {frequency.shape}, expected ({variants},): one a variant"
+        raise ValueError(msg)
+    wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"allele_frequency is {frequency[k]} at variants={k}: expected a number in [0, 1], the "
+            "frequency of the counted allele; give 0 to leave a variant out"
+        )
+        raise ValueError(msg)
+    return frequency
 
 
 def _frequency(*blocks: NDArray[np.uint64], layout: Layout) -> NDArray[Any]:

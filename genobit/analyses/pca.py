@@ -106,31 +106,6 @@ def check(components: int, algorithm: str, missing: str) -> None:
         raise ValueError(msg)
 
 
-def checked_frequency(given: Any, variants: int) -> NDArray[np.float64]:
-    """Frequencies that somebody gives, one a variant.
-
-    Raises
-    ------
-    ValueError
-        For another number of them, or one outside [0, 1], with its variant.
-    """
-    frequency = np.asarray(given, np.float64)
-    if frequency.shape != (variants,):
-        msg = (
-            f"allele_frequency= has shape {frequency.shape}, expected ({variants},): one a variant"
-        )
-        raise ValueError(msg)
-    wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"allele_frequency= is {frequency[k]} at variants={k}, expected a frequency of the "
-            "counted allele in [0, 1]; give 0 to leave a variant out"
-        )
-        raise ValueError(msg)
-    return frequency
-
-
 def standard_values(frequency: NDArray[np.float64]) -> NDArray[np.float32]:
     """Standardised values (variants, 4) of a missing call and of dosages 0, 1 and 2."""
     spread = 2 * frequency * (1 - frequency)

@@ -104,17 +104,18 @@ def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
     return np.stack([transposed(np.ascontiguousarray(part)) for part in tile])
 
 
-def _leaves(samples: SampleChunks, group: Sequence[int]) -> Iterator[list[int]]:
-    """Consecutive chunks of a group that one leaf takes."""
-    edge = max(samples.tiles)
+def leaves(
+    samples: SampleChunks, group: Sequence[int], rows: int, enough: int
+) -> Iterator[list[int]]:
+    """Consecutive chunks of a group, as many to a leaf as have enough calls of so many samples."""
     leaf: list[int] = []
-    bits = 0
+    calls = 0
     for chunk in group:
         leaf.append(chunk)
-        bits += edge * samples.variants[chunk]
-        if bits >= LEAF_BITS:
+        calls += rows * samples.variants[chunk]
+        if calls >= enough:
             yield leaf
-            leaf, bits = [], 0
+            leaf, calls = [], 0
     if leaf:
         yield leaf
 
@@ -198,7 +199,7 @@ def pair_sums(
             totals = []
             for g, group in enumerate(parts):
                 keys = []
-                for n, leaf in enumerate(_leaves(samples, group)):
+                for n, leaf in enumerate(leaves(samples, group, max(tiles), LEAF_BITS)):
                     key = (f"{name}-leaf", i, j, g, n)
                     layer[key] = (leaf_of, partial, [list(chunk(i, j, k)) for k in leaf])
                     keys.append(key)
@@ -234,7 +235,7 @@ def sample_sums(
         totals = []
         for g, group in enumerate(parts):
             keys = []
-            for n, leaf in enumerate(_leaves(samples, group)):
+            for n, leaf in enumerate(leaves(samples, group, max(tiles), LEAF_BITS)):
                 chunks = [
                     [
                         samples.variants[k],

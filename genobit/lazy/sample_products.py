@@ -6,7 +6,7 @@ with its transpose is one pass over the planes. Sums over chunks are a lazy tree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -14,7 +14,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.lazy.pair_sums import SampleChunks, planes_of, tree
+from genobit.lazy.pair_sums import SampleChunks, leaves, planes_of, tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,19 +26,6 @@ LEAF_CALLS = 2**28
 def whole_samples(samples: SampleChunks) -> SampleChunks:
     """The same with all samples in one tile."""
     return samples._replace(planes=tuple(plane.rechunk({0: -1}) for plane in samples.planes))
-
-
-def _leaves(samples: SampleChunks) -> Iterator[list[int]]:
-    leaf: list[int] = []
-    calls = 0
-    for chunk, variants in enumerate(samples.variants):
-        leaf.append(chunk)
-        calls += variants * samples.planes[0].shape[0]
-        if calls >= LEAF_CALLS:
-            yield leaf
-            leaf, calls = [], 0
-    if leaf:
-        yield leaf
 
 
 def summed(
@@ -71,7 +58,8 @@ def summed(
     others = [(array.name, *(0,) * array.ndim) for array in whole]
     layer: dict[Any, Any] = {}
     keys = []
-    for n, leaf in enumerate(_leaves(samples)):
+    every = range(len(samples.variants))
+    for n, leaf in enumerate(leaves(samples, every, samples.planes[0].shape[0], LEAF_CALLS)):
         layer[f"{name}-leaf", n] = (
             _sum_leaf,
             function,

@@ -14,7 +14,7 @@ from .clusters import CLUSTERED_SAMPLES, Tree, cluster
 from .pixels import Pixels, lay_out, strongest
 from .relationship import computed, measure_of, pair_values, sample_names, scale_for
 from .samples import Colouring, colouring, one_colour_each
-from .style import NO_VALUE_COLOUR, SELECTED_COLOUR, WHITE, Scale, number, palette
+from .style import NO_VALUE_COLOUR, SELECTED_COLOUR, WHITE, Scale, number, palette, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -227,10 +227,9 @@ def _tree(arranged: Arranged) -> tuple[hv.Segments, list[tuple[float, str]]]:
     return drawn.opts(color="#444444", line_width=1, default_tools=[]), ticks
 
 
-def _frame(plot: Any, _element: Any) -> None:
+def _frame(plot: Any, element: Any) -> None:
+    plain_frame(plot, element)
     plot.state.outline_line_color = None
-    plot.state.grid.visible = False
-    plot.state.toolbar.logo = None
     plot.state.xaxis.axis_line_color = None
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from genobit.analyses.relatives import DEGREES, degree_of
 
 from .relationship import Measure, computed, measure_of, pair_values, sample_names, samples_of
-from .style import POINT_COLOUR, SELECTED_COLOUR, number
+from .style import POINT_COLOUR, SELECTED_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -173,7 +173,7 @@ def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = No
         ylabel="pairs",
         toolbar="above",
         show_legend=False,
-        hooks=[_histogram_frame],
+        hooks=[plain_frame],
     )
 
 
@@ -217,11 +217,6 @@ def _bar_hover() -> Any:
     from bokeh.models import HoverTool
 
     return HoverTool(tooltips=[("from", "@x{0.0000}"), ("to", "@x1{0.0000}"), ("pairs", "@count")])
-
-
-def _histogram_frame(plot: Any, _element: Any) -> None:
-    plot.state.toolbar.logo = None
-    plot.state.grid.visible = False
 
 
 def _histogram_title(counted: Counted) -> str:

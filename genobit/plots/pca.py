@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from .samples import Colouring, colouring
-from .style import NO_VALUE_COLOUR, number
+from .style import NO_VALUE_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -90,7 +90,7 @@ def pca_scatter(
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "lasso_select", "box_select", "reset", _hover(colour)],
         active_tools=["lasso_select", "wheel_zoom"],
-        hooks=[_frame],
+        hooks=[plain_frame],
     )
 
 
@@ -147,8 +147,3 @@ def _hover(colour: Colouring) -> Any:
     if colour.name:
         rows.append((colour.name, "@colour"))
     return HoverTool(tooltips=rows)
-
-
-def _frame(plot: Any, _element: Any) -> None:
-    plot.state.toolbar.logo = None
-    plot.state.grid.visible = False

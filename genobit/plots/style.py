@@ -160,3 +160,9 @@ def margins(plot: Any, _element: Any) -> None:
     plot.state.min_border_left = 90
     plot.state.min_border_right = 90
     plot.state.toolbar.logo = None
+
+
+def plain_frame(plot: Any, _element: Any) -> None:
+    """Leave out the grid and the logo (a HoloViews hook)."""
+    plot.state.toolbar.logo = None
+    plot.state.grid.visible = False
