@@ -10,9 +10,10 @@ Blocks of `WORDS` words of every row are made into patterns. The tables of `GROU
 registers of columns are 41 KiB, past a first-level cache of 32 KiB, yet in C on a Zen 3 at 3.2 GHz
 the rows' loop then does 530 to 590 G products/s, as patterns are drawn evenly or some are common,
 against 480 to 500 of four patterns (20 KiB), 510 to 540 of six, 470 to 490 of eight for one
-register, and 380 to 440 of three values to a pattern. It loads 1.4 registers a cycle of the two that the core
-could. Building the tables is a fifth of the time at 500 rows. Entries are biased by four, so that a
-total is a byte without sign: at most 8 x 24 after `SETS` tables, when it moves to 16 bits.
+register, and 380 to 440 of three values to a pattern. It loads 1.4 registers a cycle of the two
+that the core could. Building the tables is a fifth of the time at 500 rows. Entries are biased by
+four, so that a total is a byte without sign: at most 8 x 24 after `SETS` tables, when it moves to
+16 bits.
 """
 
 from __future__ import annotations
