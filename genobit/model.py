@@ -28,6 +28,8 @@ VARIANT_ID = "variant_id"
 SAMPLE_ID = "sample_id"
 CONTIG_ID = "contig_id"
 COUNTED_ALLELE = "counted_allele"
+VARIANTS_COMPARED = "variants_compared"
+"""Coordinate of a matrix of samples: how many variants each pair was compared at."""
 BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
 """Coordinate along the packed axis: the first bit of each sample or variant."""
 WORD = "word"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-COMPARED = "variants_compared"
-
 
 class RelationshipMethods:
     """Methods of ``ds.genobit`` about relationship matrices."""
@@ -117,7 +115,7 @@ class RelationshipMethods:
             # Objects: Zarr has no stable specification for text of fixed width.
             coords["contig_left_out"] = ("contigs", np.array(list(contigs), object))
         if found.compared is not None:
-            coords[COMPARED] = (
+            coords[model.VARIANTS_COMPARED] = (
                 dims,
                 found.compared,
                 {"long_name": "variants called in both samples"},

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit import model
 from genobit.io import _relationship as files
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-COMPARED = "variants_compared"
 _FLOAT = "<f4"
 
 
@@ -83,11 +83,11 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
 def _variants_compared(grm: xr.DataArray) -> Any:
     """Numbers of variants (samples_0, samples_1): an array, or one number at every place."""
-    if COMPARED in grm.coords:
-        return grm[COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
+    if model.VARIANTS_COMPARED in grm.coords:
+        return grm[model.VARIANTS_COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
     if "variants" not in grm.attrs:
         msg = (
-            f"the matrix has neither a coordinate {COMPARED!r} nor attrs['variants'], and "
+            f"the matrix has neither a coordinate {model.VARIANTS_COMPARED!r} nor attrs['variants'], and "
             ".grm.N.bin needs the number of variants: grm.attrs['variants'] = 500_000"
         )
         raise KeyError(msg)
@@ -148,7 +148,7 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     grm.attrs["long_name"] = "relationship"
     if counts.is_file():
         compared = _triangle(counts, ids, names).array()
-        grm = grm.assign_coords({COMPARED: (files.DIMS, compared)})
+        grm = grm.assign_coords({model.VARIANTS_COMPARED: (files.DIMS, compared)})
     return grm
 
 
