@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+WORDS = 16
+"""Words whose sums are float32: of millions of variants they would be off by 1e-4."""
+
+
 @njit
 def _fill_terms(
     carrier: NDArray[np.uint64],
@@ -76,19 +80,21 @@ def _add_missing(
     called: NDArray[np.uint64],
     missing: NDArray[np.uint64],
     terms: NDArray[np.float32],
-    out: NDArray[np.float32],
+    out: NDArray[np.float64],
 ) -> None:
     """Sum of the terms of all rows' calls at the variants that each other row misses.
 
     carrier, hom_alt, called (m, n), missing (k, n), terms (64 n, 4), out (k, m rounded up) +=.
+    Sums are float32 over `WORDS` words.
     """
     width = out.shape[1]
     values = np.empty((64, width), np.float32)
+    part = np.zeros(out.shape, np.float32)
     for w in range(missing.shape[1]):
         _fill_terms(carrier, hom_alt, called, w, terms[64 * w : 64 * (w + 1)], values)
         for j in range(missing.shape[0]):
             word = missing[j, w]
-            total = out[j]
+            total = part[j]
             while word:
                 # The lowest bit's number is how many bits are below it.
                 lowest = word & (~word + np.uint64(1))
@@ -96,6 +102,9 @@ def _add_missing(
                 for i in range(0, width, FLOAT_LANES):
                     store_floats(total, i, load_floats(total, i) + load_floats(row, i))
                 word ^= lowest
+        if (w + 1) % WORDS == 0 or w + 1 == missing.shape[1]:
+            out += part
+            part[:] = 0
 
 
 @njit
@@ -104,7 +113,7 @@ def _position(bit: np.uint64) -> int:
     return int(popcount(bit - np.uint64(1)))
 
 
-def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float32]:
+def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
     """Terms of ``a``'s calls at the variants that each row of ``b`` misses.
 
     Parameters
@@ -116,7 +125,7 @@ def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.floa
 
     Returns
     -------
-        float32 (rows of a, rows of b): what the product of the rows has too much for what ``b``
+        float64 (rows of a, rows of b): what the product of the rows has too much for what ``b``
         misses. What ``a`` misses is ``surplus(b, a, frequency).T``.
     """
     words = a.planes[0].shape[1]
@@ -126,7 +135,7 @@ def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.floa
     for dosage in range(3):
         terms[: d.size, 1 + dosage] = d * (dosage - 2 * frequency)
     rows = a.planes[0].shape[0]
-    out = np.zeros((b.planes[0].shape[0], -(-rows // 64) * 64), np.float32)
+    out = np.zeros((b.planes[0].shape[0], -(-rows // 64) * 64))
     missing = b._replace(called=None).every() ^ b.every()
     carrier, hom_alt = a.planes
     _add_missing(carrier, hom_alt, a.every(), missing, terms, out)

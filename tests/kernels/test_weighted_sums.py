@@ -98,3 +98,14 @@ def test_surplus__of_complete_rows_is_nothing(*, complete: bool) -> None:
     _, a = cohort(9, 200, 0.0, 1)
     b = a._replace(called=None) if complete else a
     assert not surplus(a, b, np.full(200, 0.3)).any()
+
+
+def test_surplus__of_few_samples_and_many_variants_keeps_its_digits() -> None:
+    bits = 2**18
+    dosages, a = cohort(3, bits, 0.05, 1)
+    p = np.full(bits, 0.02)
+    with_hets = np.where(np.isnan(dosages), 1, dosages) - 2 * p
+    wanted = np.where(np.isnan(dosages), 0, dosages - 2 * p)
+    excess = with_hets @ with_hets.T - wanted @ wanted.T
+    found = surplus(a, a, p)
+    np.testing.assert_allclose(found + found.T, excess, rtol=3e-7)
