@@ -6,6 +6,7 @@ alike, those that miss few calls are corrected for them, and the rest are sums o
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,7 +106,7 @@ class RelationshipSums(NamedTuple):
             layers=len(groups) * (1 + self.pairwise),
         )
         values = tiles[: len(groups)]
-        compared = tiles[len(groups) :] if self.pairwise else None
+        compared = tiles[len(groups) :].astype(np.int64) if self.pairwise else None
         if contigs is None:
             return Matrix(values[0], None if compared is None else compared[0])
         return Matrix(values, compared)
@@ -278,14 +279,16 @@ def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
     return products, values, weights, compared, common, number
 
 
-def _without(sums: Sequence[Sums], k: int, position: int) -> Any:
-    """The sum over groups, less group k where that is not -1; 0 where nothing was summed."""
+def _total(sums: Sequence[Sums], position: int) -> Any:
+    """The sum over groups; 0 where nothing was summed."""
     parts = [array for array in (part[position] for part in sums) if array is not None]
-    if not parts:
-        return 0
-    total = parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
-    own = sums[k][position] if k >= 0 else None
-    return total if own is None else total - own
+    return functools.reduce(np.add, parts) if parts else 0
+
+
+def _without(totals: Sequence[Any], own: Sums | None, position: int) -> Any:
+    """The total, less what a group that is left out added to it."""
+    left_out = None if own is None else own[position]
+    return totals[position] if left_out is None else totals[position] - left_out
 
 
 def _finish(
@@ -297,18 +300,18 @@ def _finish(
     b: Sequence[NDArray[Any]],
     whole: Sequence[NDArray[Any]],
 ) -> NDArray[np.float64]:
-    values, compared = [], []
+    totals = [_total(sums, position) for position in range(len(sums[0]))]
     counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
-    for k in range(len(groups)) if leave_out else (-1,):
-        part = partial(_without, sums, k)
-        kept = [g for g in range(len(groups)) if g != k]
+    out = np.empty((len(groups) * (1 + plan.pairwise), len(a[0]), len(b[0])))
+    for k in range(len(groups)):
+        part = partial(_without, totals, sums[k] if leave_out else None)
+        kept = [g for g in range(len(groups)) if g != k or not leave_out]
         terms = [side[0][:, kept].sum(axis=1) for side in (a, b)]
         numbers = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
-        values.append(_relationship(plan, part, terms, *numbers))
+        out[k] = _relationship(plan, part, terms, *numbers)
         if plan.pairwise:
-            tile = np.broadcast_to(part(3) + part(5), values[-1].shape)
-            compared.append(tile.astype(np.float64))
-    return np.stack(values + compared)
+            out[len(groups) + k] = part(3) + part(5)
+    return out
 
 
 def _relationship(
@@ -328,7 +331,7 @@ def _relationship(
         if plan.own:
             numerator = (part(0) * np.int64(n * n)) + rows + (squares - n * n * variants)
             if not others:
-                # Integers to here: one division of what is exact below 2^53.
+                # Integers to here: one division, of what is exact where both are below 2^53.
                 return ratio(2 * numerator, 2 * n * copies - squares)
             numerator = numerator / (n * n)
         else:

@@ -38,7 +38,7 @@ def from_variants(
     rows = planes[0].chunks[0] if cuts is None else _cut(planes[0].chunks[0], cuts)
     whole = [plane.rechunk({0: rows, 1: -1}) for plane in planes]
     words = tuple(words_for(size) for size in rows)
-    tiles = _tiles(samples)
+    tiles = _tiles(samples, 1 if cuts is None else len(cuts))
     turned = tuple(
         da.blockwise(
             _turned,
@@ -113,9 +113,13 @@ def to_variants(plane: da.Array, variants: int) -> da.Array:
     )[:variants]
 
 
-def _tiles(samples: int) -> tuple[int, ...]:
-    """Tiles of nearly the same size, at most `chunk_rows` samples."""
-    count = -(-samples // get_options().chunk_rows)
+def _tiles(samples: int, layers: int = 1) -> tuple[int, ...]:
+    """Tiles of nearly the same size, at most `chunk_rows` samples.
+
+    Smaller ones where a tile has ``layers``, so that it is not larger with them.
+    """
+    most = max(min(64, get_options().chunk_rows), int(get_options().chunk_rows / layers**0.5))
+    count = -(-samples // most)
     edge = -(-samples // count)
     return tuple(min(edge, samples - start) for start in range(0, samples, edge))
 
