@@ -224,10 +224,15 @@ def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
 def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, Any]:
     """Return the labels along one dimension, with a suffix on their names and on its own."""
     return {
-        f"{name}{suffix}": (dim + suffix, variable.data, variable.attrs)
+        f"{name}{suffix}": (dim + suffix, as_objects(variable).data, variable.attrs)
         for name, variable in ds.variables.items()
         if variable.dims == (dim,) and name not in {*ds.data_vars, *BIT.values()}
     }
+
+
+def as_objects(variable: xr.Variable) -> xr.Variable:
+    """Text of a fixed width as objects: Zarr has no stable specification for the former."""
+    return variable.astype(object) if variable.dtype.kind == "U" else variable
 
 
 def counted_allele(ds: xr.Dataset) -> str:

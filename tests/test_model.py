@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pickle
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,3 +186,17 @@ def test_require_biallelic__counts_and_gives_the_first() -> None:
     model.require_biallelic(np.array([1, 2, 2]))
     with pytest.raises(ValueError, match=r"2 of 5 .*first at variants=1 \(4 alleles\)"):
         model.require_biallelic(np.array([2, 4, 2, 3, 1]))
+
+
+def test_along__text_of_fixed_width_goes_to_zarr_without_a_warning(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 9, 4)).assign_coords(
+        sample_id=("samples", np.array(["a", "bb", "ccc", "d"])), group=("samples", list("xyxy"))
+    )
+    assert ds.sample_id.dtype.kind == ds.group.dtype.kind == "U"
+    results = {"grm": ds.genobit.grm(), "pcs": ds.genobit.pca(2).scores}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, result in results.items():
+            result.to_zarr(tmp_path / name, consolidated=False)
+            back = xr.open_dataarray(tmp_path / name, engine="zarr", consolidated=False)
+            xr.testing.assert_identical(back.compute(), result.compute())
