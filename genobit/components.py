@@ -209,7 +209,7 @@ def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
     """What describes variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
     return {
-        name: variable
+        name: model.as_objects(variable)
         for name, variable in model.carried(ds, without=marks).items()
         if model.WORDS not in variable.dims and name not in ds.data_vars
     }
@@ -235,7 +235,14 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
     for name in (model.VARIANT_CONTIG, model.VARIANT_POSITION, model.VARIANT_ID):
         if name not in ds.variables or name not in pcs.variables:
             continue
-        here, there = (_names(side, name) for side in (ds, pcs))
+        here, there = (np.asarray(side[name].values) for side in (ds, pcs))
+        if name == model.VARIANT_CONTIG:
+            named = [model.CONTIG_ID in side.variables for side in (ds, pcs)]
+            if any(named) and not all(named):
+                # Numbers of contigs say nothing of the names on the other side.
+                continue
+            if all(named):
+                here, there = _contig_names(ds)[here], _contig_names(pcs)[there]
         wrong = np.flatnonzero(here != there)
         if wrong.size:
             k = int(wrong[0])
@@ -246,11 +253,8 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
     return np.zeros(ours, bool)
 
 
-def _names(ds: xr.Dataset, name: str) -> NDArray[Any]:
-    found = np.asarray(ds[name].values)
-    if name == model.VARIANT_CONTIG and model.CONTIG_ID in ds.variables:
-        return np.asarray(ds[model.CONTIG_ID].values).astype(object)[found]
-    return found
+def _contig_names(ds: xr.Dataset) -> NDArray[Any]:
+    return np.asarray(ds[model.CONTIG_ID].values).astype(object)
 
 
 def _alleles(ds: xr.Dataset) -> NDArray[Any]:

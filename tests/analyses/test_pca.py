@@ -358,6 +358,16 @@ class TestProjection:
         renamed = ds.assign(contig_id=("contigs", np.array(["chr1", "chr3"], object)))
         with pytest.raises(ValueError, match=r"variant_contig\[45\] is chr3 here and chr2 in"):
             renamed.genobit.project(pcs)
+        # Contigs are compared by name, and by number where neither side names them.
+        reordered = ds.assign(
+            contig_id=("contigs", np.array(["chr2", "chr1"], object)),
+            variant_contig=1 - ds.variant_contig,
+        )
+        unnamed, anonymous = ds.drop_vars("contig_id"), pcs.drop_vars("contig_id")
+        for here, there in ((reordered, pcs), (unnamed, pcs), (ds, anonymous)):
+            np.testing.assert_allclose(here.genobit.project(there), pcs.scores, atol=1e-5)
+        with pytest.raises(ValueError, match=r"variant_contig\[0\] is 1 here and 0 in"):
+            reordered.drop_vars("contig_id").genobit.project(anonymous)
         names = ds.variant_id.values.copy()
         names[7] = "rsX"
         with pytest.raises(ValueError, match=r"variant_id\[7\] is rsX here and rs7"):
