@@ -29,6 +29,11 @@ NO_FAMILY = "0"
 """What PLINK and GCTA write and read where there is no family id."""
 
 _BLOCK_BYTES = 2**26
+_ONE_CONTIG = (
+    ": write one contig at a time, grm.isel(contigs=0), of a matrix that is computed "
+    "(grm(loco=True, compute=True)) or opened from Zarr, for a lazy one computes all contigs "
+    "for each"
+)
 
 
 def require_square(grm: object, function: str) -> xr.DataArray:
@@ -45,7 +50,7 @@ def require_square(grm: object, function: str) -> xr.DataArray:
         msg = f"{function} takes the DataArray of ds.genobit.grm(), not {type(grm).__name__}"
         raise TypeError(msg)
     if set(grm.dims) != set(DIMS):
-        hint = ": write one contig at a time, grm.isel(contigs=0)" if "contigs" in grm.dims else ""
+        hint = _ONE_CONTIG if "contigs" in grm.dims else ""
         msg = f"{function} takes a matrix with dimensions {DIMS}, this one has {grm.dims}{hint}"
         raise ValueError(msg)
     rows, columns = (grm.sizes[dim] for dim in DIMS)

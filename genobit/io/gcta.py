@@ -51,6 +51,12 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
     Notes
     -----
+    A lazy matrix is computed a row of tiles at a time, which is one pass over the genotypes for
+    every ``get_options().chunk_rows`` (2,048) samples. What a lazy matrix needs of all pairs or
+    contigs first is computed anew in each pass: compute "endelman_jannink", "hadamard" and
+    leave-one-chromosome-out matrices before they are written (``compute=True``), or store them to
+    Zarr and write what is opened from there.
+
     The family id is ``sample_family_id_0``, or 0 without one, as plink2 writes it. Where
     `open_plink` had to join family and individual id, they are written apart again.
 
@@ -87,8 +93,9 @@ def _variants_compared(grm: xr.DataArray) -> Any:
         return grm[model.VARIANTS_COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
     if "variants" not in grm.attrs:
         msg = (
-            f"the matrix has neither a coordinate {model.VARIANTS_COMPARED!r} nor attrs['variants'], and "
-            ".grm.N.bin needs the number of variants: grm.attrs['variants'] = 500_000"
+            f"the matrix has neither a coordinate {model.VARIANTS_COMPARED!r} nor "
+            "attrs['variants'], and .grm.N.bin needs the number of variants: "
+            "grm.attrs['variants'] = 500_000"
         )
         raise KeyError(msg)
     return np.broadcast_to(np.asarray(grm.attrs["variants"], np.float64), grm.shape)

@@ -55,6 +55,12 @@ def to_plink_rel(
     ValueError
         As `to_gcta`, or for an unknown form or number of digits.
 
+    Notes
+    -----
+    A lazy matrix is computed a row of tiles at a time, one pass over the genotypes for every
+    ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink", "hadamard" and
+    leave-one-chromosome-out matrices first, or store them to Zarr and reopen them: see `to_gcta`.
+
     Examples
     --------
     >>> import pathlib, tempfile
