@@ -124,14 +124,18 @@ def run_demo(options: argparse.Namespace) -> int:
 
 
 def run_lab(options: argparse.Namespace) -> int:
-    """Open the LD notebook in JupyterLab, copied beside the user first where it came in a wheel."""
+    """Open the LD notebook in JupyterLab, with the others beside it.
+
+    Notebooks that came in a wheel are copied beside the user first.
+    """
     require("jupyterlab", extra="viz")
     notebook = CHECKOUT / "notebooks" / "ld.ipynb"
     if not notebook.is_file():
-        packaged = PACKAGE / "_notebooks" / "ld.ipynb"
+        for packaged in sorted((PACKAGE / "_notebooks").glob("*.ipynb")):
+            copy = Path.cwd() / f"genobit-{packaged.name}"
+            if not copy.exists():
+                shutil.copyfile(packaged, copy)
         notebook = Path.cwd() / "genobit-ld.ipynb"
-        if not notebook.exists():
-            shutil.copyfile(packaged, notebook)
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         # Containers run everything as root, which Jupyter refuses unless told.

@@ -62,3 +62,18 @@ def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
     assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
     assert Path(commands[0][3]).name == "ld.ipynb"
     assert commands[0][4:5] == ["--no-browser"]
+
+
+def test_lab__copies_the_notebooks_of_a_wheel(monkeypatch, tmp_path):
+    package = tmp_path / "package"
+    (package / "_notebooks").mkdir(parents=True)
+    for name in ("grm", "ld"):
+        (package / "_notebooks" / f"{name}.ipynb").write_text(name)
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(cli, "PACKAGE", package)
+    monkeypatch.setattr(cli.subprocess, "run", lambda *a, **_: subprocess.CompletedProcess(a, 0))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "genobit-ld.ipynb").write_text("mine")
+    assert cli.main(["lab"]) == 0
+    assert (tmp_path / "genobit-ld.ipynb").read_text() == "mine"
+    assert (tmp_path / "genobit-grm.ipynb").read_text() == "grm"
