@@ -29,7 +29,7 @@ class ComponentMethods:
 
     def pca(
         self,
-        components: int = 10,
+        components: int | None = None,
         *,
         algorithm: str = "auto",
         missing: str = "mean",
@@ -41,11 +41,13 @@ class ComponentMethods:
         Parameters
         ----------
         components
-            How many, the largest first.
+            How many, the largest first. By default 10, or as many as there are of fewer samples or
+            variants. With their own frequencies there are at most samples - 1 and as many as
+            variants of two alleles.
         algorithm
             "exact" decomposes the relationship matrix of samples x samples; "randomized" finds the
             same components in passes over the packed planes without forming it; "auto" is exact up
-            to 3,000 samples.
+            to 3,000 samples, if that takes no more than ``get_options().eager_limit``.
         missing
             A missing call counts as the variant's "mean"; or, with the exact algorithm, each
             element of the relationship matrix is over the calls present in both samples
@@ -76,7 +78,10 @@ class ComponentMethods:
         ------
         ValueError
             For an unknown argument, a frequency outside [0, 1], or more components than the
-            genotypes have.
+            genotypes have; with "pairwise", for a sample without calls or a pair of samples without
+            a call in common.
+        MemoryError
+            Where the exact algorithm would take more than ``get_options().eager_limit``.
 
         Notes
         -----
@@ -121,7 +126,7 @@ class ComponentMethods:
                 "explained_variance_ratio": (COMPONENTS, eigen.values / eigen.total),
                 "allele_frequency": (model.VARIANTS, found.frequency),
             },
-            {**_labels(ds), COMPONENTS: np.arange(1, components + 1)},
+            {**_labels(ds), COMPONENTS: np.arange(1, eigen.values.size + 1)},
             {
                 "algorithm": eigen.algorithm,
                 "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",

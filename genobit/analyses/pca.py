@@ -17,15 +17,15 @@ Tropp 2011; Musco and Musco 2015), one pass over the packed planes for each prod
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 from dask.base import compute, persist
+from dask.utils import format_bytes
 
+from genobit.analyses.krylov import largest, warn_unsettled
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.sample_products import stacked, summed
 from genobit.options import get_options
@@ -40,15 +40,9 @@ MISSING = {
 }
 EXACT_SAMPLES = 3_000
 """Most samples that "auto" decomposes exactly: see docs/pca.md for what either takes."""
+DEFAULT = 10
+"""Components where nobody says how many."""
 OVERSAMPLING = 10
-PASSES = 60
-"""Most products with K: what the basis takes is bounded by them."""
-TOLERANCE, SETTLED = 1e-6, 1e-4
-"""Residuals |K u - lambda u|, relative to the largest eigenvalue.
-
-What the passes go on for, ten times what float32 products leave of it; and what is no cause for
-a warning when they end. An eigenvalue's error is about the square of its component's residual.
-"""
 
 
 class Eigen(NamedTuple):
@@ -81,7 +75,7 @@ class Components(NamedTuple):
     eigen: Eigen
 
 
-def check(components: int, algorithm: str, missing: str) -> None:
+def check(components: int | None, algorithm: str, missing: str) -> None:
     """Refuse arguments that mean nothing.
 
     Raises
@@ -89,6 +83,10 @@ def check(components: int, algorithm: str, missing: str) -> None:
     ValueError
         Names the argument and what it may be.
     """
+    whole = isinstance(components, int | np.integer) and not isinstance(components, bool)
+    if components is not None and (not whole or components < 1):
+        msg = f"components={components!r} is not a positive whole number"
+        raise ValueError(msg)
     if algorithm not in ALGORITHMS:
         msg = f"algorithm={algorithm!r} is not one of {', '.join(map(repr, ALGORITHMS))}"
         raise ValueError(msg)
@@ -100,9 +98,6 @@ def check(components: int, algorithm: str, missing: str) -> None:
             "missing='pairwise' divides each element of the relationship matrix by a number of its "
             "own, and algorithm='randomized' never forms it: take 'exact', or missing='mean'"
         )
-        raise ValueError(msg)
-    if isinstance(components, bool) or components != int(components) or components < 1:
-        msg = f"components={components!r} is not a positive whole number"
         raise ValueError(msg)
 
 
@@ -118,7 +113,7 @@ def standard_values(frequency: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def pca(
     samples: SampleChunks,
-    components: int,
+    components: int | None = None,
     *,
     algorithm: str = "auto",
     missing: str = "mean",
@@ -132,9 +127,9 @@ def pca(
     samples
         Planes by samples.
     components
-        How many.
+        How many; by default `DEFAULT`, or as many as there are.
     algorithm
-        "exact", "randomized", or "auto": exact up to `EXACT_SAMPLES` samples.
+        "exact", "randomized", or "auto": exact up to `EXACT_SAMPLES` samples, if that fits.
     missing
         "mean", or with the exact algorithm "pairwise".
     frequency
@@ -145,34 +140,68 @@ def pca(
     Raises
     ------
     ValueError
-        For more components than there are samples or variants that vary, or than have a positive
-        variance.
+        For more components than there are (samples less one, unless frequencies are given or
+        calls compared pairwise; variants that vary; those of a positive variance), or for pairwise
+        samples without a common call.
+    MemoryError
+        If the matrix of the exact algorithm is past ``get_options().eager_limit``.
     """
     check(components, algorithm, missing)
+    n = samples.planes[0].shape[0]
+    algorithm = _chosen(algorithm, n, missing)
     samples, own = _prepared(samples)
+    # Dosages less their own mean add up to 0 over the samples, which takes one component away.
+    centred = frequency is None and missing == "mean"
     frequency = own if frequency is None else frequency
     values = standard_values(frequency)
     used = int(values.any(axis=1).sum())
-    n = samples.planes[0].shape[0]
-    if components > min(n, used):
-        msg = (
-            f"components={components} of {n} samples and {used} variants with both alleles: there "
-            f"are at most {min(n, used)}"
-        )
-        raise ValueError(msg)
+    wanted = _wanted(components, n, used, centred=centred)
     along = [da.from_array(values, chunks=(samples.variants, 4))]
-    if algorithm == "auto":
-        exact = n <= EXACT_SAMPLES or missing == "pairwise"
-        algorithm = "exact" if exact else "randomized"
     if algorithm == "exact":
-        eigen = _exact(samples, along, used, components, missing)
+        eigen = _exact(samples, along, used, wanted, missing)
     else:
-        eigen = _randomized(samples, along, used, components, seed)
-    _require_positive(eigen)
+        eigen = _randomized(samples, along, used, wanted, seed)
+    eigen = _positive(eigen, fewer=components is None)
     loadings = _loadings(samples, along, eigen.vectors)
     signs = _signs(loadings)
     scores = eigen.vectors * np.sqrt(eigen.values) * signs
     return Components(scores, loadings * signs, frequency, used, eigen)
+
+
+def _chosen(algorithm: str, n: int, missing: str) -> str:
+    """The algorithm that "auto" stands for; an error where the exact one takes too much memory."""
+    size, limit = 16 * n * n, get_options().eager_limit
+    if algorithm == "auto" and missing != "pairwise":
+        return "exact" if n <= EXACT_SAMPLES and size <= limit else "randomized"
+    if algorithm != "randomized" and size > limit:
+        remedy = "algorithm='randomized'"
+        if missing == "pairwise":
+            remedy += " with missing='mean'"
+        msg = (
+            f"the relationship matrix of {n:,} samples and its eigenvectors take "
+            f"{format_bytes(size)} (samples^2 x 16 bytes), more than eager_limit "
+            f"({format_bytes(limit)}): take {remedy}, which never forms it, or raise "
+            "gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    return "randomized" if algorithm == "randomized" else "exact"
+
+
+def _wanted(components: int | None, n: int, used: int, *, centred: bool) -> int:
+    """How many components to look for."""
+    most = min(n - 1 if centred else n, used)
+    if components is None and most:
+        return min(DEFAULT, most)
+    if components is None or components > most:
+        asked = "" if components is None else f"components={components} of "
+        own = " (one less than samples, as the frequencies are their own)"
+        why = own if centred and most == n - 1 else ""
+        msg = (
+            f"{asked}{n} samples and {used} variants with both alleles: there are at most {most} "
+            f"components{why}"
+        )
+        raise ValueError(msg)
+    return int(components)
 
 
 def _prepared(samples: SampleChunks) -> tuple[SampleChunks, NDArray[np.float64]]:
@@ -197,9 +226,29 @@ def _exact(
         along=along,
         whole=[da.from_array(np.array([float(used)]))],
     ).compute()
+    if pairwise:
+        _require_common_calls(k)
     values, vectors = np.linalg.eigh(k)
     first = slice(None, -components - 1, -1)
     return Eigen(values[first], vectors[:, first], float(np.trace(k)), "exact", 1, 0.0)
+
+
+def _require_common_calls(k: NDArray[np.float64]) -> None:
+    empty = np.isnan(k)
+    if not empty.any():
+        return
+    alone = np.flatnonzero(empty.diagonal())
+    if alone.size:
+        what = f"samples={alone[0]} has no call"
+        out = alone[0]
+    else:
+        i, out = np.argwhere(empty)[0]
+        what = f"samples={i} and samples={out} have no call in common"
+    msg = (
+        f"{what} at a variant with both alleles, so missing='pairwise' has no value for the "
+        f"relationship matrix: take missing='mean', or leave samples={out} out with .genobit.isel"
+    )
+    raise ValueError(msg)
 
 
 def _gram(chunks: list[Any], *, pairwise: bool) -> tuple[NDArray[np.float64], ...]:
@@ -238,75 +287,25 @@ def _randomized(
     width = min(n, components + OVERSAMPLING)
     start = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
     first = product(start, diagonal=True)
-    values, vectors, passes, residual = _krylov(product, start, first[:, :-1], components)
-    _warn_unsettled(residual, passes)
+    values, vectors, passes, residual = largest(product, start, first[:, :-1], components)
+    warn_unsettled(residual, passes)
     total = float(first[:, -1].sum())
     return Eigen(values, vectors, total, "randomized", passes, float(residual.max()))
 
 
-def _krylov(
-    product: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    basis: NDArray[np.float64],
-    image: NDArray[np.float64],
-    components: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64]]:
-    """Largest eigenvalues and vectors of a symmetric matrix known by its products.
-
-    ``basis`` is an orthonormal block and ``image`` its product; products of the last block are
-    added to the basis until the components are eigenvectors, or nothing new comes. Returns
-    eigenvalues, vectors, passes and the residual of each component.
-    """
-    width = basis.shape[1]
-    for passes in range(1, PASSES + 1):
-        values, turn = np.linalg.eigh(basis.T @ image)
-        values, turn = values[: -components - 1 : -1], turn[:, : -components - 1 : -1]
-        vectors = basis @ turn
-        residual = np.linalg.norm(image @ turn - vectors * values, axis=0) / abs(values[0])
-        block = basis[:, :0]
-        if (residual > TOLERANCE).any() and passes < PASSES:
-            block = _new_directions(image[:, -width:], basis)
-        width = block.shape[1]
-        if not width:
-            break
-        basis = np.concatenate([basis, block], axis=1)
-        image = np.concatenate([image, product(block)], axis=1)
-    return values, vectors, passes, residual
-
-
-def _warn_unsettled(residual: NDArray[np.float64], passes: int) -> None:
-    unsettled = np.flatnonzero(residual > SETTLED)
-    if unsettled.size:
-        k = int(unsettled[0])
-        msg = (
-            f"{unsettled.size} of {residual.size} components have not settled after {passes} "
-            f"passes, first component {k + 1} (residual {residual[k]:.1g} of the largest "
-            "eigenvalue): take algorithm='exact', or fewer components"
-        )
-        warnings.warn(msg, RuntimeWarning, stacklevel=2)
-
-
-def _new_directions(block: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Orthonormal basis of what the block adds to the basis; none where it adds only rounding."""
-    size = np.linalg.norm(block, axis=0).max()
-    # Twice is enough (Parlett, The Symmetric Eigenvalue Problem, 6.9).
-    for _ in range(2):
-        block = block - basis @ (basis.T @ block)
-    left, size_of, _ = np.linalg.svd(block, full_matrices=False)
-    room = basis.shape[0] - basis.shape[1]
-    kept = left[:, :room][:, size_of[:room] > 1e-7 * size]
-    kept = kept - basis @ (basis.T @ kept)
-    return np.linalg.qr(kept)[0]
-
-
-def _require_positive(eigen: Eigen) -> None:
+def _positive(eigen: Eigen, *, fewer: bool) -> Eigen:
+    """The components; an error where one has no variance, or without it if ``fewer`` may be."""
     wrong = np.flatnonzero(~(eigen.values > 1e-7 * eigen.total))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"component {k + 1} has the variance {eigen.values[k]:.3g} of {eigen.total:.3g}: the "
-            f"genotypes have no more than {k} components; ask for components={k}"
-        )
-        raise ValueError(msg)
+    if not wrong.size:
+        return eigen
+    k = int(wrong[0])
+    if fewer and k:
+        return eigen._replace(values=eigen.values[:k], vectors=eigen.vectors[:, :k])
+    msg = (
+        f"component {k + 1} has the variance {eigen.values[k]:.3g} of {eigen.total:.3g}: the "
+        f"genotypes have no more than {k} components"
+    )
+    raise ValueError(msg + (f"; ask for components={k}" if k else ""))
 
 
 def _loadings(

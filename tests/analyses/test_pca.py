@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.analyses import krylov
 from genobit.analyses import pca as analysis
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
@@ -216,9 +217,10 @@ class TestTheSameResult:
             results = [
                 ds.genobit.pca(3, algorithm=algorithm) for ds in (chunked, *by_rows.values())
             ]
-        with gb.set_options(eager_limit=1):
-            # Planes that do not fit are read again in each pass.
-            results.append(chunked.genobit.pca(3, algorithm=algorithm))
+        if algorithm == "randomized":
+            with gb.set_options(eager_limit=1):
+                # Planes that do not fit are read again in each pass.
+                results.append(chunked.genobit.pca(3, algorithm=algorithm))
         for found in results:
             for name in ("scores", "loadings", "explained_variance", "allele_frequency"):
                 np.testing.assert_allclose(found[name], expected[name], atol=2e-6)
@@ -288,6 +290,17 @@ class TestLabels:
         assert ds.genobit.pca(1, missing="pairwise").attrs["algorithm"] == "exact"
         monkeypatch.setattr(analysis, "EXACT_SAMPLES", 30)
         assert ds.genobit.pca(1).attrs["algorithm"] == "exact"
+
+    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
+    def test_as_many_as_there_are(self, algorithm: str) -> None:
+        for variants, samples, expected in ((300, 30, 10), (300, 6, 5), (4, 30, 4), (50, 2, 1)):
+            ds = cohort(structured(22, variants, samples))
+            assert ds.genobit.pca(algorithm=algorithm).sizes["components"] == expected
+        # Two kinds of samples have one component, which no count of samples says.
+        calls = np.repeat(np.array([[[0, 0], [1, 1]]], np.int8), 30, axis=0)[:, [0, 1] * 10]
+        pcs = cohort(calls).genobit.pca(algorithm=algorithm)
+        assert pcs.components.values.tolist() == [1]
+        assert pcs.loadings.shape == (30, 1)
 
     def test_equal_variants_of_opposite_alleles_leave_the_sign(self) -> None:
         calls = structured(13, 60, 20)
@@ -392,13 +405,17 @@ class TestRefusals:
             ({"components": 0}, "components=0"),
             ({"components": 1.5}, r"components=1\.5"),
             ({"components": True}, "components=True"),
+            ({"components": "ten"}, "components='ten' is not a positive whole number"),
+            ({"components": [3]}, r"components=\[3\] is not"),
+            ({"components": np.float64(3)}, "is not a positive whole number"),
             ({"algorithm": "fast"}, "algorithm='fast'.*'randomized'"),
             ({"missing": "drop"}, "missing='drop'.*'pairwise'"),
             ({"missing": "pairwise", "algorithm": "randomized"}, "never forms it"),
             ({"allele_frequency": [0.5]}, r"shape \(1,\), expected \(80,\)"),
             ({"allele_frequency": np.where(np.arange(80) == 9, 1.2, 0.5)}, r"1\.2 at variants=9"),
             ({"allele_frequency": np.where(np.arange(80) == 7, np.nan, 0.5)}, "nan at variants=7"),
-            ({"components": 21}, "at most 20"),
+            ({"components": 20}, r"at most 19 components \(one less than samples"),
+            ({"components": 21, "allele_frequency": np.full(80, 0.4)}, "at most 20 components$"),
         ],
     )
     def test_arguments(self, arguments: dict, message: str) -> None:
@@ -414,13 +431,43 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"component 2 has the variance.*components=1"):
             cohort(calls).genobit.pca(2, algorithm=algorithm)
 
-    def test_nothing_varies(self) -> None:
+    @pytest.mark.parametrize("components", [None, 1])
+    def test_nothing_varies(self, components: int | None) -> None:
         calls = np.zeros((5, 6, 2), np.int8)
-        with pytest.raises(ValueError, match="0 variants with both alleles"):
-            cohort(calls).genobit.pca(1)
+        with pytest.raises(ValueError, match=r"0 variants with both alleles: .* at most 0"):
+            cohort(calls).genobit.pca(components)
+
+    def test_pairwise_without_a_common_call(self) -> None:
+        calls = structured(20, 80, 9, missing=0.1)
+        calls[:, 4] = -1
+        with pytest.raises(ValueError, match=r"samples=4 has no call .*missing='mean'.*\.isel"):
+            cohort(calls).genobit.pca(2, missing="pairwise")
+        assert np.isfinite(cohort(calls).genobit.pca(2).scores).all()
+        calls = structured(20, 80, 9)
+        calls[:40, 3] = calls[40:, 7] = -1
+        message = "samples=3 and samples=7 have no call in common.*leave samples=7 out"
+        with pytest.raises(ValueError, match=message):
+            cohort(calls).genobit.pca(2, missing="pairwise")
+        some = cohort(calls).genobit.isel(samples=np.arange(7))
+        assert np.isfinite(some.genobit.pca(2, missing="pairwise").scores).all()
+
+    def test_memory_of_the_exact_algorithm(self) -> None:
+        # Planes of few samples are larger than their matrix: they are read again, it is formed.
+        ds = cohort(structured(21, 3000, 10))
+        expected = ds.genobit.pca(2)
+        with gb.set_options(eager_limit=1600):
+            found = ds.genobit.pca(2)
+        assert found.attrs["algorithm"] == "exact"
+        np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)
+        with gb.set_options(eager_limit=1599):
+            assert ds.genobit.pca(2).attrs["algorithm"] == "randomized"
+            with pytest.raises(MemoryError, match=r"1\.56 kiB .*1\.56 kiB.*algorithm='randomized'"):
+                ds.genobit.pca(2, algorithm="exact")
+            with pytest.raises(MemoryError, match="'randomized' with missing='mean'"):
+                ds.genobit.pca(2, missing="pairwise")
 
     def test_what_does_not_settle_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ds = cohort(random_calls(19, 300, 100))
-        monkeypatch.setattr(analysis, "PASSES", 2)
+        monkeypatch.setattr(krylov, "PASSES", 2)
         with pytest.warns(RuntimeWarning, match="have not settled after 2 passes"):
             ds.genobit.pca(5, algorithm="randomized")
