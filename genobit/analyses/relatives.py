@@ -8,7 +8,7 @@ H heterozygous in both, IBS0 opposite homozygotes and IBS2 equal dosages,
 
 The first is KING-robust for pairs between families (Manichaikul et al. 2010, equation 11): it
 needs no allele frequencies, so that samples of several populations may stand together. A sample
-has kinship 0.5 with itself; a pair of which one has no heterozygous call has none: NaN.
+has kinship 0.5 with itself; any other pair of which one has no heterozygous call has none: NaN.
 """
 
 from __future__ import annotations
@@ -88,16 +88,29 @@ def _finish(
     return function(counted, a[0], b[0])
 
 
-def _pairs(samples: SampleChunks, name: str, needs: str, dtype: DTypeLike) -> da.Array:
+def _finish_compared(*args: Any, name: str) -> NDArray[np.float64]:
+    """Values and variants compared, (2, rows, columns): floats hold those of 2**53 variants."""
+    return np.stack([_finish(*args, name=name), _finish(*args, name="called")])
+
+
+def _pairs(
+    samples: SampleChunks, name: str, needs: str, dtype: DTypeLike, *, compared: bool = False
+) -> da.Array:
     exact = np.int32 if sum(samples.variants) < 2**31 else np.int64
     tiles = samples.tiles
     return pair_sums(
         partial(_count, needs=needs, dtype=exact),
-        partial(_finish, name=name),
+        partial(_finish_compared if compared else _finish, name=name),
         samples,
         per_sample=[da.arange(sum(tiles), dtype=np.int64, chunks=(tiles,))],
+        layers=2 if compared else None,
         dtype=dtype,
     )
+
+
+def _compared(samples: SampleChunks, name: str, needs: str) -> tuple[da.Array, da.Array]:
+    both = _pairs(samples, name, needs, np.float64, compared=True)
+    return both[0], both[1].astype(np.int64)
 
 
 def king(samples: SampleChunks) -> da.Array:
@@ -120,6 +133,16 @@ def ibs(samples: SampleChunks) -> da.Array:
         same bits for every chunking.
     """
     return _pairs(samples, "identity_by_state", "TH", np.float64)
+
+
+def king_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
+    """Give `king` and `variants_compared` of the same counts: computed together they cost one."""
+    return _compared(samples, "kinship", "Th")
+
+
+def ibs_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
+    """Give `ibs` and `variants_compared` of the same counts: computed together they cost one."""
+    return _compared(samples, "identity_by_state", "TH")
 
 
 def variants_compared(samples: SampleChunks) -> da.Array:
