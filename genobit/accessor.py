@@ -233,7 +233,8 @@ class GenobitDatasetAccessor(
             attributes["window"] = str(window)
             dims = (model.VARIANTS, "offsets")
             band = xr.DataArray(data, coords, dims, statistic, attributes)
-            return computed(band) if compute else band
+            smaller = "use a smaller window= or ld_pairs(), select variants"
+            return computed(band, smaller) if compute else band
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
@@ -249,7 +250,8 @@ class GenobitDatasetAccessor(
         }
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
         matrix = xr.DataArray(data, coords, dims, statistic, attributes)
-        return computed(matrix) if compute else matrix
+        smaller = "select variants" if other is not None else "use window= or ld_pairs()"
+        return computed(matrix, smaller) if compute else matrix
 
     def ld_pairs(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import xarray as xr
 
 from genobit import model, packed
+from genobit.eager import computed
 
 
 class CrossproductMethods:
@@ -15,7 +16,7 @@ class CrossproductMethods:
 
     _ds: xr.Dataset
 
-    def crossproduct(self, kernel: str = "auto") -> xr.DataArray:
+    def crossproduct(self, kernel: str = "auto", *, compute: bool = False) -> xr.DataArray:
         """Sums over variants of products of dosages, M M', of all pairs of samples.
 
         Parameters
@@ -24,17 +25,22 @@ class CrossproductMethods:
             Which multiplication: "auto", the fastest here, or one of those that Schlather (2020)
             compares, "multiply", "hamming", "threebit", "twobit", "shuffle" and "packed", or
             "popcount", four AND products of bit planes. All give the same integers.
+        compute
+            Compute at once, in memory. Refused, with its size, where the result would be larger
+            than ``get_options().eager_limit`` bytes.
 
         Returns
         -------
-            int64 (samples_0, samples_1), lazy and exact, with the labels of the samples on both
-            sides. A dosage is the number of copies of the counted allele, 0 to 2.
+            int64 (samples_0, samples_1), exact, lazy unless ``compute``, with the labels of the
+            samples on both sides. A dosage is the number of copies of the counted allele, 0 to 2.
 
         Raises
         ------
         ValueError
             For an unknown kernel, or "shuffle" on a CPU without a byte lookup; when computed, for
             missing calls: `grm` says how they count.
+        MemoryError
+            With ``compute``, for a result past the limit.
 
         Notes
         -----
@@ -61,10 +67,11 @@ class CrossproductMethods:
             "variants": sum(samples.variants),
             model.COUNTED_ALLELE: model.counted_allele(ds),
         }
-        return xr.DataArray(
+        result = xr.DataArray(
             crossproduct(samples, kernel),
             {**model.along(ds, model.SAMPLES, "_0"), **model.along(ds, model.SAMPLES, "_1")},
             (model.SAMPLES + "_0", model.SAMPLES + "_1"),
             "crossproduct",
             attributes,
         )
+        return computed(result, "to_zarr() or ds.genobit.isel(samples=...)") if compute else result

@@ -13,27 +13,58 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def computed(result: xr.DataArray) -> xr.DataArray:
+def computed(result: xr.DataArray, remedy: str) -> xr.DataArray:
     """The result in memory, and with it what it has of lazy coordinates.
+
+    Parameters
+    ----------
+    result
+        (rows, columns) or (matrices, rows, columns), lazy.
+    remedy
+        What else to do where it is too large, as goes on "take what you need of it, ".
 
     Raises
     ------
     MemoryError
-        If it is past ``get_options().eager_limit``; says its size and what else to do.
+        If result and lazy coordinates are past ``get_options().eager_limit``; says their size and
+        what else to do.
     """
     from genobit.lazy.tiles import in_memory
 
     limit = get_options().eager_limit
-    if result.nbytes > limit:
-        shape = " x ".join(f"{size:,}" for size in result.shape)
+    lazy = [name for name, coordinate in result.coords.items() if coordinate.chunks is not None]
+    # One array may stand on both sides of a square, and is computed once.
+    arrays = {x.data.name: x.data for x in (result, *(result.coords[name] for name in lazy))}
+    size = sum(array.nbytes for array in arrays.values())
+    if size > limit:
+        takes = "and its coordinates take" if lazy else "takes"
         msg = (
-            f"the {result.name} of {shape} pairs takes {result.nbytes / 2**30:,.1f} GiB, more than "
-            f"eager_limit ({limit / 2**30:,.1f} GiB): leave out compute=True and take or store "
-            "what you need of the lazy result, use window=, ld_pairs() or grm_pairs(), select "
-            "variants or samples, or raise gb.set_options(eager_limit=...)"
+            f"the {result.name} of {_shape(result)} {takes} {_more_than(size, limit)}: leave out "
+            f"compute=True and take what you need of the lazy result, {remedy}, or raise "
+            "gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    lazy = [name for name, coordinate in result.coords.items() if coordinate.chunks is not None]
     values, *others = in_memory(result.data, *(result.coords[name].data for name in lazy))
     coords = {name: result.coords[name].copy(data=x) for name, x in zip(lazy, others, strict=True)}
     return result.copy(data=values).assign_coords(coords)
+
+
+def _shape(result: xr.DataArray) -> str:
+    *matrices, rows, columns = result.shape
+    if matrices:
+        return f"{matrices[0]:,} matrices of {rows:,} x {columns:,}"
+    return f"{rows:,} x {columns:,} pairs"
+
+
+def _more_than(size: int, limit: int) -> str:
+    texts = [_in_units(number) for number in (size, limit)]
+    if texts[0] == texts[1]:
+        texts = [f"{number:,} bytes" for number in (size, limit)]
+    return f"{texts[0]}, more than eager_limit ({texts[1]})"
+
+
+def _in_units(size: int) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 2**power:
+            return f"{size / 2**power:,.1f} {unit}"
+    return f"{size:,} bytes"

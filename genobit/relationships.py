@@ -58,8 +58,12 @@ class RelationshipMethods:
         Returns
         -------
             float64, lazy unless ``compute``: (samples_0, samples_1) with the labels of the samples
-            on both sides, or (contigs, samples_0, samples_1). With "pairwise" the coordinate
-            ``variants_compared`` counts the variants behind each entry. A pair without any is NaN.
+            on both sides. With ``loco`` (contigs, samples_0, samples_1), where the coordinate
+            ``contig_left_out`` names the contig that a matrix is without: ``.isel(contigs=0)``
+            is the first matrix. With "pairwise" the coordinate ``variants_compared``, int64,
+            counts the variants behind each entry: those called in both samples, of all for "king"
+            and "ibs", of those whose frequency is neither 0 nor 1 for the others. A pair without
+            any is NaN.
 
         Raises
         ------
@@ -76,9 +80,10 @@ class RelationshipMethods:
         -----
         "vanraden1" without missing calls, by the frequencies of these samples, is exact to its
         last division and the same bits for every chunking; it costs samples^2 / 2 x variants
-        ternary products. Other methods, and missing calls, take float32 sums, good to some 1e-6 of
-        the diagonal. Variants of one allele, and those whose given frequency is 0 or 1, count
-        nowhere.
+        ternary products. "king" and "ibs" are exact in the same way, with missing calls too. The
+        methods that weight variants, and "vanraden1" with missing calls, take float32 sums, good
+        to some 1e-6 of the diagonal. A variant whose frequency is 0 or 1 counts nowhere; "king"
+        and "ibs" use no frequencies, and count every variant.
 
         Examples
         --------
@@ -124,12 +129,15 @@ class RelationshipMethods:
             "long_name": grm.LONG_NAMES[method],
             "method": method,
             "missing": grm.MISSING[rule],
-            "allele_frequency": "given" if given else "of these samples",
             "variants": sum(samples.variants),
             model.COUNTED_ALLELE: model.counted_allele(ds),
         }
+        if method in grm.BY_FREQUENCY:
+            attributes["allele_frequency"] = "given" if given else "of these samples"
         result = xr.DataArray(found.values, coords, dims, method, attributes)
-        return computed(result) if compute else result
+        fewer = "isel(contigs=...)" if loco else "grm_pairs()"
+        remedy = f"{fewer}, to_zarr() or ds.genobit.isel(samples=...)"
+        return computed(result, remedy) if compute else result
 
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:

@@ -953,13 +953,21 @@ def test_compute__gives_the_same_in_memory() -> None:
 def test_compute__refuses_what_is_past_the_limit_and_says_how_large_it_is() -> None:
     bits = cohort(random_calls(1, 100, 40), chunks=(64, 40)).genobit.pack()
     with gb.set_options(eager_limit=100 * 100 * 4 - 1), raise_if_dask_computes():
-        with pytest.raises(MemoryError, match=r"r2 of 100 x 100 .*GiB.*window=.*eager_limit="):
+        what = (
+            r"r2 of 100 x 100 pairs takes 40,000 bytes, more than eager_limit \(39,999 bytes\): "
+            r".*, use window= or ld_pairs\(\), .*eager_limit="
+        )
+        with pytest.raises(MemoryError, match=what):
             bits.genobit.ld(compute=True)
+        with pytest.raises(MemoryError, match=r"select variants, or raise"):
+            bits.genobit.ld(other=bits, compute=True)
         assert bits.genobit.ld().shape == (100, 100)
     with gb.set_options(eager_limit=100 * 100 * 4):
         bits.genobit.ld(compute=True)
     with gb.set_options(eager_limit=100 * 3 * 4):
         bits.genobit.ld(window=3, compute=True)
+        with pytest.raises(MemoryError, match=r"1\.6 KiB, .* \(1\.2 KiB\): .*a smaller window="):
+            bits.genobit.ld(window=4, compute=True)
 
 
 def test_compute__keeps_lazy_labels_on_both_sides(tmp_path: Path) -> None:

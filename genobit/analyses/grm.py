@@ -64,7 +64,8 @@ _CHOICES = {
     "ibs": ("pairwise",),
     "endelman_jannink": ("mean",),
 }
-_BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
+BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
+"""Methods that are of allele frequencies."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
 
 
@@ -83,7 +84,7 @@ def check(method: str, missing: str | None, *, frequency: bool, loco: bool) -> s
     if missing is not None and missing not in choices:
         msg = f"method={method!r} takes missing={' or '.join(map(repr, choices))}, not {missing!r}"
         raise ValueError(msg)
-    if frequency and method not in _BY_FREQUENCY:
+    if frequency and method not in BY_FREQUENCY:
         msg = f"method={method!r} uses no allele frequencies: leave out allele_frequency="
         raise ValueError(msg)
     if loco and method not in _BY_CONTIG:
@@ -120,8 +121,8 @@ def matrix(
     if method in {"king", "ibs"}:
         from genobit.analyses import relatives
 
-        function = relatives.king if method == "king" else relatives.ibs
-        return Matrix(function(samples), relatives.variants_compared(samples))
+        function = relatives.king_compared if method == "king" else relatives.ibs_compared
+        return Matrix(*function(samples))
     if method == "hadamard":
         additive = matrix(
             "vanraden1", samples, missing=missing, frequency=frequency, contigs=contigs

@@ -64,6 +64,19 @@ def test_crossproduct__is_lazy_and_labelled() -> None:
     assert "allele" in found.attrs["counted_allele"]
 
 
+def test_crossproduct__computes_at_once_up_to_the_limit() -> None:
+    ds = cohort(random_calls(2, 70, 5), chunks=(20, 5))
+    lazy = ds.genobit.crossproduct()
+    with gb.set_options(eager_limit=5 * 5 * 8):
+        now = ds.genobit.crossproduct(compute=True)
+    assert isinstance(now.data, np.ndarray)
+    xr.testing.assert_identical(now, lazy.compute())
+    with gb.set_options(eager_limit=5 * 5 * 8 - 1), raise_if_dask_computes():
+        what = r"crossproduct of 5 x 5 pairs takes 200 bytes, .*isel\(samples="
+        with pytest.raises(MemoryError, match=what):
+            ds.genobit.crossproduct(compute=True)
+
+
 def test_crossproduct__refuses_missing_calls_and_unknown_kernels() -> None:
     ds = cohort(random_calls(3, 70, 9, missing=0.1))
     with pytest.raises(ValueError, match=r"misses .* use ds\.genobit\.grm\(missing="):
