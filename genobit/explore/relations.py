@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.plots.grm import Arranged, arrange
-from genobit.plots.relationship import MEASURES, computed, measure_of, sample_names
+from genobit.plots.relationship import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.plots.samples import sample_variables
 
 if TYPE_CHECKING:
@@ -37,10 +37,13 @@ class Relations:
     Raises
     ------
     ValueError
-        If there is nothing to explore, or matrix or components are of other samples.
+        If there is nothing to explore, matrix or components are of other samples, or the matrix
+        is several, one for each contig left out.
     """
 
     def __init__(self, ds: xr.Dataset, grm: xr.DataArray | None, pcs: xr.Dataset | None) -> None:
+        if grm is not None:
+            check_square(grm)
         self.ds, self._given, self._pcs = ds, grm, pcs
         genotypes = "call_genotype" in ds.variables or "genobit_layout" in ds.attrs
         if grm is None and not genotypes:

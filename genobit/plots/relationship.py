@@ -66,6 +66,29 @@ def measure_of(matrix: xr.DataArray) -> Measure:
     return Measure(name if matrix.name is None else str(matrix.name), name)
 
 
+def check_square(matrix: xr.DataArray) -> None:
+    """Refuse what is not one square of all samples.
+
+    Parameters
+    ----------
+    matrix
+        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or several.
+    """
+    if matrix.dims != DIMS or matrix.shape[0] != matrix.shape[1]:
+        hint = ""
+        if "contigs" in matrix.dims:
+            hint = "; pick one matrix of a loco=True result with .isel(contigs=k), k from 0"
+        raise ValueError(
+            f"a relationship plot needs dims {DIMS} of the same length, and the array has "
+            f"{dict(matrix.sizes)}; give it the result of .genobit.grm(){hint}"
+        )
+
+
 def computed(matrix: xr.DataArray) -> xr.DataArray:
     """Bring a relationship matrix into memory, one square of all samples.
 
@@ -79,14 +102,7 @@ def computed(matrix: xr.DataArray) -> xr.DataArray:
     ValueError
         If it is none, or has no sample.
     """
-    if matrix.dims != DIMS or matrix.shape[0] != matrix.shape[1]:
-        hint = ""
-        if "contigs" in matrix.dims:
-            hint = "; choose one contig of a loco=True result with .isel(contigs=...)"
-        raise ValueError(
-            f"a relationship plot needs dims {DIMS} of the same length, and the array has "
-            f"{dict(matrix.sizes)}; give it the result of .genobit.grm(){hint}"
-        )
+    check_square(matrix)
     if not matrix.shape[0]:
         raise ValueError("the relationship matrix has no sample, so there is nothing to draw")
     # Labels of pairs, such as how many variants were compared, are as large as the matrix.

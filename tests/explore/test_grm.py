@@ -118,6 +118,12 @@ class TestFromGenotypes:
         with pytest.raises(ValueError, match="needs genotypes"):
             xr.Dataset({"sample_id": ("samples", ["a"])}).genobit.explore.grm()
 
+    def test_matrices_of_several_contigs_are_refused(self, ds, grm):
+        loco = xr.concat([grm, grm], "contigs")
+        with pytest.raises(ValueError, match=r"'contigs': 2, .*\.isel\(contigs=k\)"):
+            ds.genobit.explore.grm(loco)
+        assert ds.genobit.explore.grm(loco.isel(contigs=1)).methods[0] == "given"
+
     def test_other_samples_are_refused(self, ds, grm, pcs):
         with pytest.raises(ValueError, match="grm= is of 23 samples"):
             ds.genobit.explore.grm(grm[1:, 1:])
