@@ -65,8 +65,9 @@ class RelativesMethods:
 
         Notes
         -----
-        The matrix is never held: only the tiles that are being computed are. Pairs that have no
-        value (NaN) are left out.
+        Only the tiles that are being computed are held. Exceptions: "endelman_jannink" needs the
+        whole matrix before its first tile, and "hadamard" the tiles on the diagonal, for their
+        mean. Pairs that have no value (NaN) are left out.
 
         Examples
         --------
