@@ -17,6 +17,7 @@ from genobit.kernels import weighted_gemm
 from genobit.kernels.dequantise import dequantised
 from genobit.kernels.gemm import products
 from genobit.kernels.rows import Rows
+from genobit.lazy.by_samples import variant_chunk
 
 from . import limits
 from .measure import Row, median, one_thread, rates, ratio, seconds
@@ -52,9 +53,22 @@ def _planes(variants: int, missing: float = 0.0) -> Rows:
     return Rows(haplotypes=False, bits=variants, planes=planes, called=called if missing else None)
 
 
-def _count(rows: Rows) -> None:
-    for _ in products("ternary", rows.ternary(), upper=True):
-        pass
+def _chunks(rows: Rows) -> list[Rows]:
+    """Rows cut into chunks of variants, as the package holds them."""
+    words = variant_chunk(SAMPLES) // 64
+    parts = []
+    for start in range(0, rows.planes[0].shape[1], words):
+        cut = slice(start, start + words)
+        planes = tuple(np.ascontiguousarray(plane[:, cut]) for plane in rows.planes)
+        bits = min(64 * words, rows.bits - 64 * start)
+        parts.append(Rows(haplotypes=False, bits=bits, planes=planes, called=None))
+    return parts
+
+
+def _count(chunks: list[Rows], out: NDArray[np.int32]) -> None:
+    for rows in chunks:
+        for block in products("ternary", rows.ternary(), upper=True):
+            out[block.rows, block.columns] += block.counts
 
 
 def _dosages(rows: Rows, dtype: Any) -> NDArray[Any]:
@@ -66,11 +80,12 @@ def crossproducts(*, quick: bool) -> Iterator[Row]:
     """M M' of packed planes, against BLAS on a matrix of floats, and published figures."""
     variants = 50_000 if quick else 500_000
     rows = _planes(variants)
+    chunks, out = _chunks(rows), np.zeros((SAMPLES, SAMPLES), np.int32)
     work = SAMPLES * (SAMPLES + 1) / 2 * variants
     for dtype, wanted in ((np.float32, 9), (np.float64, 18)):
         matrix = _dosages(rows, dtype)
         calls = {
-            "ours": (lambda: _count(rows), work),
+            "ours": (lambda: _count(chunks, out), work),
             "blas": (lambda m=matrix: m @ m.T, work),
         }
         with one_thread():
@@ -113,7 +128,7 @@ def weights(*, quick: bool) -> Iterator[Row]:
     rows = _planes(variants, missing=1 / 128)
     values = np.zeros((variants, 4), np.float32)
     values[:, 1:] = np.random.default_rng(0).normal(size=(variants, 3))
-    out = np.zeros((SAMPLES, SAMPLES))
+    out, slices = np.zeros((SAMPLES, SAMPLES)), np.zeros((SAMPLES, SAMPLES), np.int32)
 
     def by_blas() -> None:
         for start in range(0, variants, 2048):
@@ -124,7 +139,7 @@ def weights(*, quick: bool) -> Iterator[Row]:
     calls = {
         "tables of sums": (lambda: weighted_gemm.add_products(rows, None, values, out), work),
         "dequantised blocks through BLAS": (by_blas, work),
-        "one slice of bit-sliced weights": (lambda: _count(rows), work),
+        "one slice of bit-sliced weights": (lambda: _count([rows], slices), work),
     }
     with one_thread():
         found = rates(calls, 5)
