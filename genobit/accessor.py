@@ -228,11 +228,7 @@ class GenobitDatasetAccessor(
                 msg = "window= and other= do not go together: a band is of one set of variants"
                 raise ValueError(msg)
             data = ld.band(planes, layout, statistic, _window_ends(ds, window))
-            coords: dict[Hashable, Any] = model.along(ds, model.VARIANTS)
-            coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
-            attributes["window"] = str(window)
-            dims = (model.VARIANTS, "offsets")
-            band = xr.DataArray(data, coords, dims, statistic, attributes)
+            band = _band(data, ds, statistic, {**attributes, "window": str(window)})
             smaller = "use a smaller window= or ld_pairs(), select variants"
             return computed(band, smaller) if compute else band
         if other is None:
@@ -307,6 +303,12 @@ class GenobitDatasetAccessor(
         )
         parts = [Delayed(key, graph, layer=key[0]) for key in keys]
         return dd.from_delayed(parts, meta=example, verify_meta=False)
+
+
+def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:
+    coords: dict[Hashable, Any] = model.along(ds, model.VARIANTS)
+    coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
+    return xr.DataArray(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
 
 
 def _require_dataset(other: object) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from genobit.analyses.pca import Components
+
 COMPONENTS = "components"
 _UNKNOWN_ALLELES = ("", ".", "0", "nan")
 """How files write an allele that no call shows."""
@@ -53,15 +55,13 @@ class ComponentMethods:
             element of the relationship matrix is over the calls present in both samples
             ("pairwise": ``plink --pca`` and GCTA).
         allele_frequency
-            Of the counted allele in a base population, one a variant; by default that of these
-            samples. Where it is 0 or 1 the variant contributes nothing.
+            Of the counted allele in a base population, one a variant; by default of these samples.
         seed
-            Of the randomized algorithm. The same seed gives the same components, but for rounding,
-            however the genotypes are chunked.
+            Of the randomized algorithm; how genotypes are chunked changes no more than rounding.
 
         Returns
         -------
-            Dataset of float64:
+            Dataset of float64, with labels, ``components`` from 1, and in attrs what was done:
 
             - ``scores`` (samples, components): the sum of squares of a component is its variance,
               so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints
@@ -71,15 +71,11 @@ class ComponentMethods:
             - ``explained_variance_ratio`` (components): of the sum of all eigenvalues
             - ``allele_frequency`` (variants)
 
-            with ``components`` numbered from 1, the labels of samples and variants, and in attrs
-            what was done.
-
         Raises
         ------
         ValueError
-            For an unknown argument, a frequency outside [0, 1], or more components than the
-            genotypes have; with "pairwise", for a sample without calls or a pair of samples without
-            a call in common.
+            For an unknown argument, a frequency outside [0, 1], or more components than there are;
+            with "pairwise", for a sample without calls or a pair without a call in common.
         MemoryError
             Where the exact algorithm would take more than ``get_options().eager_limit``.
 
@@ -117,29 +113,11 @@ class ComponentMethods:
             frequency=frequency,
             seed=seed,
         )
-        eigen = found.eigen
-        out = xr.Dataset(
-            {
-                "scores": ((model.SAMPLES, COMPONENTS), found.scores),
-                "loadings": ((model.VARIANTS, COMPONENTS), found.loadings),
-                "explained_variance": (COMPONENTS, eigen.values),
-                "explained_variance_ratio": (COMPONENTS, eigen.values / eigen.total),
-                "allele_frequency": (model.VARIANTS, found.frequency),
-            },
-            {**_labels(ds), COMPONENTS: np.arange(1, eigen.values.size + 1)},
-            {
-                "algorithm": eigen.algorithm,
-                "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",
-                "missing": pca.MISSING[missing],
-                "allele_frequency": "of these samples" if frequency is None else "given",
-                "variants": found.variants,
-                model.COUNTED_ALLELE: model.counted_allele(ds),
-            },
-        )
-        if eigen.algorithm == "randomized":
-            out.attrs |= {"seed": seed, "passes": eigen.passes, "residual": eigen.residual}
-        for name, text in _LONG_NAMES.items():
-            out[name].attrs["long_name"] = text
+        out = _labelled(found, ds)
+        out.attrs["missing"] = pca.MISSING[missing]
+        out.attrs["allele_frequency"] = "of these samples" if frequency is None else "given"
+        if found.eigen.algorithm == "randomized":
+            out.attrs["seed"] = seed
         return out
 
     def project(self, pcs: xr.Dataset) -> xr.DataArray:
@@ -208,6 +186,32 @@ _LONG_NAMES = {
     "explained_variance_ratio": "share of variance explained",
     "allele_frequency": "frequency of the counted allele",
 }
+
+
+def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:
+    """Components with the labels of samples and variants, and how they were found."""
+    eigen = found.eigen
+    out = xr.Dataset(
+        {
+            "scores": ((model.SAMPLES, COMPONENTS), found.scores),
+            "loadings": ((model.VARIANTS, COMPONENTS), found.loadings),
+            "explained_variance": (COMPONENTS, eigen.values),
+            "explained_variance_ratio": (COMPONENTS, eigen.values / eigen.total),
+            "allele_frequency": (model.VARIANTS, found.frequency),
+        },
+        {**_labels(ds), COMPONENTS: np.arange(1, eigen.values.size + 1)},
+        {
+            "algorithm": eigen.algorithm,
+            "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",
+            "variants": found.variants,
+            model.COUNTED_ALLELE: model.counted_allele(ds),
+        },
+    )
+    if eigen.algorithm == "randomized":
+        out.attrs |= {"passes": eigen.passes, "residual": eigen.residual}
+    for name, text in _LONG_NAMES.items():
+        out[name].attrs["long_name"] = text
+    return out
 
 
 def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from genobit.analyses.grm_sums import Matrix
+
 
 class RelationshipMethods:
     """Methods of ``ds.genobit`` about relationship matrices."""
@@ -46,14 +48,11 @@ class RelationshipMethods:
             samples. By default "pairwise" for "gcta" and "king" and "ibs", which know no other,
             "mean" else; "endelman_jannink" knows no other.
         allele_frequency
-            Of the counted allele in the base population, one for each variant, in [0, 1]. By
-            default that of these samples.
+            Of the counted allele in a base population, one a variant; by default of these samples.
         loco
-            Leave one chromosome out: a matrix without the variants of each contig, all in one
-            pass over the variants.
+            Leave one chromosome out: a matrix without each contig, all in one pass.
         compute
-            Compute at once, in memory. Refused, with its size, where the result would be larger
-            than ``get_options().eager_limit`` bytes.
+            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
 
         Returns
         -------
@@ -110,34 +109,40 @@ class RelationshipMethods:
             frequency=frequency,
             contigs=None if contigs is None else list(contigs.values()),
         )
-        dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
-        coords: dict[Hashable, Any] = {
-            **model.along(ds, model.SAMPLES, "_0"),
-            **model.along(ds, model.SAMPLES, "_1"),
-        }
-        if contigs is not None:
-            dims = ("contigs", *dims)
-            # Objects: Zarr has no stable specification for text of fixed width.
-            coords["contig_left_out"] = ("contigs", np.array(list(contigs), object))
-        if found.compared is not None:
-            coords[model.VARIANTS_COMPARED] = (
-                dims,
-                found.compared,
-                {"long_name": "variants called in both samples"},
-            )
-        attributes = {
-            "long_name": grm.LONG_NAMES[method],
-            "method": method,
-            "missing": grm.MISSING[rule],
-            "variants": sum(samples.variants),
-            model.COUNTED_ALLELE: model.counted_allele(ds),
-        }
+        result = _labelled(found, ds, method, contigs)
+        result.attrs["missing"] = grm.MISSING[rule]
         if method in grm.BY_FREQUENCY:
-            attributes["allele_frequency"] = "given" if given else "of these samples"
-        result = xr.DataArray(found.values, coords, dims, method, attributes)
+            result.attrs["allele_frequency"] = "given" if given else "of these samples"
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"
         remedy = f"{fewer}, to_zarr() or ds.genobit.isel(samples=...)"
         return computed(result, remedy) if compute else result
+
+
+def _labelled(
+    found: Matrix, ds: xr.Dataset, method: str, contigs: dict[str, list[int]] | None
+) -> xr.DataArray:
+    """The matrix with the samples' labels on both sides, and the contig that each is without."""
+    from genobit.analyses.grm import LONG_NAMES
+
+    dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
+    coords: dict[Hashable, Any] = {
+        **model.along(ds, model.SAMPLES, "_0"),
+        **model.along(ds, model.SAMPLES, "_1"),
+    }
+    if contigs is not None:
+        dims = ("contigs", *dims)
+        # Objects: Zarr has no stable specification for text of fixed width.
+        coords["contig_left_out"] = ("contigs", np.array(list(contigs), object))
+    if found.compared is not None:
+        about = {"long_name": "variants called in both samples"}
+        coords[model.VARIANTS_COMPARED] = (dims, found.compared, about)
+    attributes = {
+        "long_name": LONG_NAMES[method],
+        "method": method,
+        "variants": ds.sizes[model.VARIANTS],
+        model.COUNTED_ALLELE: model.counted_allele(ds),
+    }
+    return xr.DataArray(found.values, coords, dims, method, attributes)
 
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:

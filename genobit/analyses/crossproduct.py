@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 import numpy as np
 
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
@@ -16,15 +17,24 @@ from genobit.lazy.pair_sums import SampleChunks, pair_sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import dask.array as da
     from numpy.typing import NDArray
 
 
-def _count(chunks: Sequence[Any], *, kernel: str) -> tuple[NDArray[np.int64]]:
+def _count(chunks: Sequence[Any], *, kernel: str, samples: int) -> tuple[NDArray[np.int64]]:
     from genobit.kernels.crossproducts import crossproduct
 
     total: NDArray[np.int64] | None = None
-    for a, b in chunks:
+    for a, b, called, variants in chunks:
+        missing = np.flatnonzero(called < samples)
+        if missing.size:
+            k = int(missing[0])
+            msg = (
+                f"{samples - called[k]} of {samples} calls are missing at variants={variants[k]}: "
+                "crossproduct() multiplies dosages as they are and needs all of them; use "
+                "ds.genobit.grm(missing=...), which says how missing calls count, or select "
+                "complete variants with ds.genobit.isel"
+            )
+            raise ValueError(msg)
         found = crossproduct(kernel, a, b)
         total = found if total is None else np.add(total, found, out=total)
     if total is None:
@@ -63,4 +73,11 @@ def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:
     from genobit.kernels.crossproducts import check_kernel
 
     check_kernel(kernel)
-    return pair_sums(partial(_count, kernel=kernel), _finish, samples, dtype=np.int64)
+    variants = da.arange(sum(samples.variants), chunks=(samples.variants,))
+    return pair_sums(
+        partial(_count, kernel=kernel, samples=sum(samples.tiles)),
+        _finish,
+        samples,
+        along=[samples.called, variants],
+        dtype=np.int64,
+    )

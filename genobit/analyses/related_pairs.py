@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
 Labels = dict[str, "NDArray[Any]"]
 
 
-def check_minimum(name: str, minimum: float) -> None:
+def check_minimum(name: str, minimum: Any) -> None:
     """Refuse a threshold that is no finite number.
 
     Raises
     ------
+    TypeError
+        For what is no number.
     ValueError
         For NaN and infinities.
     """
-    if not np.isfinite(minimum):
+    if not isinstance(minimum, numbers.Real):
+        msg = f"{name}={minimum!r} is not a number: give the smallest value that counts"
+        raise TypeError(msg)
+    if not np.isfinite(float(minimum)):
         msg = f"{name}={minimum!r} is not a finite number: give the smallest value that counts"
         raise ValueError(msg)
 

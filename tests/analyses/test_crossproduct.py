@@ -78,8 +78,11 @@ def test_crossproduct__computes_at_once_up_to_the_limit() -> None:
 
 
 def test_crossproduct__refuses_missing_calls_and_unknown_kernels() -> None:
-    ds = cohort(random_calls(3, 70, 9, missing=0.1))
-    with pytest.raises(ValueError, match=r"misses .* use ds\.genobit\.grm\(missing="):
+    calls = random_calls(3, 70, 9)
+    calls[41, [2, 5]] = calls[60, 1] = -1
+    ds = cohort(calls, chunks=(16, 9))
+    place = r"2 of 9 calls are missing at variants=41: .* use ds\.genobit\.grm\(missing="
+    with gb.set_options(chunk_rows=64), pytest.raises(ValueError, match=place):
         ds.genobit.crossproduct("packed").compute()
     with pytest.raises(ValueError, match="kernel='blas' is not one of 'auto', 'multiply'"):
         ds.genobit.crossproduct("blas")

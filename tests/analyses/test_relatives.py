@@ -382,3 +382,10 @@ def test_relatives_among_16_000_samples__stay_under_half_the_matrix(tmp_path: Pa
     assert (table["samples_1"] == table["samples_0"] + 1).all()
     # The dense matrix is 1.91 GiB; Python with its libraries takes 0.3.
     assert float(done.stdout) < 0.95
+
+
+@pytest.mark.parametrize("king", ["a", None, [0.1]])
+def test_unrelated__refuses_a_cutoff_that_is_no_number(king: object) -> None:
+    ds = cohort(random_calls(1, 20, 4))
+    with pytest.raises(TypeError, match=r"king=.* is not a number"):
+        ds.genobit.unrelated(king=king)
