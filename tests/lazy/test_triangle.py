@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from genobit.lazy import triangle
+
+WIDTHS = st.integers(1, 2**40)
+
+
+@pytest.mark.parametrize("width", range(12))
+def test_jobs__number_the_tiles_row_by_row(width: int) -> None:
+    tiles = [(y, x) for y in range(width) for x in range(y, width)]
+    assert triangle.jobs(width) == len(tiles)
+    assert [triangle.tile_of(job, width) for job in range(len(tiles))] == tiles
+    assert [triangle.job_of(y, x, width) for y, x in tiles] == list(range(len(tiles)))
+
+
+@given(width=WIDTHS, data=st.data())
+def test_tile_of__is_the_inverse_of_job_of(width: int, data: st.DataObject) -> None:
+    total = triangle.jobs(width)
+    job = data.draw(st.integers(0, total - 1) | st.sampled_from([0, width - 1, total - 1]))
+    y, x = triangle.tile_of(job, width)
+    assert 0 <= y <= x < width
+    assert triangle.job_of(y, x, width) == job
+
+
+@given(width=WIDTHS, data=st.data())
+@example(width=2**40, data=None)
+def test_job_of__first_and_last_of_a_row(width: int, data: st.DataObject | None) -> None:
+    """Where an inverse in floating point goes wrong: at the ends of rows."""
+    y = width - 2 if data is None else data.draw(st.integers(0, width - 1))
+    for x in (y, width - 1):
+        assert triangle.tile_of(triangle.job_of(y, x, width), width) == (y, x)
+    if y + 1 < width:
+        assert triangle.job_of(y, width - 1, width) + 1 == triangle.job_of(y + 1, y + 1, width)
+
+
+@given(width=st.integers(1, 30), data=st.data())
+def test_tiles_of__goes_on_from_any_job(width: int, data: st.DataObject) -> None:
+    total = triangle.jobs(width)
+    start = data.draw(st.integers(0, total))
+    stop = data.draw(st.integers(start, total))
+    found = list(triangle.tiles_of(range(start, stop), width))
+    assert found == [triangle.tile_of(job, width) for job in range(start, stop)]
+
+
+@given(total=st.integers(0, 2**70), workers=st.integers(1, 300))
+def test_shares__are_even_and_complete(total: int, workers: int) -> None:
+    parts = triangle.shares(total, workers)
+    assert len(parts) == workers
+    assert parts[0].start == 0
+    assert parts[-1].stop == total
+    assert all(a.stop == b.start for a, b in itertools.pairwise(parts))
+    sizes = {part.stop - part.start for part in parts}
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(start=st.integers(0, 50), length=st.integers(0, 200), size=st.integers(1, 60))
+def test_passes__are_bounded_and_complete(start: int, length: int, size: int) -> None:
+    part = range(start, start + length)
+    cut = list(triangle.passes(part, size))
+    assert [job for each in cut for job in each] == list(part)
+    assert all(0 < len(each) <= size for each in cut)
+
+
+@pytest.mark.parametrize(("y", "x"), [(1, 0), (-1, 0), (0, 3), (3, 3)])
+def test_job_of__refuses_what_is_no_tile_of_the_triangle(y: int, x: int) -> None:
+    with pytest.raises(IndexError, match=rf"tile \({y}, {x}\) is not on or above"):
+        triangle.job_of(y, x, 3)
+
+
+@pytest.mark.parametrize("job", [-1, 6])
+def test_tile_of__refuses_what_no_tile_has(job: int) -> None:
+    with pytest.raises(IndexError, match=f"job {job} is outside the 6 tiles"):
+        triangle.tile_of(job, 3)
+
+
+def test_counts__that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="one worker or more"):
+        triangle.shares(3, 0)
+    with pytest.raises(ValueError, match="one job or more"):
+        list(triangle.passes(range(3), 0))
+    with pytest.raises(ValueError, match="negative"):
+        triangle.jobs(-1)
