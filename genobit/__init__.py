@@ -10,7 +10,8 @@ Where things are, from the top; imports go down only:
 `plots`         labelled result -> HoloViews object
 `accessor`      ``ds.genobit``: labels in, labels out; packing and LD
                 inherited: `relationships` (grm), `relatedness` (grm_pairs, unrelated),
-                `components` (pca, project), `crossproducts`
+                `components` (pca, project), `crossproducts`, `correlations` (kendall)
+`arrays`        ``DataArray.genobit``: the same of measurements that are no genotypes
 `packed`        packed Datasets: made, selected, taken apart into planes; `eager`, results
                 computed at once
 `io`            files -> lazy Datasets, results -> files
@@ -28,7 +29,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from genobit import accessor
+from genobit import accessor, arrays
 
 if TYPE_CHECKING:
     from genobit.io.gcta import open_gcta, to_gcta
@@ -55,6 +56,7 @@ _PUBLIC = {
 
 __all__ = [
     "accessor",
+    "arrays",
     "get_options",
     "open_gcta",
     "open_plink",

@@ -14,6 +14,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.components import ComponentMethods
+from genobit.correlations import GenotypeCorrelations
 from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
 from genobit.relatedness import RelativesMethods
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 
 @xr.register_dataset_accessor("genobit")
 class GenobitDatasetAccessor(
-    ComponentMethods, CrossproductMethods, RelationshipMethods, RelativesMethods
+    ComponentMethods,
+    CrossproductMethods,
+    GenotypeCorrelations,
+    RelationshipMethods,
+    RelativesMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 

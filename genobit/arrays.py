@@ -1,0 +1,28 @@
+"""``DataArray.genobit``: analyses of a matrix of variables x observations, labels in, labels out.
+
+The counterpart of `accessor` for measurements that are no genotypes: expression, methylation,
+traits. May import: analyses, and what is below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import xarray as xr
+
+from genobit.correlations import ArrayCorrelations
+
+
+@xr.register_dataarray_accessor("genobit")
+class GenobitDataArrayAccessor(ArrayCorrelations):
+    """Analyses of a DataArray of variables x observations."""
+
+    def __init__(self, da: xr.DataArray) -> None:
+        self._da = da
+
+    @property
+    def explore(self) -> Any:
+        """The interactive explorers of this DataArray; `explore.kendall()` opens one."""
+        # As for Datasets, a lower layer reaches up by name when somebody asks to look.
+        return importlib.import_module("genobit.explore").ExploreArray(self._da)
