@@ -6,6 +6,7 @@ The square from its triangle, bands, and pairs of chunks of a band.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -37,6 +38,34 @@ def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
     return transposed(tile)
 
 
+def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
+    return _transposed(tile[which])
+
+
+class _Tiles:
+    """The tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
+
+    Without ``b`` only those on and above the diagonal, one on it by ``function(planes, None)``.
+    """
+
+    def __init__(self, function: Callable[..., Any], a: Planes, b: Planes | None) -> None:
+        a = whole_rows(a)
+        self.symmetric = b is None
+        b = a if b is None else whole_rows(b)
+        names = [plane.name for plane in a], [plane.name for plane in b]
+        self.name = "genobit-square-" + tokenize(function, *names, self.symmetric)
+        self.chunks = a[0].chunks[0], b[0].chunks[0]
+        self.planes = [*a, *b]
+        self.layer: dict[Any, Any] = {}
+        for i in range(len(self.chunks[0])):
+            for j in range(i if self.symmetric else 0, len(self.chunks[1])):
+                second = None if self.symmetric and i == j else _block(b, j)
+                self.layer[self.name, i, j] = (function, _block(a, i), second)
+
+    def graph(self) -> HighLevelGraph:
+        return HighLevelGraph.from_collections(self.name, self.layer, dependencies=self.planes)
+
+
 def square(
     function: Callable[..., NDArray[Any]],
     a: Planes,
@@ -48,20 +77,49 @@ def square(
     Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it
     by ``function(planes, None)``), and the others are the transposes of the same tasks.
     """
-    a = whole_rows(a)
-    symmetric = b is None
-    b = a if b is None else whole_rows(b)
-    name = "genobit-square-" + tokenize(function, [p.name for p in a], [p.name for p in b])
-    rows, columns = a[0].chunks[0], b[0].chunks[0]
-    layer: dict[tuple[str, int, int], Any] = {}
-    for i in range(len(rows)):
-        for j in range(i if symmetric else 0, len(columns)):
-            second = None if symmetric and i == j else _block(b, j)
-            layer[name, i, j] = (function, _block(a, i), second)
-            if symmetric and i < j:
-                layer[name, j, i] = (_transposed, (name, i, j))
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=[*a, *b])
-    return da.Array(graph, name, chunks=(rows, columns), dtype=dtype)
+    tiles = _Tiles(function, a, b)
+    for name, i, j in list(tiles.layer):
+        if tiles.symmetric and i < j:
+            tiles.layer[name, j, i] = (_transposed, (name, i, j))
+    return da.Array(tiles.graph(), tiles.name, chunks=tiles.chunks, dtype=dtype)
+
+
+def squares(
+    function: Callable[..., Sequence[NDArray[Any]]],
+    a: Planes,
+    b: Planes | None,
+    dtypes: Sequence[DTypeLike],
+    mirrors: Sequence[int] | None = None,
+) -> list[da.Array]:
+    """Several matrices of the same tasks: ``function`` returns an array of the tile for each.
+
+    Computed together they cost each task once; one alone takes of its tasks what it needs.
+
+    Parameters
+    ----------
+    function, a, b
+        As for `square`.
+    dtypes
+        Of the arrays that ``function`` returns, in their order.
+    mirrors
+        Which of these arrays each has the transpose of below the diagonal: itself by default;
+        another where a pair has a value in either direction.
+    """
+    tiles = _Tiles(function, a, b)
+    base = tiles.graph()
+    matrices = []
+    for k, dtype in enumerate(dtypes):
+        name = f"{tiles.name}-{k}"
+        layer: dict[Any, Any] = {}
+        for _, i, j in tiles.layer:
+            layer[name, i, j] = (getitem, (tiles.name, i, j), k)
+            if tiles.symmetric and i < j:
+                below = k if mirrors is None else mirrors[k]
+                layer[name, j, i] = (_transposed_of, (tiles.name, i, j), below)
+        layers: dict[str, Any] = {**base.layers, name: layer}
+        graph = HighLevelGraph(layers, {**base.dependencies, name: {tiles.name}})
+        matrices.append(da.Array(graph, name, chunks=tiles.chunks, dtype=dtype))
+    return matrices
 
 
 def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:

@@ -1,0 +1,176 @@
+"""A tile of pairs of variables: scores counted once, and made into all that is wanted of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.kernels import kendall, tau
+from genobit.kernels.kendall_pvalues import untied
+from genobit.kernels.ranks import missing_any
+from genobit.kernels.ties import ties, ties_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from genobit.kernels.tau import Counted
+
+BLOCK = 2**16
+"""Most pairs whose ties are held at a time where observations are missing: 3 MiB of counts."""
+
+
+class Wanted(NamedTuple):
+    """What a tile is to hold, and how it is found."""
+
+    outputs: tuple[str, ...]
+    """Any of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
+    rule: str = "auto"
+    """Of p-values: one of `kendall_pvalues.RULES`, or "permutation"."""
+    kernel: str = "auto"
+    """Of scores: one of `kendall.KERNELS`, or "auto"."""
+    dtype: str = "float64"
+    """Of tau and p-values; n is int32."""
+    permutations: int = 0
+    seed: int = 0
+
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtype of each output."""
+        return tuple("int32" if name == "n" else self.dtype for name in self.outputs)
+
+
+class Block(NamedTuple):
+    """Some rows of a tile, counted."""
+
+    rows: slice
+    columns: slice
+    counted: Counted
+
+
+def _blocks(
+    a: NDArray[Any], b: NDArray[Any] | None, score: NDArray[np.int64], *, complete: bool
+) -> Iterator[Block]:
+    everything = slice(0, score.shape[1])
+    if complete:
+        x = ties(a)
+        y = x if b is None else ties(b)
+        rows = type(x)(*(values[:, None] for values in x))
+        yield Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
+        return
+    columns = a if b is None else b
+    step = max(1, BLOCK // max(1, score.shape[1]))
+    for start in range(0, len(a), step):
+        part = slice(start, min(start + step, len(a)))
+        n, x, y = ties_within(a[part], columns)
+        yield Block(part, everything, tau.Counted(score[part], n, x, y))
+
+
+def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
+    """Write what is wanted of a block, but permutations.
+
+    Parameters
+    ----------
+    block
+        Rows and columns of the tile, counted.
+    wanted
+        What to write.
+    common
+        Observations of all pairs of the tile if nothing is missing, else 0.
+    longest
+        Most observations of a pair.
+    out
+        Arrays of the tile by output.
+    """
+    for name, values in out.items():
+        part = values[block.rows, block.columns]
+        if name == "n":
+            part[:] = block.counted.n
+        elif name != "pvalue":
+            tau.coefficients(block.counted, name, part)
+        elif wanted.rule != "permutation":
+            numbers: tuple[int, ...] = ()
+            if wanted.rule == "exact":
+                numbers = tuple(np.unique(block.counted.n).tolist())
+            tau.pvalues(block.counted, untied(wanted.rule, longest, numbers, common), part)
+
+
+def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
+    """Arrays for all that is wanted of a tile of this shape."""
+    return {
+        name: np.empty(shape, dtype)
+        for name, dtype in zip(wanted.outputs, wanted.dtypes(), strict=True)
+    }
+
+
+def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
+    """What is wanted of the pairs of the rows of ``a`` with those of ``b``, or of ``a`` itself.
+
+    Parameters
+    ----------
+    a, b
+        Dense ranks of `ranks.ranked`, (rows, n) and (columns, n).
+    wanted
+        Which arrays, and how.
+
+    Returns
+    -------
+        An array (rows, columns) for each of ``wanted.outputs``.
+    """
+    b = _of_one_type(a, b)
+    columns = a if b is None else b
+    complete = not missing_any(a) and (b is None or not missing_any(b))
+    kernel = chosen(a, b, wanted.kernel, complete=complete)
+    score = kendall.scores(a, b, kernel)
+    out = empty(score.shape, wanted)
+    n = a.shape[1]
+    for block in _blocks(a, b, score, complete=complete):
+        fill(block, wanted, n if complete else 0, n, out)
+        if wanted.rule == "permutation" and "pvalue" in out:
+            part = out["pvalue"][block.rows]
+            _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
+    return tuple(out[name] for name in wanted.outputs)
+
+
+def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None:
+    if b is not None and b.dtype != a.dtype:
+        msg = f"ranks of {a.dtype} and of {b.dtype} are not of the same observations"
+        raise ValueError(msg)
+    return b
+
+
+def chosen(a: NDArray[Any], b: NDArray[Any] | None, kernel: str, *, complete: bool) -> str:
+    """The kernel that a tile takes: the one that is named, or the cheapest for these ranks."""
+    if kernel != "auto":
+        return kernel
+    found = ties(a) if b is None else ties(np.concatenate([a, b]))
+    return kendall.chosen_kernel(
+        n=a.shape[1],
+        variables=max(len(a), 0 if b is None else len(b)),
+        tied=bool((found.pairs > 0).any()),
+        missing=not complete,
+        levels=int(found.levels.max(initial=0)),
+    )
+
+
+def orders(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """The permutations of n observations that a seed stands for, the same for all pairs."""
+    generator = np.random.default_rng(seed)
+    for _ in range(permutations):
+        yield generator.permutation(n)
+
+
+def _permuted(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    counted: Counted,
+    wanted: Wanted,
+    kernel: str,
+    out: NDArray[Any],
+) -> None:
+    """Write how often scores of permuted observations lie as far from 0 as those observed."""
+    further = np.zeros(counted.score.shape, np.int32)
+    for order in orders(a.shape[1], wanted.permutations, wanted.seed):
+        tau.count_further(kendall.scores(a, b[:, order], kernel), counted.score, further)
+    tau.shares(counted, further, wanted.permutations, out)
