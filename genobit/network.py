@@ -1,0 +1,354 @@
+"""Tables of pairs as networks: edges in a pandas DataFrame, and what networkx knows of them.
+
+May import: network_layout, pandas, networkx and numpy.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit import network_layout
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SHOWN = 8
+"""Pairs that a notebook shows of a table."""
+
+
+class PairTable:
+    """Pairs of variables that a statistic joins: a table, and the network it is.
+
+    Nodes are variables that stand in a pair, named by their labels. Where two variables have the
+    same label, the second is "label (2)", so that each name is one node.
+
+    Parameters
+    ----------
+    edges
+        A row per pair, with the columns ``<dim>_0`` < ``<dim>_1``, positions along the dimension,
+        a column named as ``value``, and any others that describe a pair.
+    names
+        Label of each variable along the dimension.
+    dim
+        The dimension that variables stand along.
+    value
+        Column whose absolute value is the strength of a pair.
+    attrs
+        What is to be said of the whole table, ``pairs_tested`` among it.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a position lies outside the names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+    >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+    >>> table
+    <PairTable: 2 pairs of 3 of 4 gene, in 1 component>
+    >>> table.degree().to_dict()
+    {'MYC': 2, 'MAX': 1, 'MXD1': 1}
+    """
+
+    def __init__(
+        self,
+        edges: pd.DataFrame,
+        names: Sequence[Any] | NDArray[Any],
+        dim: str,
+        value: str = "tau",
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.dim, self.value = dim, value
+        self.attrs = dict(attrs or {})
+        self.names = _unique(names)
+        ends = [f"{dim}_0", f"{dim}_1"]
+        for column in (*ends, value):
+            if column not in edges.columns:
+                msg = f"the table of pairs has no column {column!r}; it has {list(edges.columns)}"
+                raise ValueError(msg)
+        outside = np.flatnonzero(
+            ((edges[ends] < 0) | (edges[ends] >= len(self.names))).any(axis=1).to_numpy(bool)
+        )
+        if outside.size:
+            msg = (
+                f"row {outside[0]} of the table of pairs has a position outside the "
+                f"{len(self.names)} names along {dim!r}: give a name for each variable"
+            )
+            raise ValueError(msg)
+        others = [name for name in edges.columns if name not in {*ends, "name_0", "name_1"}]
+        table = edges[ends].reset_index(drop=True)
+        for side, end in enumerate(ends):
+            table[f"name_{side}"] = self.names[edges[end].to_numpy(np.int64)]
+        self._edges = table.join(edges[others].reset_index(drop=True))
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str], value: str = "tau") -> PairTable:
+        """Read what `to_parquet` or ``kendall_pairs(parquet=)`` wrote.
+
+        Variables that stand in no pair are not in the file; they have their positions as names.
+        """
+        import pandas as pd
+
+        edges = pd.read_parquet(path)
+        dims = [c[:-2] for c in edges.columns if c.endswith("_0") and c != "name_0"]
+        if not dims or "name_0" not in edges.columns:
+            msg = f"{path} has the columns {list(edges.columns)}: it is no table of pairs"
+            raise ValueError(msg)
+        ends = edges[[f"{dims[0]}_0", f"{dims[0]}_1"]].to_numpy(np.int64)
+        names = np.arange(ends.max(initial=-1) + 1).astype(str).astype(object)
+        for side in (0, 1):
+            names[ends[:, side]] = edges[f"name_{side}"].to_numpy(object)
+        attrs = {str(name): what for name, what in edges.attrs.items()}
+        return cls(edges, names, dims[0], value, attrs)
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        return len(self._edges)
+
+    @cached_property
+    def _ends(self) -> NDArray[np.int64]:
+        return self._edges[[f"{self.dim}_0", f"{self.dim}_1"]].to_numpy(np.int64)
+
+    @cached_property
+    def _nodes(self) -> NDArray[np.int64]:
+        return np.unique(self._ends)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give the pairs as a DataFrame of its own.
+
+        Returns
+        -------
+            ``<dim>_0``, ``<dim>_1`` (positions), ``name_0``, ``name_1`` (labels, made unique), the
+            value and whatever else is known of a pair.
+        """
+        table = self._edges.copy()
+        table.attrs.update(self.attrs)
+        return table
+
+    def select(self, min_abs: float | None = None, fdr: float | None = None) -> PairTable:
+        """Keep pairs of at least an absolute value and of at most a q-value.
+
+        Raises
+        ------
+        ValueError
+            For ``fdr`` where the table has no q-values.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> len(PairTable(edges, ["MYC", "MAX", "MXD1"], "gene").select(min_abs=0.8))
+        1
+        """
+        keep = np.ones(len(self), bool)
+        if min_abs is not None:
+            keep &= self._edges[self.value].abs().to_numpy() >= min_abs
+        if fdr is not None:
+            if "qvalue" not in self._edges.columns:
+                msg = "this table of pairs has no q-values: make it with fdr= to select by them"
+                raise ValueError(msg)
+            keep &= self._edges["qvalue"].to_numpy() <= fdr
+        return PairTable(self._edges[keep], self.names, self.dim, self.value, self.attrs)
+
+    def to_networkx(self, *, isolated: bool = False) -> Any:
+        """Give the network as a networkx Graph.
+
+        Parameters
+        ----------
+        isolated
+            Whether variables that stand in no pair are nodes too.
+
+        Returns
+        -------
+            Graph whose nodes are names, with their position along the dimension as an attribute
+            named like it, and whose edges have the columns of the table as attributes and
+            ``weight``, the absolute value. What is NaN is left out.
+        """
+        import networkx as nx
+
+        graph = nx.Graph()
+        nodes = np.arange(len(self.names)) if isolated else self._nodes
+        names = self.names[nodes].tolist()
+        graph.add_nodes_from(
+            (name, {self.dim: position})
+            for name, position in zip(names, nodes.tolist(), strict=True)
+        )
+        columns = {
+            str(name): column.tolist()
+            for name, column in self._edges.items()
+            if name not in {f"{self.dim}_0", f"{self.dim}_1", "name_0", "name_1"}
+        }
+        columns["weight"] = self._edges[self.value].abs().tolist()
+        ends = zip(self._edges["name_0"], self._edges["name_1"], strict=True)
+        for pair, values in zip(ends, zip(*columns.values(), strict=True), strict=True):
+            known = {k: v for k, v in zip(columns, values, strict=True) if v == v}  # noqa: PLR0124 - NaN is not itself
+            graph.add_edge(*pair, **known)
+        return graph
+
+    def to_graphml(self, path: str | os.PathLike[str]) -> None:
+        """Write the network as GraphML, which Gephi, Cytoscape, yEd and igraph read."""
+        import networkx as nx
+
+        nx.write_graphml(self.to_networkx(), Path(path))
+
+    def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
+        """Write the network as the JSON of Cytoscape and Cytoscape.js."""
+        import networkx as nx
+
+        document = nx.cytoscape_data(self.to_networkx())
+        Path(path).write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of pairs as a Parquet file."""
+        self._edges.to_parquet(path, index=False)
+
+    def degree(self, *, isolated: bool = False) -> pd.Series[int]:
+        """Count the pairs that each variable stands in.
+
+        Parameters
+        ----------
+        isolated
+            Whether to list variables that stand in none.
+
+        Returns
+        -------
+            int64, by name, in the order of the variables.
+        """
+        counts = np.bincount(self._ends.ravel(), minlength=len(self.names)).astype(np.int64)
+        nodes = np.arange(len(self.names)) if isolated else self._nodes
+        return self._series(counts[nodes], nodes, "degree")
+
+    def hubs(self, k: int = 10) -> pd.Series[int]:
+        """Name the ``k`` variables of highest degree, the highest first, earlier ones at ties."""
+        return self.degree().sort_values(ascending=False, kind="stable").head(k)
+
+    def components(self) -> pd.Series[int]:
+        """Number the connected components, the largest 0.
+
+        Returns
+        -------
+            int64, by name, in the order of the variables; those in no pair are left out.
+        """
+        first = _first_reached(self._ends, len(self.names))[self._nodes]
+        return self._series(_by_size(first), self._nodes, "component")
+
+    def communities(self, seed: int = 0) -> pd.Series[int]:
+        """Number communities by Louvain's method with absolute values as weights, the largest 0.
+
+        Parameters
+        ----------
+        seed
+            Of the order in which nodes are visited; the same seed gives the same communities.
+
+        Returns
+        -------
+            int64, by name, in the order of the variables; those in no pair are left out.
+        """
+        import networkx as nx
+
+        graph = self.to_networkx()
+        found = (
+            nx.community.louvain_communities(graph, weight="weight", seed=seed) if len(self) else ()
+        )
+        of = {name: k for k, part in enumerate(found) for name in part}
+        number = np.array([of[name] for name in self.names[self._nodes]], np.int64)
+        return self._series(_by_size(number), self._nodes, "community")
+
+    def layout(self, seed: int = 0) -> pd.DataFrame:
+        """Place the nodes for a drawing, components apart from each other.
+
+        Parameters
+        ----------
+        seed
+            Where springs start; the same seed gives the same drawing.
+
+        Returns
+        -------
+            ``x`` and ``y`` by name, in the order of the variables: `genobit.network_layout`.
+        """
+        import pandas as pd
+
+        places = network_layout.layout(self.to_networkx(), seed)
+        names = self.names[self._nodes]
+        values = np.array([places[name] for name in names]).reshape(-1, 2)
+        return pd.DataFrame(values, pd.Index(names, dtype=object, name=self.dim), ["x", "y"])
+
+    def _series(self, values: Any, nodes: NDArray[np.int64], name: str) -> pd.Series[int]:
+        import pandas as pd
+
+        index = pd.Index(self.names[nodes], dtype=object, name=self.dim)
+        return pd.Series(values, index, np.int64, name)
+
+    def _summary(self) -> str:
+        count = int(self.components().max()) + 1 if len(self) else 0
+        return (
+            f"{len(self):,} {'pair' if len(self) == 1 else 'pairs'} of {len(self._nodes):,} of "
+            f"{len(self.names):,} {self.dim}, in {count:,} component{'' if count == 1 else 's'}"
+        )
+
+    def __repr__(self) -> str:
+        """Count pairs, variables and components."""
+        return f"<PairTable: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        settings = ", ".join(f"{name} {value}" for name, value in self.attrs.items())
+        strongest = np.argsort(-self._edges[self.value].abs().to_numpy(), kind="stable")[:SHOWN]
+        rows = self._edges.iloc[strongest].drop(columns=[f"{self.dim}_0", f"{self.dim}_1"])
+        table = rows.to_html(index=False, border=0, float_format="{:.3g}".format)
+        caption = f"The strongest {len(rows)}:" if len(rows) < len(self) else ""
+        return f"<p><b>{html.escape(self._summary())}</b><br>{html.escape(settings)}</p>" + (
+            f"<p>{caption}</p>{table}" if len(self) else ""
+        )
+
+
+def _unique(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Names as text, where an earlier variable has the same with a number behind."""
+    out: list[str] = []
+    seen: dict[str, int] = {}
+    given = [str(name) for name in np.asarray(names, dtype=object).tolist()]
+    taken = set(given)
+    for name in given:
+        unique, count = name, seen.get(name, 0)
+        while count and unique in taken:
+            count += 1
+            unique = f"{name} ({count})"
+        seen[name] = max(count, 1)
+        taken.add(unique)
+        out.append(unique)
+    return np.array([*out, None], dtype=object)[:-1]
+
+
+def _first_reached(ends: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Of each node the first node that a path leads to: the same throughout a component."""
+    first = np.arange(n)
+    while True:
+        least = first[ends].min(axis=1)
+        np.minimum.at(first, first[ends[:, 0]], least)
+        np.minimum.at(first, first[ends[:, 1]], least)
+        # Halving paths, so that the rounds are few however long a chain is.
+        while ((shorter := first[first]) != first).any():
+            first = shorter
+        if (first[ends[:, 0]] == first[ends[:, 1]]).all():
+            return first
+
+
+def _by_size(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Groups numbered from the largest, 0, on; of the same size that which begins earlier first."""
+    _, begins, of, sizes = np.unique(
+        groups, return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(len(begins), np.int64)
+    rank[np.lexsort((begins, -sizes))] = np.arange(len(begins))
+    return rank[of]
