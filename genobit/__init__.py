@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.sample import sample_dataset
+    from genobit.io.sample_expression import sample_expression
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.options import get_options, set_options
 
@@ -49,6 +50,7 @@ _PUBLIC = {
     "open_vcf": "genobit.io.vcf",
     "open_vcf_zarr": "genobit.io.vcf",
     "sample_dataset": "genobit.io.sample",
+    "sample_expression": "genobit.io.sample_expression",
     "set_options": "genobit.options",
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
@@ -64,6 +66,7 @@ __all__ = [
     "open_vcf",
     "open_vcf_zarr",
     "sample_dataset",
+    "sample_expression",
     "set_options",
     "to_gcta",
     "to_plink_rel",

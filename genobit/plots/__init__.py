@@ -18,20 +18,29 @@ except ModuleNotFoundError as error:
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
+from .edges import degree_histogram, draw_edges, strongest_edges
 from .grm import grm_heatmap
+from .kendall import kendall_heatmap, pair_scatter
 from .kinship import closest_pairs, kinship_histogram
 from .ld import ld_heatmap, ld_triangle
 from .ld_curves import allele_frequency_spectrum, ld_decay, ld_track
+from .network import network
 from .pca import pca_scatter
 
 __all__ = [
     "allele_frequency_spectrum",
     "closest_pairs",
+    "degree_histogram",
+    "draw_edges",
     "grm_heatmap",
+    "kendall_heatmap",
     "kinship_histogram",
     "ld_decay",
     "ld_heatmap",
     "ld_track",
     "ld_triangle",
+    "network",
+    "pair_scatter",
     "pca_scatter",
+    "strongest_edges",
 ]

@@ -12,7 +12,7 @@ import pandas as pd
 from genobit.analyses.relatives import DEGREES, degree_of
 
 from .relationship import Measure, computed, measure_of, pair_values, sample_names, samples_of
-from .style import POINT_COLOUR, SELECTED_COLOUR, number, plain_frame
+from .style import POINT_COLOUR, SELECTED_COLOUR, mark_selected_rows, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -370,15 +370,10 @@ def draw_pairs(table: pd.DataFrame) -> hv.Table:
     )
 
 
-def _table_frame(plot: Any, _element: Any) -> None:
-    from bokeh.models import InlineStyleSheet
+def _table_frame(plot: Any, element: Any) -> None:
     from bokeh.models.widgets import NumberFormatter
 
-    # As it comes, a selected row can hardly be told from the one above it.
-    selected = InlineStyleSheet(
-        css=".slick-cell.selected { background-color: #cfe2f3 !important; }"
-    )
-    plot.handles["table"].stylesheets = [selected]
+    mark_selected_rows(plot, element)
     for column in plot.handles["table"].columns:
         counts = isinstance(column.formatter, NumberFormatter)
         column.width = 80 if counts else 130

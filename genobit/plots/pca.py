@@ -75,7 +75,7 @@ def pca_scatter(
     if unseen:
         title += f", {unseen:,} without scores"
     return hv.Points(columns, kdims, vdims).opts(
-        **_colours(colour),
+        **colour_options(colour),
         title=title,
         fontsize={"title": "10pt", "legend": "9pt", "legend_title": "9pt"},
         size=5 if len(scores) <= 3_000 else 3,
@@ -116,7 +116,14 @@ def _names(pcs: xr.Dataset) -> np.ndarray:
     return np.array([f"sample {k}" for k in range(pcs.sizes["samples"])], dtype=object)
 
 
-def _colours(colour: Colouring) -> dict[str, Any]:
+def colour_options(colour: Colouring) -> dict[str, Any]:
+    """Give the options that colour points of the column "colour", with a legend or a colour bar.
+
+    Parameters
+    ----------
+    colour
+        Of the points.
+    """
     if colour.categorical:
         return {
             "color": "colour",

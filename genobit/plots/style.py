@@ -166,3 +166,14 @@ def plain_frame(plot: Any, _element: Any) -> None:
     """Leave out the grid and the logo (a HoloViews hook)."""
     plot.state.toolbar.logo = None
     plot.state.grid.visible = False
+
+
+def mark_selected_rows(plot: Any, _element: Any) -> None:
+    """Show which rows of a table are selected (a HoloViews hook)."""
+    from bokeh.models import InlineStyleSheet
+
+    # As it comes, a selected row can hardly be told from the one above it.
+    selected = InlineStyleSheet(
+        css=".slick-cell.selected { background-color: #cfe2f3 !important; }"
+    )
+    plot.handles["table"].stylesheets = [selected]
