@@ -14,6 +14,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.components import ComponentMethods
+from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
 from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
@@ -35,6 +36,7 @@ class GenobitDatasetAccessor(
     ComponentMethods,
     CrossproductMethods,
     GenotypeCorrelations,
+    GenotypePairs,
     RelationshipMethods,
     RelativesMethods,
 ):
@@ -239,11 +241,11 @@ class GenobitDatasetAccessor(
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)
         else:
-            _require_dataset(other)
+            packed.require_dataset(other)
             right, right_layout, right_planes = packed.by_variants(
                 other, phased=layout.kind == "haplotype"
             )
-            _check_same_samples(ds, layout, right, right_layout)
+            packed.check_same_samples(ds, layout, right, right_layout)
             data = ld.matrix(planes, layout, statistic, right_planes)
         coords = {
             **model.along(ds, model.VARIANTS, "_0"),
@@ -316,12 +318,6 @@ def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any])
     return xr.DataArray(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
 
 
-def _require_dataset(other: object) -> None:
-    if not isinstance(other, xr.Dataset):
-        msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
-        raise TypeError(msg)
-
-
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
     from genobit.analyses.ld import LONG_NAMES
 
@@ -360,22 +356,3 @@ def _pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
         if variable in ds.variables:
             labels[name] = np.asarray(ds[variable].values)
     return labels
-
-
-def _check_same_samples(
-    left: xr.Dataset, left_layout: Layout, right: xr.Dataset, right_layout: Layout
-) -> None:
-    remedy = "select the same samples in both with .genobit.isel(samples=...)"
-    if left_layout != right_layout:
-        msg = (
-            f"other= is packed as {right_layout.kind}s with {right_layout.bits} bits a row, this "
-            f"Dataset as {left_layout.kind}s with {left_layout.bits}; {remedy}"
-        )
-        raise ValueError(msg)
-    if model.SAMPLE_ID in left.variables and model.SAMPLE_ID in right.variables:
-        ours, theirs = (np.asarray(ds[model.SAMPLE_ID].values) for ds in (left, right))
-        wrong = np.flatnonzero(ours != theirs)
-        if wrong.size:
-            k = int(wrong[0])
-            msg = f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=; {remedy}"
-            raise ValueError(msg)

@@ -5,21 +5,25 @@ May import: lazy and what is below.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import xarray as xr
 
 from genobit.options import get_options
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from collections.abc import Hashable
+
+Result = TypeVar("Result", xr.DataArray, xr.Dataset)
 
 
-def computed(result: xr.DataArray, remedy: str) -> xr.DataArray:
+def computed(result: Result, remedy: str) -> Result:
     """The result in memory, and with it what it has of lazy coordinates.
 
     Parameters
     ----------
     result
-        (rows, columns) or (matrices, rows, columns), lazy.
+        (rows, columns) or (matrices, rows, columns), lazy; or a Dataset of such.
     remedy
         What else to do where it is too large, as goes on "take what you need of it, ".
 
@@ -32,21 +36,35 @@ def computed(result: xr.DataArray, remedy: str) -> xr.DataArray:
     from genobit.lazy.tiles import in_memory
 
     limit = get_options().eager_limit
-    lazy = [name for name, coordinate in result.coords.items() if coordinate.chunks is not None]
+    matrices: list[xr.DataArray] = _matrices(result)
+    lazy: list[Hashable] = [
+        name for name, coordinate in result.coords.items() if coordinate.chunks is not None
+    ]
     # One array may stand on both sides of a square, and is computed once.
-    arrays = {x.data.name: x.data for x in (result, *(result.coords[name] for name in lazy))}
+    arrays = {x.data.name: x.data for x in (*matrices, *(result.coords[name] for name in lazy))}
     size = sum(array.nbytes for array in arrays.values())
     if size > limit:
-        takes = "and its coordinates take" if lazy else "takes"
+        takes = "and its coordinates take" if lazy else "takes" if len(matrices) == 1 else "take"
+        what = " and ".join(str(matrix.name) for matrix in matrices)
         msg = (
-            f"the {result.name} of {_shape(result)} {takes} {_more_than(size, limit)}: leave out "
+            f"the {what} of {_shape(matrices[0])} {takes} {_more_than(size, limit)}: leave out "
             f"compute=True and take what you need of the lazy result, {remedy}, or raise "
             "gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    values, *others = in_memory(result.data, *(result.coords[name].data for name in lazy))
+    found = in_memory(*(x.data for x in matrices), *(result.coords[name].data for name in lazy))
+    values, others = found[: len(matrices)], found[len(matrices) :]
     coords = {name: result.coords[name].copy(data=x) for name, x in zip(lazy, others, strict=True)}
-    return result.copy(data=values).assign_coords(coords)
+    if isinstance(result, xr.DataArray):
+        return result.copy(data=values[0]).assign_coords(coords)
+    whole = {m.name: m.copy(data=x) for m, x in zip(matrices, values, strict=True)}
+    return result.assign(whole).assign_coords(coords)
+
+
+def _matrices(result: xr.DataArray | xr.Dataset) -> list[xr.DataArray]:
+    if isinstance(result, xr.DataArray):
+        return [result]
+    return list(result.data_vars.values())
 
 
 def _shape(result: xr.DataArray) -> str:

@@ -154,6 +154,45 @@ def by_samples(ds: xr.Dataset, *, contigs: bool = False) -> tuple[xr.Dataset, La
     return ds, layout, turn.from_variants(planes, samples, cuts)
 
 
+def require_dataset(other: object) -> None:
+    """Refuse what is no Dataset.
+
+    Raises
+    ------
+    TypeError
+        For it.
+    """
+    if not isinstance(other, xr.Dataset):
+        msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
+        raise TypeError(msg)
+
+
+def check_same_samples(
+    left: xr.Dataset, left_layout: Layout, right: xr.Dataset, right_layout: Layout
+) -> None:
+    """Refuse two packed Datasets that are not of the same samples.
+
+    Raises
+    ------
+    ValueError
+        For other numbers of bits, or other names.
+    """
+    remedy = "select the same samples in both with .genobit.isel(samples=...)"
+    if left_layout != right_layout:
+        msg = (
+            f"other= is packed as {right_layout.kind}s with {right_layout.bits} bits a row, this "
+            f"Dataset as {left_layout.kind}s with {left_layout.bits}; {remedy}"
+        )
+        raise ValueError(msg)
+    if model.SAMPLE_ID in left.variables and model.SAMPLE_ID in right.variables:
+        ours, theirs = (np.asarray(ds[model.SAMPLE_ID].values) for ds in (left, right))
+        wrong = np.flatnonzero(ours != theirs)
+        if wrong.size:
+            k = int(wrong[0])
+            msg = f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=; {remedy}"
+            raise ValueError(msg)
+
+
 def _names(ds: xr.Dataset, layout: Layout) -> list[str]:
     return [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
 

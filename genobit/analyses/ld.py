@@ -23,11 +23,13 @@ import dask.array as da
 import numpy as np
 
 from genobit.lazy import tiles
-from genobit.packing import CALLED, Layout
+from genobit.lazy.rows import as_rows, ordered
 
 if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
+
+    from genobit.packing import Layout
 
 LONG_NAMES = {
     "r": "correlation r",
@@ -59,27 +61,12 @@ def check_statistic(statistic: str, kind: str) -> None:
         raise ValueError(msg)
 
 
-def _ordered(planes: Planes, layout: Layout) -> list[da.Array]:
-    names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
-    return [planes[name] for name in names]
-
-
-def _rows(blocks: list[Any], layout: Layout) -> Any:
-    """Blocks of planes in the order of `_ordered`, as the kernels want them."""
-    from genobit.kernels.rows import Rows
-
-    arrays = [np.ascontiguousarray(block) for block in blocks]
-    n = len(layout.planes)
-    called = arrays[n] if len(arrays) > n else None
-    return Rows(layout.kind == "haplotype", layout.bits, tuple(arrays[:n]), called)
-
-
 def _square_tile(
     a: list[Any], b: list[Any] | None, *, statistic: str, layout: Layout
 ) -> NDArray[np.float32]:
     from genobit.kernels import ld
 
-    return ld.square(statistic, _rows(a, layout), None if b is None else _rows(b, layout))
+    return ld.square(statistic, as_rows(a, layout), None if b is None else as_rows(b, layout))
 
 
 def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:
@@ -102,8 +89,8 @@ def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None 
     check_statistic(statistic, layout.kind)
     return tiles.square(
         partial(_square_tile, statistic=statistic, layout=layout),
-        _ordered(planes, layout),
-        None if other is None else _ordered(other, layout),
+        ordered(planes, layout),
+        None if other is None else ordered(other, layout),
         np.float32,
     )
 
@@ -122,7 +109,7 @@ def _band_tile(
     head = blocks[0][0].shape[0]
     joined = [np.concatenate(planes)[:reach] for planes in zip(*blocks, strict=True)]
     rows, all_rows = [plane[:head] for plane in joined], joined
-    return ld.band(statistic, _rows(rows, layout), _rows(all_rows, layout), last, width)
+    return ld.band(statistic, as_rows(rows, layout), as_rows(all_rows, layout), last, width)
 
 
 def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]) -> da.Array:
@@ -143,7 +130,7 @@ def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]
     check_statistic(statistic, layout.kind)
     width = int((last - np.arange(last.size)).max(initial=0))
     function = partial(_band_tile, statistic=statistic, layout=layout)
-    return tiles.band(function, _ordered(planes, layout), last, width, np.float32)
+    return tiles.band(function, ordered(planes, layout), last, width, np.float32)
 
 
 def _pairs_tile(
@@ -161,8 +148,8 @@ def _pairs_tile(
 
     from genobit.kernels import ld
 
-    other = None if b is None else _rows(b, layout)
-    i, j, r = ld.pairs(_rows(a, layout), other, last, shift, minimum)
+    other = None if b is None else as_rows(b, layout)
+    i, j, r = ld.pairs(as_rows(a, layout), other, last, shift, minimum)
     columns: dict[str, Any] = {}
     for name, values in left.items():
         if name == "contig":
@@ -202,7 +189,7 @@ def pair_tiles(
         return {name: values[rows] for name, values in labels.items()}
 
     function = partial(_pairs_tile, layout=layout, minimum=minimum)
-    keys, graph = tiles.band_tiles(function, _ordered(planes, layout), last, label)
+    keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, label)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)
     example = _pairs_tile(

@@ -91,7 +91,7 @@ def _coefficients(
             out[i, j] = _coefficient(
                 code,
                 score[i, j],
-                np.int64(n[i, j]),
+                int(n[i, j]),
                 x[0][i, j],
                 y[0][i, j],
                 x[1][i, j],
@@ -114,7 +114,7 @@ def _pvalues(
     """All (rows, columns); x and y are tied pairs and triples, the rest of `Untied`."""
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
-            m = np.int64(n[i, j])
+            m = int(n[i, j])
             total = m * (m - 1) // 2
             if max(x[0][i, j], y[0][i, j]) == total:
                 out[i, j] = np.nan
@@ -132,9 +132,9 @@ def _pvalues(
             out[i, j] = asymptotic(score[i, j], m, ties_x, ties_y)
 
 
-def _spread(shape: tuple[int, ...], *parts: Any) -> tuple[NDArray[Any], ...]:
+def _spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Views of one kind and one shape, whatever came: a kernel is compiled once."""
-    return tuple(np.broadcast_to(part, shape) for part in parts)
+    return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
 
 def coefficients(counted: Counted, variant: str, out: NDArray[np.floating]) -> None:
@@ -197,7 +197,8 @@ def _shares(
 ) -> None:
     for i in range(further.shape[0]):
         for j in range(further.shape[1]):
-            total = np.int64(n[i, j]) * (np.int64(n[i, j]) - 1) // 2
+            m = int(n[i, j])
+            total = m * (m - 1) // 2
             if max(ties_x[i, j], ties_y[i, j]) == total:
                 out[i, j] = np.nan
             else:
@@ -211,5 +212,6 @@ def shares(
 
     The observed order is one of those that are equally likely, so no p-value is 0.
     """
-    parts = (counted.n, counted.rows.pairs, counted.columns.pairs)
-    _shares(*_spread(further.shape, *parts), further, permutations, out)
+    x, y = _spread(further.shape, counted.rows.pairs, counted.columns.pairs)
+    n, _ = _spread(further.shape, counted.n, 0)
+    _shares(n, x, y, further, permutations, out)

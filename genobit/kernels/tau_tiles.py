@@ -9,7 +9,7 @@ import numpy as np
 from genobit.kernels import kendall, tau
 from genobit.kernels.kendall_pvalues import untied
 from genobit.kernels.ranks import missing_any
-from genobit.kernels.ties import ties, ties_within
+from genobit.kernels.ties import Ties, ties, ties_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _blocks(
     if complete:
         x = ties(a)
         y = x if b is None else ties(b)
-        rows = type(x)(*(values[:, None] for values in x))
+        rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
         yield Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
         return
     columns = a if b is None else b

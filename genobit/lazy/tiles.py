@@ -25,7 +25,13 @@ Planes = Sequence[da.Array]
 def whole_rows(planes: Planes) -> list[da.Array]:
     """The planes with one chunk along the words and the row chunks of the first."""
     rows = planes[0].chunks[0]
-    return [plane.rechunk({0: rows, 1: -1}) for plane in planes]
+    # One chunk of an unknown number of columns can stay, and cannot be rechunked.
+    return [
+        plane
+        if plane.chunks[0] == rows and plane.numblocks[1] == 1
+        else plane.rechunk({0: rows, 1: -1})
+        for plane in planes
+    ]
 
 
 def _block(planes: Planes, i: int) -> list[tuple[str, int, int]]:

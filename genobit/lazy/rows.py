@@ -1,0 +1,32 @@
+"""Planes of a chunk of variants on their way to kernels: their order, and back to rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.packing import CALLED, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import dask.array as da
+
+    from genobit.kernels.rows import Rows
+
+
+def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
+    """The planes of a layout in its order, then ``called`` where calls can be missing."""
+    names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
+    return [planes[name] for name in names]
+
+
+def as_rows(blocks: Sequence[Any], layout: Layout) -> Rows:
+    """Blocks of planes in the order of `ordered`, as the kernels want them."""
+    from genobit.kernels.rows import Rows
+
+    arrays = [np.ascontiguousarray(block) for block in blocks]
+    n = len(layout.planes)
+    called = arrays[n] if len(arrays) > n else None
+    return Rows(layout.kind == "haplotype", layout.bits, tuple(arrays[:n]), called)
