@@ -11,11 +11,12 @@ from typing import Any
 
 import xarray as xr
 
+from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
 
 
 @xr.register_dataarray_accessor("genobit")
-class GenobitDataArrayAccessor(ArrayCorrelations):
+class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs):
     """Analyses of a DataArray of variables x observations."""
 
     def __init__(self, da: xr.DataArray) -> None:

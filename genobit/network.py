@@ -72,7 +72,10 @@ class PairTable:
     ) -> None:
         self.dim, self.value = dim, value
         self.attrs = dict(attrs or {})
-        self.names = _unique(names)
+        self.names = unique_names(names)
+        if dim == "name":
+            msg = "columns of the table are called name_0 and name_1: rename the dimension 'name'"
+            raise ValueError(msg)
         ends = [f"{dim}_0", f"{dim}_1"]
         for column in (*ends, value):
             if column not in edges.columns:
@@ -212,7 +215,7 @@ class PairTable:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table of pairs as a Parquet file."""
-        self._edges.to_parquet(path, index=False)
+        self.to_pandas().to_parquet(path, index=False)
 
     def degree(self, *, isolated: bool = False) -> pd.Series[int]:
         """Count the pairs that each variable stands in.
@@ -313,8 +316,14 @@ class PairTable:
         )
 
 
-def _unique(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Names as text, where an earlier variable has the same with a number behind."""
+def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Give names as text, where an earlier variable has the same with a number behind.
+
+    Examples
+    --------
+    >>> unique_names(["MAX", "MYC", "MAX"]).tolist()
+    ['MAX', 'MYC', 'MAX (2)']
+    """
     out: list[str] = []
     seen: dict[str, int] = {}
     given = [str(name) for name in np.asarray(names, dtype=object).tolist()]

@@ -1,0 +1,284 @@
+"""Pairs of variables that Kendall's tau joins, out of all pairs, without the matrix of all pairs.
+
+Tiles are computed in passes of bounded size and reduced at once to the pairs that may stand in the
+result; q-values are those of Benjamini and Hochberg over all pairs that have a tau
+(`genobit.analyses.false_discovery`). Held are the ranks or planes of the variables, the tiles in
+flight, the pairs kept so far, and the different p-values below the cutoff as it is known so far.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.analyses.false_discovery import FalseDiscovery, merged
+from genobit.analyses.related_pairs import check_minimum
+from genobit.lazy import triangle
+from genobit.lazy.passes import JOBS, Pass, in_passes
+from genobit.options import get_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.lazy.tiles import Planes
+
+    Columns = dict[str, NDArray[Any]]
+
+BYTES = 64
+"""Of a pair in a table: two positions, two references to names, tau, n, p-value and q-value."""
+
+
+class Question(NamedTuple):
+    """What is asked of all pairs."""
+
+    min_abs: float | None
+    """Least absolute value of a pair in the table; None for no limit."""
+    fdr: float | None
+    """Largest q-value of one; None for no limit, and no p-values."""
+    columns: tuple[str, str, str]
+    """What to call the two positions, and the value."""
+
+    def checked(self) -> Question:
+        """The question with numbers in their range.
+
+        Raises
+        ------
+        TypeError
+            For what is no number.
+        ValueError
+            For ``min_abs`` outside [0, 1] or ``fdr`` outside (0, 1].
+        """
+        for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
+            if number is None:
+                continue
+            check_minimum(name, number)
+            if not 0 <= number <= 1 or (name == "fdr" and number == 0):
+                inside = "(0, 1]" if name == "fdr" else "[0, 1]"
+                msg = f"{name}={number!r} is outside {inside}; None is no limit"
+                raise ValueError(msg)
+        return self
+
+    @property
+    def everything(self) -> bool:
+        """Whether all pairs stand in the table."""
+        return not self.min_abs and self.fdr in {None, 1}
+
+
+class _Kept(NamedTuple):
+    """What a tile is reduced to."""
+
+    columns: Columns
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    tests: int
+
+
+def _reduced(
+    a: Any,
+    b: Any,
+    top: int,
+    left: int,
+    bound: float | None,
+    *,
+    function: Callable[..., Sequence[NDArray[Any]]],
+    question: Question,
+) -> _Kept:
+    """The pairs of a tile that may stand, and its p-values up to the bound."""
+    value, n, *p = function(a, b)
+    known = ~np.isnan(value)
+    if b is None:
+        known = np.triu(known, 1)
+    tests = int(np.count_nonzero(known))
+    values, counts = np.empty(0), np.empty(0, np.int64)
+    if bound is not None:
+        known &= p[0] <= bound
+        values, counts = np.unique(p[0][known], return_counts=True)
+    if question.min_abs is not None:
+        known &= np.abs(value) >= question.min_abs
+    i, j = np.nonzero(known)
+    first, second, name = question.columns
+    columns = {first: i + top, second: j + left, name: value[i, j], "n": n[i, j]}
+    if bound is not None:
+        columns["pvalue"] = p[0][i, j]
+    return _Kept(columns, values, counts, tests)
+
+
+def _concatenated(parts: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class Search:
+    """All pairs of some variables, gone through pass by pass.
+
+    Parameters
+    ----------
+    function
+        Planes of some rows and of others (None: the same) -> value, n and, where the question has
+        ``fdr``, p-value of their pairs, each (rows, columns).
+    planes
+        (variables, words) each.
+    question
+        What is asked.
+    progress
+        Whether to show a bar on standard error.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[NDArray[Any]]],
+        planes: Planes,
+        question: Question,
+        *,
+        progress: bool = False,
+    ) -> None:
+        self.question = question.checked()
+        variables = planes[0].shape[0]
+        self.pairs = variables * (variables - 1) // 2
+        self.tests = 0
+        self._function = partial(_reduced, function=function, question=question)
+        self._planes = planes
+        self._progress = progress
+        self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
+
+    def _passes(self) -> Iterator[Pass]:
+        from tqdm import tqdm
+
+        jobs = range(triangle.jobs(len(self._planes[0].chunks[0])))
+        passes = in_passes(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
+        with tqdm(total=len(jobs), desc="pairs", unit="tile", disable=not self._progress) as bar:
+            for each in passes:
+                yield each
+                bar.update(len(each.part))
+
+    def _bound(self) -> float | None:
+        return None if self._discovery is None else self._discovery.bound
+
+    def parts(self) -> Iterator[Columns]:
+        """Columns of the pairs of one pass after another, in the order of jobs.
+
+        With ``fdr`` these are the pairs that may stand as far as is known: `found` decides.
+        """
+        for each in self._passes():
+            self.tests += sum(kept.tests for kept in each.results)
+            if self._discovery is not None:
+                values, counts = merged(
+                    np.concatenate([kept.values for kept in each.results]),
+                    np.concatenate([kept.counts for kept in each.results]),
+                )
+                tests = sum(kept.tests for kept in each.results)
+                self._discovery.add(values, counts, tests, each.pairs)
+            yield _concatenated([kept.columns for kept in each.results])
+
+    def found(self) -> Columns:
+        """Columns of all pairs that stand, sorted by position.
+
+        Raises
+        ------
+        MemoryError
+            Before anything is computed if all pairs are asked for and would take more than
+            ``get_options().eager_limit``; later, once what is kept does.
+        """
+        if self.question.everything:
+            self._check(self.pairs, "all pairs are asked for")
+        kept: list[Columns] = []
+        pruned = self._bound()
+        for part in self.parts():
+            kept.append(part)
+            bound = self._bound()
+            if bound is not None and pruned is not None and bound < 0.9 * pruned:
+                kept = [_where(columns, columns["pvalue"] <= bound) for columns in kept]
+                pruned = bound
+            self._check(_length(kept), f"of {self.tests:,} pairs so far")
+        columns = _concatenated(kept)
+        if self._discovery is not None:
+            columns["qvalue"] = self._discovery.qvalues(columns["pvalue"])
+            columns = _where(columns, columns["qvalue"] <= self._discovery.fdr)
+        first, second, _ = self.question.columns
+        return _where(columns, np.lexsort((columns[second], columns[first])))
+
+    def _check(self, pairs: int, when: str) -> None:
+        limit = get_options().eager_limit
+        others = 0 if self._discovery is None else self._discovery.nbytes
+        if pairs * BYTES + others <= limit:
+            return
+        pvalues = f" with {others / 2**20:,.1f} MiB of different p-values" if others else ""
+        msg = (
+            f"the table of pairs takes {pairs * BYTES / 2**20:,.1f} MiB{pvalues}, more than "
+            f"eager_limit ({limit / 2**20:,.1f} MiB): {when}, {pairs:,} stand in it. Ask for a "
+            "larger min_abs= or a smaller fdr=, stream to a file with fdr=None and parquet=, or "
+            "raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+
+    def to_parquet(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
+        """Write the pairs to a Parquet file, a pass at a time, in the order of jobs.
+
+        Parameters
+        ----------
+        path
+            The file; one that is there is replaced once the new one is whole.
+        names
+            Label of each variable.
+        attrs
+            What to say of the table, to which ``pairs_tested`` is added.
+
+        Raises
+        ------
+        ValueError
+            With ``fdr``: no q-value is known before the last pass.
+        """
+        import json
+
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self._discovery is not None:
+            msg = (
+                f"parquet= streams pairs as they come, and with fdr={self.question.fdr} none is "
+                "known to stand before the last: give fdr=None, or write the table with "
+                ".to_parquet()"
+            )
+            raise ValueError(msg)
+        unfinished = path.with_name(path.name + ".part")
+        writer = None
+        try:
+            for part in self.parts():
+                table = pa.table(_named(part, names, self.question))
+                if writer is None:
+                    writer = pq.ParquetWriter(unfinished, table.schema)
+                writer.write_table(table)
+            if writer is not None:
+                about = json.dumps({**attrs, "pairs_tested": self.tests})
+                # Where pandas keeps DataFrame.attrs.
+                writer.add_key_value_metadata({"PANDAS_ATTRS": about})
+                writer.close()
+                unfinished.replace(path)
+        finally:
+            if writer is not None:
+                writer.close()
+            unfinished.unlink(missing_ok=True)
+
+
+def _named(part: Columns, names: NDArray[Any], question: Question) -> dict[str, Any]:
+    import pyarrow as pa
+
+    first, second, _ = question.columns
+    texts = {
+        f"name_{side}": pa.array(names[part[end]], pa.string())
+        for side, end in enumerate((first, second))
+    }
+    ends = {end: part[end] for end in (first, second)}
+    return {**ends, **texts, **{name: x for name, x in part.items() if name not in ends}}
+
+
+def _where(columns: Columns, which: NDArray[Any]) -> Columns:
+    return {name: values[which] for name, values in columns.items()}
+
+
+def _length(parts: Sequence[Columns]) -> int:
+    return sum(len(next(iter(part.values()))) for part in parts)

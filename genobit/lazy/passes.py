@@ -1,0 +1,84 @@
+"""Tiles of a triangle, computed in passes of bounded size and reduced as they come.
+
+A pass is a range of jobs (`genobit.lazy.triangle`), run on whatever scheduler of dask is active, so
+several tiles are in flight, and never more results than those of one pass are held.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dask.base import compute, persist, tokenize
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy import triangle
+from genobit.lazy.tiles import whole_rows
+
+if TYPE_CHECKING:
+    from genobit.lazy.tiles import Planes
+
+JOBS = 32
+"""Jobs of a pass: enough for the threads of one machine not to wait for each other for long."""
+
+
+class Pass:
+    """What a pass gave."""
+
+    def __init__(self, part: range, results: list[Any], pairs: int) -> None:
+        self.part = part
+        """The jobs."""
+        self.results = results
+        """What the function returned of each, in the order of jobs."""
+        self.pairs = pairs
+        """Pairs of different rows in these tiles."""
+
+
+def in_passes(
+    function: Callable[..., Any],
+    planes: Planes,
+    arguments: Callable[[], tuple[Any, ...]] = tuple,
+    jobs: range | None = None,
+    size: int = JOBS,
+) -> Iterator[Pass]:
+    """Run ``function(planes of i, planes of j or None, first row, first column, *arguments())``.
+
+    Parameters
+    ----------
+    function
+        Of each tile on or above the diagonal; of one on it the second planes are None.
+    planes
+        (rows, words) each. They are computed once and held: what a tile needs of them is small
+        beside what it makes of it.
+    arguments
+        Asked before each pass, for what earlier passes have taught.
+    jobs
+        Which jobs, for one of several workers; all by default.
+    size
+        Most jobs of a pass.
+
+    Yields
+    ------
+        A `Pass` at a time.
+    """
+    planes = persist(*whole_rows(planes))
+    edges = np.concatenate([[0], np.cumsum(planes[0].chunks[0])]).tolist()
+    spans = list(itertools.pairwise(edges))
+    jobs = range(triangle.jobs(len(spans))) if jobs is None else jobs
+    for part in triangle.passes(jobs, size):
+        more = arguments()
+        name = "genobit-pass-" + tokenize(function, [p.name for p in planes], part, more)
+        layer: dict[Any, Any] = {}
+        pairs = 0
+        for job, (i, j) in zip(part, triangle.tiles_of(part, len(spans)), strict=True):
+            blocks = [[(plane.name, k, 0) for plane in planes] for k in (i, j)]
+            second = None if i == j else blocks[1]
+            layer[name, job] = (function, blocks[0], second, spans[i][0], spans[j][0], *more)
+            rows, columns = (spans[k][1] - spans[k][0] for k in (i, j))
+            pairs += rows * (rows - 1) // 2 if i == j else rows * columns
+        graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))
+        results = compute(*[Delayed(key, graph, layer=name) for key in layer])
+        yield Pass(part, list(results), pairs)
