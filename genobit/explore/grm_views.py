@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import holoviews as hv
-import ipywidgets
 import numpy as np
 
 from genobit.plots.grm import Arranged, draw_heatmap
 from genobit.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
 from genobit.plots.pixels import pair_at
 
-from .bridge import Home, as_widget
 from .selecting import Boxes, Picks
+from .view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,65 +22,16 @@ if TYPE_CHECKING:
     from genobit.plots.relationship import Measure
     from genobit.plots.samples import Colouring
 
-Frame = hv.streams.Stream.define("Frame", number=0)
+    from .bridge import Home
+
 Range = tuple[float, float]
 
 
-class View:
-    """A box in which one picture stands, or a sentence why there is none.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    """
-
-    name = ""
-    size = (480, 220)
-
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self._frame: Any = None
-        self.box = ipywidgets.VBox().add_class(f"genobit-grm-{self.name}")
-        self.say("…")
-
-    def say(self, text: str) -> None:
-        """Write a sentence in the place of the picture.
-
-        Parameters
-        ----------
-        text
-            Plain text.
-        """
-        self._frame = None
-        width, height = self.size
-        sentence = ipywidgets.Label(text)
-        self.box.children = (
-            ipywidgets.HBox(
-                [sentence],
-                layout={
-                    "width": f"{width}px",
-                    "height": f"{height}px",
-                    "border": "1px dashed #aaa",
-                    "margin": "10px",
-                    "padding": "10px",
-                    "align_items": "center",
-                    "justify_content": "center",
-                },
-            ),
-        )
-
-    def _build(self, picture: Callable[[int], Any]) -> None:
-        self._frame = Frame()
-        draw = hv.DynamicMap(picture, streams=[self._frame])
-        self.box.children = (as_widget(draw, self._home),)
-
-    def _redraw(self) -> None:
-        if self._frame is not None:
-            self._frame.event(number=self._frame.number + 1)
+class _GRMView(View):
+    css = "genobit-grm"
 
 
-class Heatmap(View):
+class Heatmap(_GRMView):
     """The clustered matrix; a box selects its rows and columns, a click its pair.
 
     Parameters
@@ -143,7 +93,7 @@ class Heatmap(View):
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         here = np.flatnonzero(np.isin(self._samples, self._selected))
         picture = draw_heatmap(self._arranged, here.tolist(), self._strip)
-        return picture.opts(framewise=False, hooks=[*_hooks(picture), self._boxes.hook])
+        return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
 
     def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
         ranks = np.arange(self._arranged.n_samples)
@@ -173,7 +123,7 @@ class _Ordered:
         return self._values[np.ix_(rows, columns)]
 
 
-class Scatter(View):
+class Scatter(_GRMView):
     """Samples along components; lasso and box select.
 
     Parameters
@@ -199,8 +149,8 @@ class Scatter(View):
         picture
             From `genobit.plots.pca_scatter`.
         """
-        drawn = picture.opts(hooks=[*_hooks(picture), self._picks.hook])
-        self.box.children = (as_widget(drawn, self._home),)
+        drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
+        self._show(drawn)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark samples.
@@ -213,7 +163,7 @@ class Scatter(View):
         self._picks.show(selected)
 
 
-class Histogram(View):
+class Histogram(_GRMView):
     """Counts of pairs; a box chooses a range, a click ends that.
 
     Parameters
@@ -262,10 +212,10 @@ class Histogram(View):
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         picture = draw_histogram(self._counted, between=self._between)
-        return picture.opts(framewise=False, hooks=[*_hooks(picture), self._boxes.hook])
+        return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
 
 
-class Pairs(View):
+class Pairs(_GRMView):
     """The table; a row selects its two samples.
 
     Parameters
@@ -299,8 +249,8 @@ class Pairs(View):
         # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
         self._picks = Picks(self._picked)
         picture = draw_pairs(table)
-        drawn = picture.opts(hooks=[*_hooks(picture), self._picks.hook])
-        self.box.children = (as_widget(drawn, self._home),)
+        drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
+        self._show(drawn)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Select the rows whose two samples are both selected.
@@ -318,7 +268,3 @@ class Pairs(View):
     def _picked(self, rows: list[int]) -> None:
         chosen = self.table.iloc[rows]
         self._chosen(np.unique(chosen[["samples_0", "samples_1"]].to_numpy()).tolist())
-
-
-def _hooks(picture: Any) -> list[Any]:
-    return list(picture.opts.get("plot").kwargs.get("hooks", []))

@@ -26,7 +26,7 @@ def drawn() -> None:
 def _undrawn(request, monkeypatch) -> None:
     if "drawn" not in request.fixturenames:
         monkeypatch.setattr(
-            "genobit.explore.grm_views.as_widget", lambda _view, _home: ipywidgets.HBox()
+            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
         )
 
 

@@ -1,0 +1,88 @@
+"""A place in an explorer where one picture stands, or a sentence why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import holoviews as hv
+import ipywidgets
+
+from .bridge import Home, as_widget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Frame = hv.streams.Stream.define("Frame", number=0)
+
+
+class View:
+    """A box in which one picture stands, or a sentence why there is none.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    """
+
+    #: The box has the CSS class "{css}-{name}".
+    css: ClassVar[str] = "genobit"
+    name = ""
+    size = (480, 220)
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._frame: Any = None
+        self.box = ipywidgets.VBox().add_class(f"{self.css}-{self.name}")
+        self.say("…")
+
+    def say(self, text: str) -> None:
+        """Write a sentence in the place of the picture.
+
+        Parameters
+        ----------
+        text
+            Plain text.
+        """
+        self._frame = None
+        width, height = self.size
+        sentence = ipywidgets.Label(text)
+        self.box.children = (
+            ipywidgets.HBox(
+                [sentence],
+                layout={
+                    "width": f"{width}px",
+                    "height": f"{height}px",
+                    "border": "1px dashed #aaa",
+                    "margin": "10px",
+                    "padding": "10px",
+                    "align_items": "center",
+                    "justify_content": "center",
+                },
+            ),
+        )
+
+    def _show(self, picture: Any) -> None:
+        """Put a picture in the box that stays as it is."""
+        self._frame = None
+        self.box.children = (as_widget(picture, self._home),)
+
+    def _build(self, picture: Callable[[int], Any]) -> None:
+        """Put a picture in the box that `_redraw` draws anew."""
+        self._frame = Frame()
+        draw = hv.DynamicMap(picture, streams=[self._frame])
+        self.box.children = (as_widget(draw, self._home),)
+
+    def _redraw(self) -> None:
+        if self._frame is not None:
+            self._frame.event(number=self._frame.number + 1)
+
+
+def hooks_of(picture: Any) -> list[Any]:
+    """Take the hooks that a picture has already, to which others are added.
+
+    Parameters
+    ----------
+    picture
+        A HoloViews object.
+    """
+    return list(picture.opts.get("plot").kwargs.get("hooks", []))
