@@ -1,0 +1,103 @@
+"""Comparisons of ranks, a register at a time.
+
+========================================  ================================================
+``signs_of(low, high, i, j)``               bytes -1, 0, 1 of value ``i + k`` against ``j + k``
+``larger_16(ranks, i, j)``                  16-bit lanes, all ones where ``i + k`` > ``j + k``
+``zero_16()``, ``store_16(array, i, a)``    16-bit lanes of nought, and ``array[i:] = a``
+========================================  ================================================
+
+Ranks are signed numbers of 16 or 32 bits: AVX2 compares no others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from genobit.simd import BYTE_LANES, Lanes, address, bytes_
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+shorts = Lanes(16, BYTE_LANES)
+
+
+def _larger(
+    context: Any,
+    builder: Any,
+    arrays: tuple[Any, Any],
+    values: tuple[Any, Any],
+    places: tuple[Any, Any],
+) -> Any:
+    """Flags: the ranks of the first array from the first place are larger than the second's."""
+    ranks = [
+        builder.load(
+            address(
+                context,
+                builder,
+                array,
+                value,
+                place,
+                ir.VectorType(ir.IntType(array.dtype.bitwidth), BYTE_LANES),
+            ),
+            align=array.dtype.bitwidth // 8,
+        )
+        for array, value, place in zip(arrays, values, places, strict=True)
+    ]
+    return builder.icmp_signed(">", *ranks)
+
+
+@intrinsic  # type: ignore[misc]
+def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
+    """Sign of the ranks from ``i`` less those from ``j``, as bytes -1, 0, 1.
+
+    ``low`` and ``high`` hold the same ranks, but the lowest and the highest number where one is
+    missing: it is then neither larger nor smaller than any, and its sign 0.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        below, above, here, there = arguments
+        kinds = signature.args[0], signature.args[1]
+        larger = _larger(context, builder, kinds, (below, above), (here, there))
+        smaller = _larger(context, builder, kinds, (below, above), (there, here))
+        # True widens to -1.
+        return builder.sub(
+            builder.sext(smaller, bytes_.vector), builder.sext(larger, bytes_.vector)
+        )
+
+    return bytes_(low, high, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
+    """All ones in the 16-bit lanes where ``ranks[i + k] > ranks[j + k]``, else nought."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, here, there = arguments
+        kind = signature.args[0]
+        flags = _larger(context, builder, (kind, kind), (array, array), (here, there))
+        return builder.sext(flags, shorts.vector)
+
+    return shorts(ranks, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def zero_16(typing: Any) -> Any:
+    """All lanes nought."""
+    generate: Callable[..., Any] = lambda *_: ir.Constant(shorts.vector, None)  # noqa: E731
+    return shorts(), generate
+
+
+@intrinsic  # type: ignore[misc]
+def store_16(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + BYTE_LANES] = value`` for a uint16 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments[:2], shorts.vector)
+        builder.store(arguments[2], pointer, align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, shorts), generate
