@@ -191,7 +191,7 @@ def of_planes(
         As for `of_values`.
     """
     if wanted.kernel not in {"auto", "table"} or _rule(wanted) in {"permutation", "exact"}:
-        values = [_dosages(planes, layout) for planes in operands]
+        values = [dosages(planes, layout) for planes in operands]
         return of_values(values, names, missing, wanted)
     chunked = [
         {name: _in_chunks(plane, edge(plane.shape[0], wanted)) for name, plane in planes.items()}
@@ -267,7 +267,7 @@ def _all_called(
     return called
 
 
-def _dosages(planes: Mapping[str, da.Array], layout: Layout) -> da.Array:
+def dosages(planes: Mapping[str, da.Array], layout: Layout) -> da.Array:
     """Float32 (variants, samples), NaN where a call is missing."""
     arrays = ordered(planes, layout)
     return da.map_blocks(
