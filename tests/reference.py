@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isnan
 from operator import mul
 
 import numpy as np
@@ -237,3 +238,52 @@ def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
     if not denominator:
         return [[float("nan")] * n for _ in rows]
     return [[float(Fraction(2 * sum(map(mul, a, b)), denominator)) for b in z] for a in z]
+
+
+def kendall_score(x: list[float], y: list[float]) -> int:
+    """Concordant less discordant pairs of observations, where neither of the two is missing."""
+    kept = [(p, q) for p, q in zip(x, y, strict=True) if not (isnan(p) or isnan(q))]
+    score = 0
+    for k, (p, q) in enumerate(kept):
+        for r, s in kept[:k]:
+            score += ((p > r) - (p < r)) * ((q > s) - (q < s))
+    return score
+
+
+def kendall_scores(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[list[int]]:
+    """`kendall_score` of each row of a with each row of b."""
+    return [[kendall_score(x, y) for y in b.tolist()] for x in a.tolist()]
+
+
+def kendall(variant: str, x: NDArray[np.generic], y: NDArray[np.generic]) -> float:
+    """tau-a, -b, -c, or Somers' D of x (d_rows) or y (d_columns), as published; NaN is missing."""
+    both = (x == x) & (y == y)  # noqa: PLR0124 - NaN alone is not itself
+    x, y = x[both], y[both]
+    n = len(x)
+    pairs = n * (n - 1) // 2
+    untied_x = sum(int(x[i] != x[j]) for i in range(n) for j in range(i))
+    untied_y = sum(int(y[i] != y[j]) for i in range(n) for j in range(i))
+    if not untied_x or not untied_y:
+        return float("nan")
+    score = kendall_score(x.tolist(), y.tolist())
+    levels = min(len(set(x.tolist())), len(set(y.tolist())))
+    return {
+        "a": score / pairs,
+        "b": score / (untied_x * untied_y) ** 0.5,
+        "c": 2 * score * levels / (n * n * (levels - 1)),
+        "d_rows": score / untied_y,
+        "d_columns": score / untied_x,
+    }[variant]
+
+
+def kendall_permuted(
+    x: NDArray[np.generic], y: NDArray[np.generic], orders: list[NDArray[np.integer]]
+) -> float:
+    """Share of the orders of y, the given one included, that score at least as far from 0."""
+    if (x == x[0]).all() or (y == y[0]).all():
+        return float("nan")
+    given = x.tolist()
+    observed = abs(kendall_score(given, y.tolist()))
+    scores = [kendall_score(given, y[order].tolist()) for order in orders]
+    further = sum(abs(score) >= observed for score in scores)
+    return (further + 1) / (len(orders) + 1)

@@ -1,0 +1,200 @@
+"""Eight packed pairs of ranks in a vector register: lanes of 32 or 64 bits that are sorted.
+
+=============================  ===========================================================
+``load_lanes(array, i)``         the next eight keys from ``array[i]``, int32 or int64
+``store_lanes(array, i, a)``     ``array[i:] = a``
+``merge_lanes(a, b)``            two sorted registers to the lower and the upper half of both
+``sort_block(array, i)``         128 keys to eight sorted runs of 16; exchanges that it takes
+``sum_lanes(a)``                 of all lanes, as int64
+=============================  ===========================================================
+
+Keys are signed, for compare instructions that know nothing else. 64-bit lanes are two registers
+where these have 256 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from genobit.simd import Lanes, address
+
+LANES = 8
+RUN = 16
+"""Keys of a run that `sort_block` leaves."""
+BLOCK = LANES * RUN
+
+
+def _lanes(array: Any) -> Lanes:
+    return Lanes(array.dtype.bitwidth, LANES)
+
+
+def _shuffled(builder: Any, a: Any, b: Any, source: list[int]) -> Any:
+    """Lanes of a (0 to 7) and b (8 to 15)."""
+    order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), source)
+    return builder.shuffle_vector(a, b, order)
+
+
+def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """The smaller and the larger of each lane."""
+    found = []
+    for name in ("smin", "smax"):
+        kind = ir.FunctionType(a.type, [a.type, a.type])
+        function = cgutils.get_or_insert_function(
+            builder.module, kind, f"llvm.{name}.v{LANES}i{a.type.element.width}"
+        )
+        found.append(builder.call(function, [a, b]))
+    return found[0], found[1]
+
+
+@intrinsic  # type: ignore[misc]
+def load_lanes(typing: Any, array: Any, index: Any) -> Any:
+    """The next eight keys from ``array[index]``."""
+    lanes = _lanes(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
+        return builder.load(pointer, align=lanes.bits // 8)
+
+    return lanes(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + 8] = value``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments[:2], value.vector)
+        builder.store(arguments[2], pointer, align=value.bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, value), generate
+
+
+@intrinsic  # type: ignore[misc]
+def sum_lanes(typing: Any, a: Any) -> Any:
+    """Sum of all lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = builder.sext(arguments[0], ir.VectorType(ir.IntType(64), LANES))
+        return _total(builder, wide)
+
+    return types.int64(a), generate
+
+
+def _total(builder: Any, wide: Any) -> Any:
+    kind = ir.FunctionType(ir.IntType(64), [wide.type])
+    name = f"llvm.vector.reduce.add.v{LANES}i64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [wide])
+
+
+@intrinsic  # type: ignore[misc]
+def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
+    """Two registers sorted upwards to their eight smaller and eight larger keys, both sorted.
+
+    Batcher's bitonic merge: the second turned round, then four steps that compare lanes 8, 4, 2
+    and 1 apart. Between steps keys only move as far as one instruction on two registers moves
+    them; the last two put them in order.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = arguments
+        second = _shuffled(builder, second, second, [7, 6, 5, 4, 3, 2, 1, 0])
+        first, second = _ordered(builder, first, second)
+        for front, back in (
+            ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
+            ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
+            ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
+        ):
+            moved = (
+                _shuffled(builder, first, second, front),
+                _shuffled(builder, first, second, back),
+            )
+            first, second = _ordered(builder, *moved)
+        low = _shuffled(builder, first, second, [0, 8, 1, 9, 4, 12, 5, 13])
+        high = _shuffled(builder, first, second, [2, 10, 3, 11, 6, 14, 7, 15])
+        found = (
+            _shuffled(builder, low, high, [0, 1, 2, 3, 8, 9, 10, 11]),
+            _shuffled(builder, low, high, [4, 5, 6, 7, 12, 13, 14, 15]),
+        )
+        return context.make_tuple(builder, signature.return_type, found)
+
+    return types.UniTuple(a, 2)(a, b), generate
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Eight registers as a square of keys, rows to columns."""
+    pairs = [
+        _shuffled(builder, rows[k], rows[k + 1], source)
+        for k in range(0, LANES, 2)
+        for source in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])
+    ]
+    quads = [
+        _shuffled(builder, pairs[k + half], pairs[k + half + 2], source)
+        for k in (0, 4)
+        for half in (0, 1)
+        for source in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])
+    ]
+    return [
+        _shuffled(builder, quads[k], quads[k + 4], source)
+        for source in ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15])
+        for k in range(4)
+    ]
+
+
+def network(start: int, size: int, step: int = 1) -> list[tuple[int, int]]:
+    """Comparisons of Batcher's odd-even merge sort of ``size`` keys, a power of two."""
+
+    def merged(first: int, count: int, gap: int) -> list[tuple[int, int]]:
+        if 2 * gap >= count:
+            return [(first, first + gap)]
+        halves = merged(first, count, 2 * gap) + merged(first + gap, count, 2 * gap)
+        between = range(first + gap, first + count - gap, 2 * gap)
+        return halves + [(k, k + gap) for k in between]
+
+    if size == 1:
+        return []
+    half = size // 2
+    return network(start, half) + network(start + half, half) + merged(start, size, step)
+
+
+def _exchanges(builder: Any, columns: list[Any]) -> Any:
+    """In each lane, pairs of registers of which the earlier has the larger key."""
+    # Four sums, so that the additions do not wait for each other.
+    sums = [ir.Constant(columns[0].type, None)] * 4
+    for k, later in enumerate(columns):
+        for h, earlier in enumerate(columns[:k]):
+            larger = builder.sext(builder.icmp_signed(">", earlier, later), later.type)
+            sums[h % 4] = builder.sub(sums[h % 4], larger)
+    return builder.add(builder.add(sums[0], sums[1]), builder.add(sums[2], sums[3]))
+
+
+@intrinsic  # type: ignore[misc]
+def sort_block(typing: Any, array: Any, index: Any) -> Any:
+    """Sort each run of 16 keys of ``array[index : index + 128]``; returns the exchanges it takes.
+
+    Turned so that a lane is a run: a sorting network is then minima and maxima of whole registers,
+    and every pair of a run is compared to count those that exchange places.
+    """
+    lanes = _lanes(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        base = address(context, builder, signature.args[0], *arguments, lanes.vector)
+        number, octets = ir.IntType(64), lanes.bits // 8
+        places = [builder.gep(base, [number(k)]) for k in range(RUN)]
+        rows = [builder.load(place, align=octets) for place in places]
+        columns = _transposed(builder, rows[0::2]) + _transposed(builder, rows[1::2])
+        exchanges = _exchanges(builder, columns)
+        for low, high in network(0, RUN):
+            columns[low], columns[high] = _ordered(builder, columns[low], columns[high])
+        for half in (0, 1):
+            done = _transposed(builder, columns[LANES * half : LANES * (half + 1)])
+            for place, row in zip(places[half::2], done, strict=True):
+                builder.store(row, place, align=octets)
+        return _total(builder, builder.sext(exchanges, ir.VectorType(number, LANES)))
+
+    return types.int64(array, types.intp), generate

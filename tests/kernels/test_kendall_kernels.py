@@ -1,0 +1,127 @@
+"""All kernels of Kendall scores against pairs counted one by one, scipy and each other."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from genobit.kernels.kendall import KERNELS, scores
+from genobit.kernels.knight import NARROW, ROWS
+from genobit.kernels.rank_lanes import network
+from genobit.kernels.ranks import ranked
+from genobit.kernels.ties import ties
+from tests.reference import kendall_scores
+
+MERGES = ("merge", "packed-merge")
+
+
+def values_of(seed: int, rows: int, n: int, levels: int, missing: float) -> np.ndarray:
+    """Rows that differ: every second has no ties, the last is constant."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, levels, (rows, n)).astype(float)
+    values[::2] += rng.random((len(values[::2]), n))
+    values[-1] = 1.0
+    values[rng.random((rows, n)) < missing] = np.nan
+    values[0] = rng.permutation(n)
+    return values
+
+
+def halves(kernel: str, ranks: np.ndarray) -> np.ndarray:
+    """The upper triangle of a kernel, which leaves the lower as it was."""
+    out = np.full((len(ranks), len(ranks)), -(2**40))
+    importlib.import_module(KERNELS[kernel]).score_pairs(ranks, ranks, True, out)
+    return np.triu(out)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(0, 70),
+    levels=st.sampled_from([1, 2, 3, 8, 1000]),
+    missing=st.sampled_from([0.0, 0.1, 0.8, 1.0]),
+)
+def test_scores__equal_pairs_counted_one_by_one(
+    kernel: str, seed: int, n: int, levels: int, missing: float
+) -> None:
+    values = values_of(seed, 5, n, levels, missing)
+    ranks, expected = ranked(values), np.array(kendall_scores(values, values))
+    np.testing.assert_array_equal(scores(ranks[:2], ranks[2:], kernel), expected[:2, 2:])
+    np.testing.assert_array_equal(halves(kernel, ranks), np.triu(expected))
+    np.testing.assert_array_equal(scores(ranks, kernel=kernel), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n", [127, 128, 129, 353, 2000])
+@pytest.mark.parametrize("levels", [3, 40, 10**6])
+def test_scores__are_those_of_scipy(kernel: str, n: int, levels: int) -> None:
+    values = values_of(n, 5, n, levels, 0.05 if n == 353 else 0.0)
+    found = scores(ranked(values), kernel=kernel)
+    for i, j in itertools.combinations(range(len(values)), 2):
+        kept = ~np.isnan(values[i]) & ~np.isnan(values[j])
+        x, y = values[i][kept], values[j][kept]
+        with np.errstate(all="ignore"):
+            tau = stats.kendalltau(x, y).statistic
+        pairs = len(x) * (len(x) - 1) / 2
+        tied = ties(ranked(np.stack([x, y]))).pairs
+        product = np.prod(pairs - tied)
+        expected = 0.0 if np.isnan(tau) else tau * np.sqrt(product)
+        assert found[i, j] == round(expected)
+
+
+@pytest.mark.parametrize("kernel", MERGES)
+@pytest.mark.parametrize("n", [NARROW - 1, NARROW, NARROW + 1, 65_534, 65_535, 65_536])
+def test_scores__where_the_width_of_ranks_and_keys_changes(kernel: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    values = np.vstack([np.arange(n), np.arange(n)[::-1], rng.permutation(n), np.arange(n) // 2])
+    found = scores(ranked(values), kernel=kernel)
+    pairs = n * (n - 1) // 2
+    assert found[0, 0] == pairs
+    assert found[0, 1] == -pairs
+    assert found[0, 2] == -found[1, 2]
+    tau = stats.kendalltau(values[0], values[2]).statistic
+    assert found[0, 2] == round(tau * pairs)
+    assert found[0, 3] == found[3, 3] == pairs - n // 2
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.01])
+def test_merges__agree_in_the_wide_keys(missing: float) -> None:
+    values = values_of(1, 6, NARROW + 10, 50, missing)
+    ranks = ranked(values)
+    np.testing.assert_array_equal(
+        scores(ranks, kernel="merge"), scores(ranks, kernel="packed-merge")
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
+    ranks = ranked(values_of(3, 2 * ROWS + 5, 40, 6, 0.02))
+    expected = scores(ranks, ranks, "naive")
+    np.testing.assert_array_equal(scores(ranks, ranks, kernel), expected)
+    np.testing.assert_array_equal(halves(kernel, ranks), np.triu(expected))
+    np.testing.assert_array_equal(scores(ranks[:3], ranks, kernel), expected[:3])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scores__from_many_threads_at_once(kernel: str) -> None:
+    tables = [ranked(values_of(seed, 20, 200, 9, 0.01)) for seed in range(8)]
+    alone = [scores(ranks, kernel=kernel) for ranks in tables]
+    with ThreadPoolExecutor(8) as pool:
+        for one, found in zip(
+            alone, pool.map(lambda r: scores(r, kernel=kernel), tables), strict=True
+        ):
+            np.testing.assert_array_equal(found, one)
+
+
+def test_network__sorts_all_zeros_and_ones() -> None:
+    keys = (np.arange(2**16)[:, None] >> np.arange(16)) & 1
+    for low, high in network(0, 16):
+        keys[:, [low, high]] = np.sort(keys[:, [low, high]], axis=1)
+    assert (np.diff(keys, axis=1) >= 0).all()
