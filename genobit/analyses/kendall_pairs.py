@@ -250,7 +250,8 @@ class Search:
             for part in self.parts():
                 table = pa.table(_named(part, names, self.question))
                 if writer is None:
-                    writer = pq.ParquetWriter(unfinished, table.schema)
+                    # With a schema of its own in the file, pyarrow reads no other metadata.
+                    writer = pq.ParquetWriter(unfinished, table.schema, store_schema=False)
                 writer.write_table(table)
             if writer is not None:
                 about = json.dumps({**attrs, "pairs_tested": self.tests})

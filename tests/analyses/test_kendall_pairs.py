@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control, kendalltau
+
+import genobit as gb
+from genobit.lazy import passes
+from genobit.network import PairTable
+from tests.cohorts import cohort, random_calls
+
+
+def expression(
+    variables: int, n: int, seed: int = 0, *, levels: int = 0, missing: float = 0.0
+) -> xr.DataArray:
+    """Noise and modules of 5 variables that follow one another; a constant variable."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(variables, n))
+    values[: 5 * (variables // 10)] += 1.5 * np.repeat(
+        rng.normal(size=(variables // 10, n)), 5, axis=0
+    )
+    if levels:
+        values = np.round(values * levels / 4)
+    values[rng.random(values.shape) < missing] = np.nan
+    values[-1] = 2.0
+    names = [f"g{k}" for k in range(variables)]
+    return xr.DataArray(values, dims=("gene", "sample"), coords={"gene": names})
+
+
+def all_pairs(expr: xr.DataArray) -> pd.DataFrame:
+    """Of all pairs tau-b, p and n by scipy, one after another."""
+    values = expr.values
+    rows = []
+    for i in range(len(values)):
+        for j in range(i + 1, len(values)):
+            both = ~(np.isnan(values[i]) | np.isnan(values[j]))
+            few = both.sum() < 2
+            tau, p = (np.nan,) * 2 if few else kendalltau(values[i][both], values[j][both])
+            rows.append((i, j, tau, p, both.sum()))
+    frame = pd.DataFrame(rows, columns=["gene_0", "gene_1", "tau", "pvalue", "n"])
+    known = frame["pvalue"].notna()
+    frame.loc[known, "qvalue"] = false_discovery_control(frame.loc[known, "pvalue"])
+    return frame
+
+
+CASES = [
+    {"variables": 40, "n": 25},
+    {"variables": 40, "n": 60},
+    {"variables": 30, "n": 50, "levels": 6},
+    {"variables": 30, "n": 45, "missing": 0.1},
+    {"variables": 30, "n": 40, "levels": 3, "missing": 0.3},
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+# scipy's 0.2 may be 0.19999999999999998, and ours 0.2: limits that no tau is equal to.
+@pytest.mark.parametrize(
+    ("min_abs", "fdr"), [(0.3003, 0.01), (None, 0.05), (0.2003, None), (0.1003, 1.0)]
+)
+def test_kendall_pairs__are_those_of_scipy(
+    case: dict, min_abs: float | None, fdr: float | None
+) -> None:
+    expr = expression(**case)
+    wanted = all_pairs(expr)
+    tested = int(wanted["tau"].notna().sum())
+    keep = wanted["tau"].notna()
+    if min_abs is not None:
+        keep &= wanted["tau"].abs() >= min_abs
+    if fdr is not None:
+        keep &= wanted["qvalue"] <= fdr
+    wanted = wanted[keep].reset_index(drop=True)
+    with gb.set_options(chunk_rows=7):
+        table = expr.genobit.kendall_pairs(min_abs, fdr)
+    found = table.to_pandas()
+    assert len(found) > 0
+    np.testing.assert_array_equal(
+        found[["gene_0", "gene_1", "n"]], wanted[["gene_0", "gene_1", "n"]]
+    )
+    np.testing.assert_allclose(found["tau"], wanted["tau"], rtol=0, atol=1e-14)
+    if fdr is not None:
+        np.testing.assert_allclose(found["pvalue"], wanted["pvalue"], rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(found["qvalue"], wanted["qvalue"], rtol=1e-9, atol=1e-300)
+    else:
+        assert "pvalue" not in found
+    assert table.attrs["pairs_tested"] == tested
+    assert found["name_0"].tolist() == [f"g{k}" for k in wanted["gene_0"]]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_qvalues__are_exactly_those_of_all_pvalues(case: dict) -> None:
+    expr = expression(**case)
+    full = expr.genobit.kendall("b", pvalue=True)
+    i, j = np.triu_indices(len(expr), 1)
+    p = full["pvalue"].values[i, j]
+    known = ~np.isnan(p)
+    q = np.full(p.shape, np.nan)
+    q[known] = false_discovery_control(p[known])
+    with gb.set_options(chunk_rows=6):
+        found = expr.genobit.kendall_pairs(None, 0.05).to_pandas()
+    stand = q <= 0.05
+    np.testing.assert_array_equal(found["gene_0"], i[stand])
+    np.testing.assert_array_equal(found["gene_1"], j[stand])
+    np.testing.assert_array_equal(found["pvalue"], p[stand])
+    np.testing.assert_array_equal(found["qvalue"], q[stand])
+    np.testing.assert_array_equal(found["tau"], full["tau"].values[i, j][stand])
+    np.testing.assert_array_equal(found["n"], full["n"].values[i, j][stand])
+
+
+@given(data=st.data())
+def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
+    data: st.DataObject,
+) -> None:
+    expr = expression(33, 30, levels=data.draw(st.sampled_from([0, 4])), missing=0.05)
+    once = expr.genobit.kendall_pairs(0.2, 0.1, kernel="naive").to_pandas()
+    rows = data.draw(st.integers(1, 40))
+    with pytest.MonkeyPatch.context() as patch, gb.set_options(chunk_rows=rows):
+        patch.setattr("genobit.analyses.kendall_pairs.JOBS", data.draw(st.integers(1, 9)))
+        again = expr.genobit.kendall_pairs(
+            0.2, 0.1, kernel=data.draw(st.sampled_from(["naive", "signs", "orders", "auto"]))
+        )
+    pd.testing.assert_frame_equal(once, again.to_pandas(), check_exact=True)
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_kendall_pairs__run_on_the_scheduler_that_is_active(scheduler: str) -> None:
+    expr = expression(24, 20)
+    once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    with dask.config.set(scheduler=scheduler), gb.set_options(chunk_rows=6):
+        again = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    pd.testing.assert_frame_equal(once, again, check_exact=True)
+
+
+@pytest.mark.distributed
+def test_kendall_pairs__run_on_a_cluster() -> None:
+    distributed = pytest.importorskip("distributed")
+    expr = expression(24, 20)
+    once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        gb.set_options(chunk_rows=6),
+    ):
+        again = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    pd.testing.assert_frame_equal(once, again, check_exact=True)
+
+
+def test_in_passes__holds_no_more_than_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    compute = passes.compute
+    monkeypatch.setattr(passes, "compute", lambda *a: sizes.append(len(a)) or compute(*a))
+    monkeypatch.setattr("genobit.analyses.kendall_pairs.JOBS", 4)
+    with gb.set_options(chunk_rows=5):
+        expression(25, 12).genobit.kendall_pairs(0.3)
+    assert sizes == [4, 4, 4, 3]
+
+
+def test_kendall_pairs__read_their_input_once() -> None:
+    expr = expression(24, 20)
+    reads: list[int] = []
+
+    def read(block: np.ndarray) -> np.ndarray:
+        reads.append(len(block))
+        return block
+
+    lazy = expr.chunk(gene=6).map_blocks(
+        lambda part: part.copy(data=read(part.values)), template=expr.chunk(gene=6)
+    )
+    with gb.set_options(chunk_rows=6):
+        lazy.genobit.kendall_pairs(0.3)
+    assert reads.count(6) == 4
+
+
+@pytest.mark.parametrize(
+    ("folder", "edges", "sum_of_500"),
+    [("all_leukemia", 391, 4430.08909863), ("nci60", 496, 8720.58954786)],
+)
+def test_network__has_as_many_edges_as_in_r(
+    folder: str, edges: int, sum_of_500: float, shared_data: Path
+) -> None:
+    """pcaPP::cor.fk on the 500 most variable genes."""
+    stored = np.load(shared_data / folder / f"{folder}.npz")
+    rows = np.loadtxt(shared_data / folder / "ref" / "top500var_rows.txt", dtype=int)
+    expr = xr.DataArray(
+        stored["values"], dims=("gene", "sample"), coords={"gene": stored["genes"].astype(str)}
+    ).isel(gene=rows)
+    table = expr.genobit.kendall_pairs(0.0, None)
+    tau = table.to_pandas()["tau"]
+    assert tau.sum() == pytest.approx(sum_of_500, abs=1e-6)
+    lines = (shared_data / folder / "ref" / "kendall_top500_network_R.tsv").read_text().splitlines()
+    wanted = dict(line.split("\t") for line in lines if "\t" in line)
+    for threshold in (0.3, 0.4, 0.5, 0.6, 0.7):
+        count = int(wanted[f"edges_abs_gt_{threshold}"])
+        # R's tau of exactly 1/2, two pairs of one set and one of the other, falls on either side.
+        above, equal = ((tau.abs() > threshold).sum(), (tau.abs() == threshold).sum())
+        assert above <= count <= above + equal
+        assert equal <= (2 if threshold == 0.5 else 0)
+    network = expr.genobit.kendall_pairs(min_abs=0.5, fdr=0.01)
+    assert edges == int(wanted["edges_abs_gt_0.5"])
+    assert len(network) == (tau.abs() >= 0.5).sum() == edges + (folder == "nci60")
+    degree = network.degree(isolated=True).to_numpy()
+    for entry in wanted["top10_degree_rows_at_0.5"].split():
+        row, count = map(int, entry.split(":"))
+        assert 0 <= degree[np.flatnonzero(rows == row)[0]] - count <= (folder == "nci60")
+
+
+def test_kendall_pairs__of_genotypes_are_those_of_the_matrix() -> None:
+    ds = cohort(random_calls(3, 30, 40, missing=0.05))
+    full = ds.genobit.kendall("b", pvalue=True)
+    i, j = np.triu_indices(30, 1)
+    tau = full["tau"].values[i, j]
+    with gb.set_options(chunk_rows=8):
+        table = ds.genobit.kendall_pairs(0.2, None)
+        tested = ds.genobit.kendall_pairs(0.1, 1.0).to_pandas()
+    found = table.to_pandas()
+    stand = np.abs(tau) >= 0.2
+    np.testing.assert_array_equal(found["variants_0"], i[stand])
+    np.testing.assert_array_equal(found["tau"], tau[stand])
+    np.testing.assert_array_equal(found["n"], full["n"].values[i, j][stand])
+    np.testing.assert_array_equal(tested["pvalue"], full["pvalue"].values[i, j][np.abs(tau) >= 0.1])
+
+
+def test_parquet__is_streamed_and_has_the_same_pairs(tmp_path: Path) -> None:
+    expr = expression(40, 25)
+    wanted = expr.genobit.kendall_pairs(0.3, None)
+    with gb.set_options(chunk_rows=7):
+        path = expr.genobit.kendall_pairs(0.3, None, parquet=tmp_path / "pairs.parquet")
+    assert path == tmp_path / "pairs.parquet"
+    found = PairTable.from_parquet(path)
+    again = found.to_pandas().sort_values(["gene_0", "gene_1"], ignore_index=True)
+    pd.testing.assert_frame_equal(again, wanted.to_pandas(), check_dtype=False)
+    assert found.attrs == wanted.attrs
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs.parquet"]
+
+
+def test_parquet__with_fdr_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"parquet= streams pairs .* give fdr=None"):
+        expression(10, 10).genobit.kendall_pairs(0.3, 0.01, parquet=tmp_path / "pairs.parquet")
+
+
+def test_parquet__that_fails_leaves_nothing(tmp_path: Path) -> None:
+    expr = expression(10, 10, missing=0.3)
+    with pytest.raises(ValueError, match="missing='refuse'"):
+        expr.genobit.kendall_pairs(0.3, None, missing="refuse", parquet=tmp_path / "pairs.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_pairs__that_do_not_fit_are_refused_before_anything_is_computed() -> None:
+    expr = expression(100, 10).chunk()
+    with (
+        gb.set_options(eager_limit=100_000),
+        dask.config.set(scheduler=lambda *_, **__: pytest.fail("computed")),
+        pytest.raises(MemoryError, match=r"all pairs are asked for, 4,950 stand in it"),
+    ):
+        expr.genobit.kendall_pairs(None, None)
+
+
+def test_pairs__that_do_not_fit_are_refused_once_they_do_not() -> None:
+    with (
+        gb.set_options(eager_limit=10_000, chunk_rows=10),
+        pytest.raises(MemoryError, match=r"of [\d,]+ pairs so far, [\d,]+ stand in it"),
+    ):
+        expression(100, 10).genobit.kendall_pairs(0.1, None)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        ({"min_abs": 1.5}, ValueError, r"min_abs=1.5 is outside \[0, 1\]"),
+        ({"min_abs": -0.1}, ValueError, r"min_abs=-0.1 is outside"),
+        ({"min_abs": "0.5"}, TypeError, "min_abs='0.5' is not a number"),
+        ({"fdr": 0}, ValueError, r"fdr=0 is outside \(0, 1\]"),
+        ({"fdr": float("nan")}, ValueError, "fdr=nan is not a finite number"),
+        ({"kernel": "fast"}, ValueError, "kernel='fast'"),
+        ({"names": "symbol"}, ValueError, r"names='symbol' is no coordinate along 'gene'"),
+        ({"dim": "cell"}, ValueError, "dim='cell'"),
+    ],
+)
+def test_kendall_pairs__refuses_what_makes_no_sense(
+    limits: dict, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        expression(10, 10).genobit.kendall_pairs(**limits)
+
+
+def test_names__are_a_coordinate_or_positions() -> None:
+    expr = expression(20, 20).assign_coords(symbol=("gene", ["A", "B"] * 10))
+    named = expr.genobit.kendall_pairs(0.3, None, names="symbol")
+    assert named.names[:4].tolist() == ["A", "B", "A (2)", "B (2)"]
+    bare = expr.drop_vars(["gene", "symbol"]).genobit.kendall_pairs(0.3, None)
+    assert bare.names[:3].tolist() == ["0", "1", "2"]
+
+
+def test_progress__is_a_bar_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with gb.set_options(chunk_rows=5):
+        expression(20, 12).genobit.kendall_pairs(0.3, progress=True)
+    assert "10/10" in capsys.readouterr().err
+    expression(20, 12).genobit.kendall_pairs(0.3)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variables", [1, 2])
+def test_kendall_pairs__of_few_variables(variables: int) -> None:
+    table = expression(12, 12).isel(gene=slice(variables)).genobit.kendall_pairs(0.0, 1.0)
+    assert len(table) == variables - 1
+    assert table.attrs["pairs_tested"] == variables - 1
