@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.kernels.kendall_costs import chosen_kernel, costs
 from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+__all__ = ["KERNELS", "chosen_kernel", "costs", "scores"]
 
 KERNELS = {
     "naive": "genobit.kernels.naive_kendall",

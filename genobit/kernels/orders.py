@@ -11,6 +11,7 @@ does not grow with the square of the observations.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from genobit.kernels.order_tables import (
     sign_units,
 )
 from genobit.kernels.ranks import missing
+from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +61,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
         return
     rows = a if (order == np.arange(order.size)).all() else a[order]
     edges = np.searchsorted(kinds[order], [0, 1, 2, 3])
-    for kind, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for kind, (start, stop) in enumerate(itertools.pairwise(edges)):
         if start == stop:
             continue
         part = out[start:stop] if rows is a else np.empty((stop - start, b.shape[0]), np.int64)
@@ -76,13 +78,12 @@ def _in_order(a: NDArray[Any], order: NDArray[np.intp], out: NDArray[np.int64]) 
     """Rows by kind, so that the triangle is one of each kind with itself and those after it."""
     ordered = np.empty_like(out)
     score_pairs(a[order], a[order], True, ordered)
-    lower = np.tril_indices(order.size, -1)
-    ordered[lower] = ordered.T[lower]
+    mirror(ordered, 0, 0, ordered)
     out[np.ix_(order, order)] = ordered
 
 
 def _kinds(ranks: NDArray[Any]) -> NDArray[np.int8]:
-    """Of each variable 0 where no observation is tied, 1 where some are, 2 where some are missing."""
+    """Of each variable 0, 1 where some observations are tied, 2 where some are missing."""
     none = (ranks == missing(ranks)).any(axis=1)
     # Dense ranks without ties go up to n - 1.
     tied = ranks.max(axis=1, initial=0) < ranks.shape[1] - 1
@@ -100,8 +101,8 @@ def _score(
         first = top // COLUMNS if upper else 0
         diagonal = top - first * COLUMNS if upper else -(2**62)
         part = out[top : top + ROWS, first * COLUMNS :]
-        chosen = tuple(side[first:] for side in columns)
-        _score_rows(_lanes(rows, shape.height), *chosen, shape, diagonal, part)
+        low, high = (side[first:] for side in columns)
+        _score_rows(_lanes(rows, shape.height), low, high, shape, diagonal, part)
     if shape is STRICT:
         # Pairs that agree, twice, less the pairs that are not tied: those that agree or do not.
         out[:] *= 2
@@ -128,9 +129,7 @@ def _lanes(ranks: NDArray[Any], height: int) -> NDArray[Any]:
     return out
 
 
-def _panels(
-    ranks: NDArray[Any], panels: int, height: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _panels(ranks: NDArray[Any], panels: int, height: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Ranks (columns, n) -> two of signed (panels, observations, COLUMNS).
 
     Where there is no observation, and past the last, the lowest number and the highest: such a
@@ -171,7 +170,7 @@ def _score_rows(
         aligned((rows, COLUMNS), np.uint8),
         aligned((rows, COLUMNS), np.uint16),
     )
-    tables = (shape.height, shape.pairs, shape.starts, shape.seconds)
+    tables = (shape.height, shape.states, tuple(shape.first), tuple(shape.both))
     at = (0, 0)
     while at[0] >= 0:
         count, at = _units(ranks.shape[0], shape.height, *at, units)

@@ -116,9 +116,7 @@ def _sign_planes(
 
 
 @njit
-def _signs(
-    twice: NDArray[Any], n: int, absent: Any, first: int, signs: NDArray[np.int8]
-) -> None:
+def _signs(twice: NDArray[Any], n: int, absent: Any, first: int, signs: NDArray[np.int8]) -> None:
     """Signs -1, 0, 1 of the pairs from ``first``."""
     at = 0
     distance, i = first // n + 1, first % n
