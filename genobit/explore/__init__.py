@@ -9,9 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import xarray as xr
 
+    from genobit.network import PairTable
+
     from .grm import GRMExplorer
+    from .kendall import KendallExplorer
     from .ld import LDExplorer
 
 
@@ -29,7 +34,7 @@ class Explore:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .ld(), .grm()"
+        return "genobit explorers: .ld(), .grm(), .kendall()"
 
     def ld(self, **initial: Any) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
@@ -69,3 +74,60 @@ class Explore:
         from .grm import GRMExplorer
 
         return GRMExplorer(self._ds, grm, pcs, **initial)
+
+    def kendall(self, pairs: PairTable | None = None, **initial: Any) -> KendallExplorer:
+        """Explore which variants are correlated by rank: a threshold, and the network it makes.
+
+        Parameters
+        ----------
+        pairs
+            Result of `.genobit.kendall_pairs()` of these variants. By default it is computed.
+        **initial
+            Traits of `KendallExplorer` to begin with, such as `min_abs=0.8`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .kendall import KendallExplorer
+
+        return KendallExplorer(self._ds, pairs, **initial)
+
+
+class ExploreArray:
+    """The explorers of one DataArray: `expr.genobit.explore`.
+
+    Parameters
+    ----------
+    da
+        Variables and observations.
+    """
+
+    def __init__(self, da: xr.DataArray) -> None:
+        self._da = da
+
+    def __repr__(self) -> str:
+        """List what can be explored."""
+        return "genobit explorers: .kendall()"
+
+    def kendall(
+        self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
+    ) -> KendallExplorer:
+        """Explore which variables are correlated by rank: a threshold, and the network it makes.
+
+        Parameters
+        ----------
+        pairs
+            Result of `.genobit.kendall_pairs()` of these variables. By default it is computed.
+        dim
+            The dimension of the observations, where its name does not say so.
+        **initial
+            Traits of `KendallExplorer` to begin with, such as `min_abs=0.8`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .kendall import KendallExplorer
+
+        return KendallExplorer(self._da, pairs, dim, **initial)

@@ -148,3 +148,23 @@ def row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
         From left to right.
     """
     return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "center"})
+
+
+def dropdown(text: str, options: list[tuple[str, Any]], width: str) -> ipywidgets.Dropdown:
+    """Make a list to choose from, with its name before it.
+
+    Parameters
+    ----------
+    text
+        What is chosen.
+    options
+        Texts and values.
+    width
+        In CSS.
+    """
+    return ipywidgets.Dropdown(
+        options=options,
+        description=text,
+        style={"description_width": "initial"},
+        layout={"width": width},
+    )

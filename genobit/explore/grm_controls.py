@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .controls import linked, row
+from .controls import dropdown, linked, row
 
 if TYPE_CHECKING:
     from .grm import GRMExplorer
@@ -25,29 +25,20 @@ def grm_controls(explorer: GRMExplorer) -> tuple[ipywidgets.HBox, ...]:
 
 def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
     relations = explorer.relations
-    method = _dropdown(
+    method = dropdown(
         "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
     )
     names = {"": "nothing"} | {
         name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
     }
-    colour = _dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
+    colour = dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
     components = [(f"PC{k}", k) for k in range(1, relations.n_components + 1)]
-    x, y = (_dropdown(axis, components, "110px") for axis in ("x", "y"))
+    x, y = (dropdown(axis, components, "110px") for axis in ("x", "y"))
     return row(
         linked(explorer, "method", method),
         linked(explorer, "colour_by", colour),
         linked(explorer, "component_x", x),
         linked(explorer, "component_y", y),
-    )
-
-
-def _dropdown(text: str, options: list[tuple[str, Any]], width: str) -> ipywidgets.Dropdown:
-    return ipywidgets.Dropdown(
-        options=options,
-        description=text,
-        style={"description_width": "initial"},
-        layout={"width": width},
     )
 
 
@@ -99,4 +90,4 @@ def pair_filter(explorer: GRMExplorer) -> ipywidgets.Widget:
         ("the selection with anybody", "any"),
         ("the selection", "both"),
     ]
-    return linked(explorer, "pairs_of", _dropdown("closest pairs of", options, "300px"))
+    return linked(explorer, "pairs_of", dropdown("closest pairs of", options, "300px"))

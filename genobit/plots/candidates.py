@@ -63,6 +63,8 @@ class Candidates:
 
     @cached_property
     def _by_qvalue(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.qvalue is None:
+            raise ValueError("these pairs have no q-values; ask kendall_pairs for fdr=1.0")
         order = np.argsort(self.qvalue, kind="stable")  # NaN last
         return order, self.qvalue[order]
 

@@ -12,7 +12,15 @@ import xarray as xr
 from .clusters import Tree, cluster
 from .pca import colour_options
 from .samples import Colouring, colouring
-from .style import NO_VALUE_COLOUR, ORANGE_TO_PURPLE, Scale, number, palette, plain_frame
+from .style import (
+    NO_VALUE_COLOUR,
+    ORANGE_TO_PURPLE,
+    SELECTED_COLOUR,
+    Scale,
+    number,
+    palette,
+    plain_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +65,11 @@ class Ordered:
         """Variables on each side."""
         return len(self.names)
 
+    @property
+    def named(self) -> bool:
+        """Whether there is room for all names along the axes."""
+        return self.size <= NAMED
+
     def pair_at(self, x: float, y: float) -> tuple[int, int] | None:
         """Find the two variables under a point, if it is on the matrix and off the diagonal.
 
@@ -82,8 +95,8 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
 
     Returns
     -------
-        hv.Image, the colours from -1 to 1 with white at 0. The order is that of average linkage
-        of tau. Variables that have no tau with any other stand last, in grey, as the diagonal does.
+        hv.Image * hv.Rectangles. Colours go from -1 to 1 with white at 0; the order is that of
+        average linkage of tau. What has no tau is grey, variables without any stand last.
 
     Raises
     ------
@@ -93,19 +106,21 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
     Examples
     --------
     >>> tau = xr.DataArray([[np.nan, 0.5], [0.5, np.nan]], dims=("gene_0", "gene_1"), name="tau")
-    >>> kendall_heatmap(tau).bounds.lbrt()
+    >>> kendall_heatmap(tau).Image.I.bounds.lbrt()
     (-0.5, -0.5, 1.5, 1.5)
     """
     return draw_heatmap(order(tau))
 
 
-def order(tau: xr.DataArray | xr.Dataset) -> Ordered:
+def order(tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None) -> Ordered:
     """Bring tau into memory and put its variables in the order in which they are drawn.
 
     Parameters
     ----------
     tau
         As `kendall_heatmap` takes it.
+    names
+        Of the variables; by default their labels.
 
     Raises
     ------
@@ -123,7 +138,8 @@ def order(tau: xr.DataArray | xr.Dataset) -> Ordered:
     values = values[[name for name in ("tau", "pvalue", "n") if name in values]].compute()
     matrix = values["tau"].values
     above = matrix[np.triu_indices(len(matrix), 1)].astype("f8")
-    return Ordered(values, variable_names(values["tau"]), cluster(matrix, above))
+    names = variable_names(values["tau"]) if names is None else names
+    return Ordered(values, names, cluster(matrix, above))
 
 
 def variable_names(tau: xr.DataArray) -> np.ndarray:
@@ -159,12 +175,12 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
 
     Returns
     -------
-        hv.Image, and with `marked` hv.Image * hv.Rectangles.
+        hv.Image * hv.Rectangles (what is marked).
     """
     size, tree = ordered.size, ordered.tree
     tau = ordered.values["tau"].values[np.ix_(tree.order, tree.order)].astype("f4")
     nothing = bool(np.isnan(tau).all())  # HoloViews warns of a picture of nothing but NaN
-    named = size <= NAMED
+    named = ordered.named
     ticks = [(k, _short(ordered.names[v])) for k, v in enumerate(tree.order)] if named else None
     image = hv.Image(
         np.full_like(tau, -9) if nothing else tau[::-1],
@@ -196,19 +212,17 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
         toolbar="above",
         hooks=[plain_frame, _pair_hook(ordered)],
     )
-    if marked is None:
-        return image
-    at = tree.rank[list(marked)]
-    cells = [(a - 0.5, b - 0.5, a + 0.5, b + 0.5) for a, b in (at, at[::-1])]
-    frames = hv.Rectangles(cells, ["x0", "y0", "x1", "y1"], label="Marked")
-    return image * frames.opts(
-        fill_alpha=0, line_color="#111111", line_width=2, default_tools=[], show_legend=False
+    at = tree.rank[list(marked or ())]
+    cells = [(a - 0.5, b - 0.5, a + 0.5, b + 0.5) for a, b in (at, at[::-1])] if marked else []
+    frames = hv.Rectangles(cells, ["x0", "y0", "x1", "y1"], label="Marked").opts(
+        fill_alpha=0, line_color=SELECTED_COLOUR, line_width=2, default_tools=[]
     )
+    return (image * frames).opts(show_legend=False, framewise=True)
 
 
 def _title(ordered: Ordered) -> str:
     text = f"τ of {number(ordered.size, 'variable')}, clustered"
-    return text if ordered.size <= NAMED else f"{text}; names in the hover"
+    return text if ordered.named else f"{text}; names in the hover"
 
 
 def _short(name: str, most: int = 14) -> str:

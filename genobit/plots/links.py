@@ -79,6 +79,18 @@ class Links:
         keep = inside[self.first] & inside[self.second]
         return links_of(rows_of(self.pairs, keep), self.seed)
 
+    def of_variable(self, variable: int) -> Links:
+        """Keep the edges of one variable.
+
+        Parameters
+        ----------
+        variable
+            Its place in the data.
+        """
+        here = np.flatnonzero(self.variables == variable)
+        keep = np.isin(self.first, here) | np.isin(self.second, here)
+        return links_of(rows_of(self.pairs, keep), self.seed)
+
     def backbone(self, limit: int) -> np.ndarray:
         """Choose the edges to draw: those that hold each component together, then the strongest.
 

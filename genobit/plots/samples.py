@@ -88,6 +88,32 @@ def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict
     return {name: v for name, v in found.items() if name not in _NOT_COLOURS and _says_much(v)}
 
 
+def labels_along(ds: xr.Dataset, dim: str) -> dict[str, np.ndarray]:
+    """Collect the labels along a dimension that can colour what stands there.
+
+    Parameters
+    ----------
+    ds
+        With labels along the dimension, or without.
+    dim
+        Its name.
+
+    Returns
+    -------
+        Name -> values. What names one by one is left out.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> genes = {"gene": ["MYC", "MAX"], "chromosome": ("gene", ["8", "14"])}
+    >>> list(labels_along(xr.Dataset(coords=genes | {"strand": ("gene", [1, -1])}), "gene"))
+    ['chromosome', 'strand']
+    """
+    found = {str(k): v.values for k, v in ds.variables.items() if v.dims == (dim,)}
+    unwanted = {dim, f"{dim}_id", f"{dim.removesuffix('s')}_id", *_NOT_COLOURS}
+    return {name: v for name, v in found.items() if name not in unwanted and _says_much(v)}
+
+
 def _says_much(values: np.ndarray) -> bool:
     if values.dtype.kind not in "biufOUT":
         return False

@@ -1,0 +1,424 @@
+"""The Kendall explorer: a threshold, and the network, heatmap, table and scatters that follow."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.plots.edges import LISTED, strongest_edges
+from genobit.plots.kendall import pair_scatter
+from genobit.plots.network import colours_of
+from genobit.plots.samples import Colouring, colouring
+from genobit.plots.style import number
+
+from .bridge import Coalesced, start_bokehjs
+from .correlated import Correlated, Scene
+from .explorer import Explorer, in_words
+from .kendall_controls import kendall_controls
+from .kendall_views import Edges, Heatmap, Histogram, Network, Pair, Scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    import xarray as xr
+
+    from genobit.network import PairTable
+    from genobit.plots.candidates import Candidates
+
+#: |tau| to begin with.
+MIN_ABS = 0.6
+#: Seconds that a threshold has to stay before its network is arranged and drawn.
+REST = 0.15
+
+
+class KendallExplorer(Explorer):
+    """Correlated variables, as widget and as traits.
+
+    Parameters
+    ----------
+    data
+        Variables and observations, or genotypes, packed or not.
+    pairs
+        Result of `.genobit.kendall_pairs()` of the same data; by default it is computed.
+    dim
+        The dimension of the observations, where its name does not say so.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    threshold_by
+        What makes an edge: "tau" (`min_abs`) or "fdr".
+    min_abs
+        The least |tau| of an edge.
+    fdr
+        The largest q-value of an edge.
+    floor
+        The least |tau| of the edges that are held: neither slider shows weaker ones.
+    colour_by, colour_points_by
+        A label of the variables, "" for their community; a label of the observations, "" for none.
+    pair
+        Places of the two variables in the scatter, ascending, or None.
+    variable
+        Place of the variable whose edges the table lists, None for all.
+    opened
+        Places of the variables of the community that is opened, None for all.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two variables, or `pairs` is of others.
+    """
+
+    css = "genobit-kendall"
+    threshold_by = traitlets.Enum(("tau", "fdr"), "tau")
+    min_abs = traitlets.Float(MIN_ABS, min=0.0, max=1.0)
+    fdr = traitlets.Float(0.01, min=0.0, max=1.0)
+    floor = traitlets.Float(0.0)
+    has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
+    colour_by = traitlets.Unicode("")
+    colour_points_by = traitlets.Unicode("")
+    pair: Any = traitlets.Tuple(
+        traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
+    )
+    variable: Any = traitlets.Int(None, allow_none=True)
+    opened: Any = traitlets.Tuple(default_value=None, allow_none=True)
+
+    def __init__(
+        self,
+        data: xr.DataArray | xr.Dataset,
+        pairs: PairTable | None = None,
+        dim: Hashable | None = None,
+        **initial: Any,
+    ) -> None:
+        self.correlated = Correlated(data, pairs, dim)
+        self._asked = "min_abs" in initial
+        self._candidates: Candidates | None = None
+        self._rows = np.empty(0, dtype="i8")
+        self._scene: Scene | None = None
+        self._wanted: object = None
+        self._pair_found: tuple[Any, ...] | None = None
+        self._stale = {"candidates", "pair"}
+        super().__init__(**initial)
+        self._later = Coalesced(self._home, self.refresh)
+        self._make_parts()
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        if self._home.loop is not None:
+            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
+                start_bokehjs()
+        self.refresh()
+
+    def _make_parts(self) -> None:
+        choose = self._choose
+        self._network = Network(self._home, choose, self._choose_variable, self._open)
+        self._heatmap = Heatmap(self._home, choose)
+        self._histogram = Histogram(self._home)
+        self._scatter = Scatter(self._home)
+        self._table = Edges(self._home, self.correlated.variable, choose)
+        self._count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
+        self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
+        self.controls = kendall_controls(self)
+        lists = [self._histogram.box, self._table_line, self._table.box]
+        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
+        self.children = (
+            *self.controls,
+            self._status_line,
+            self._count_line,
+            ipywidgets.HBox([self._network.box, self._heatmap.box], layout=wrapping),
+            ipywidgets.HBox([ipywidgets.VBox(lists), self._scatter.box], layout=wrapping),
+        )
+
+    # What the reader can take away.
+
+    @property
+    def pairs(self) -> PairTable:
+        """The edges of the threshold."""
+        if self._candidates is None:
+            raise ValueError("there are no edges yet; wait until the status line says so")
+        return self._candidates.table(self._rows)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the edges of the threshold to a new file.
+
+        Parameters
+        ----------
+        path
+            Where to; its ending says how: .csv, .graphml, .cyjs or .json (Cytoscape), .parquet.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no edge, or the ending says nothing.
+        FileExistsError
+            If there is such a file already.
+        """
+        pairs = self.pairs
+        if not len(pairs):
+            raise ValueError("there is no edge to save; lower the threshold first")
+        target = Path(path).expanduser().absolute()
+        writers = {
+            ".csv": lambda file: pairs.to_pandas().to_csv(file, index=False),
+            ".graphml": pairs.to_graphml,
+            ".cyjs": pairs.to_cytoscape,
+            ".json": pairs.to_cytoscape,
+            ".parquet": pairs.to_parquet,
+        }
+        if target.suffix not in writers:
+            raise ValueError(
+                f"{target.name} does not say what to write; end it with {', '.join(writers)}"
+            )
+        if target.exists():
+            raise FileExistsError(f"{target} exists already; choose another name")
+        writers[target.suffix](target)
+        self.status = f"Saved {number(len(pairs), 'edge')} to {target}"
+        return target
+
+    def close_community(self) -> None:
+        """Show all communities again."""
+        self.opened = None
+
+    def list_all(self) -> None:
+        """List the edges of all variables in the table."""
+        self.variable = None
+
+    # Traits in words.
+
+    @traitlets.validate("colour_by")
+    def _check_colour(self, proposal: Any) -> str:
+        return _one_of("colour_by", proposal["value"], self.correlated.variable_labels)
+
+    @traitlets.validate("colour_points_by")
+    def _check_colour_of_points(self, proposal: Any) -> str:
+        labels = self.correlated.observation_labels
+        return _one_of("colour_points_by", proposal["value"], labels)
+
+    @traitlets.validate("pair", "variable", "opened")
+    def _check_places(self, proposal: Any) -> Any:
+        value, name = proposal["value"], proposal["trait"].name
+        if value is None:
+            return None
+        places = np.atleast_1d(np.asarray(value, dtype="i8"))
+        last = self.correlated.n_variables - 1
+        if len(places) and not 0 <= places.min() <= places.max() <= last:
+            raise traitlets.TraitError(f"{name} is {value}, and the variables are 0 to {last}")
+        if name == "variable":
+            return int(value)
+        places = np.unique(places)
+        if name == "pair" and len(places) != 2:
+            raise traitlets.TraitError(f"pair is {value}; a pair is two variables")
+        return tuple(places.tolist())
+
+    def _on_trait(self, change: Any) -> None:
+        self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
+        self._later()
+
+    # Computing, on a thread of its own; drawing, at home.
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if "candidates" in stale:
+            what = f"τ of all pairs of {number(self.correlated.n_variables, 'variable')}"
+            self._work(what, self.correlated.candidates, self._got_candidates)
+        if self._candidates is not None:
+            if stale & {"edges", "scene"}:
+                self._try(self._cut if "edges" in stale else self._ask_scene)
+            elif self._scene is not None:
+                self._try(self._draw_scene, stale)
+        if "pair" in stale:
+            self._ask_pair()
+        elif "points" in stale:
+            self._try(self._draw_pair)
+
+    def _got_candidates(self, result: Any, seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._said = f"Error: {in_words(result)}"
+            self._say_in_all("There is nothing to draw: see the message above.")
+            return
+        self._candidates = held = result
+        self.has_fdr = held.qvalue is not None
+        self.floor = held.floor
+        if not self._asked or self.min_abs < held.floor:
+            self.min_abs = held.first_look(MIN_ABS if not self._asked else held.floor)
+        text = f"{number(held.tested, 'pair')} tested, {number(len(held.strength), 'edge')} held"
+        if held.floor:
+            text += f": all of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
+        self._said = f"{text}; ready in {seconds:.1f} s"
+        self._cut()
+
+    def _cut(self) -> None:
+        """Count the edges of the threshold at once; the network follows when it is arranged."""
+        held = self._candidates
+        by_tau = self.threshold_by == "tau"
+        self._rows = held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
+        if not len(self._rows):
+            self._say_empty()
+            return
+        degree = held.degree(self._rows)
+        self._count_line.value = (
+            f"<b>{number(len(self._rows), 'edge')}</b> of "
+            f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
+        )
+        self._histogram.draw(degree)
+        self._ask_scene()
+
+    def _condition(self) -> str:
+        if self.threshold_by == "tau":
+            return f"|τ| ≥ {self.min_abs:.2f}"
+        text = f"FDR ≤ {self.fdr:.2g}"
+        return f"{text} and |τ| ≥ {self.floor:.2f}" if self.floor else text
+
+    def _say_empty(self) -> None:
+        held = self._candidates
+        self._scene, self._wanted = None, None
+        self._count_line.value = f"<b>0 edges</b>, {self._condition()}"
+        if not len(held.strength):
+            text = f"No pair of variables has |τ| ≥ {held.floor:.2f}: there is no network."
+        elif self.threshold_by == "tau":
+            text = (
+                f"No pair has |τ| ≥ {self.min_abs:.2f}: move the slider to the left. "
+                f"The strongest pair has {held.strength[0]:.3f}."
+            )
+        else:
+            text = (
+                f"No pair has an FDR of {self.fdr:.2g} or less: move the slider to the right. "
+                f"The smallest is {np.nanmin(held.qvalue):.2g}."
+            )
+        self._say_in_all(text)
+
+    def _say_in_all(self, text: str) -> None:
+        self._network.say(text)
+        for view in (self._heatmap, self._histogram, self._table):
+            view.say("There is no edge to show.")
+        self._table_line.value = ""
+
+    def _ask_scene(self) -> None:
+        self._wanted = wanted = object()
+        held, rows, opened = self._candidates, self._rows, self.opened
+
+        def work() -> tuple[object, Scene | None]:
+            # A slider that is moving shows counts alone: of two checks the second is for its rest.
+            if wanted is self._wanted and self._home.loop is not None:
+                time.sleep(REST)
+            if wanted is not self._wanted:
+                return wanted, None
+            return wanted, self.correlated.scene(held.table(rows), opened)
+
+        self._work("the network", work, self._got_scene)
+
+    def _got_scene(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            raise result
+        wanted, scene = result
+        if wanted is self._wanted and scene is not None:
+            self._scene = scene
+            self._draw_scene({"colour", "heatmap", "listed"})
+
+    def _draw_scene(self, stale: set[str]) -> None:
+        scene = self._scene
+        if "colour" in stale:
+            labels = self.correlated.variable_labels
+            chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
+            self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
+        elif "pair" in stale:
+            self._network.mark(self.pair)
+        if "heatmap" in stale:
+            self._heatmap.draw(scene.ordered, scene.heatmap, self.pair)
+        elif "pair" in stale:
+            self._heatmap.mark(self.pair)
+        if "listed" in stale:
+            self._list_edges()
+        elif "pair" in stale:
+            self._table.mark(self.pair)
+
+    def _list_edges(self) -> None:
+        scene = self._scene
+        links, name = scene.shown, ""
+        if self.variable is not None:
+            links = scene.links.of_variable(self.variable)
+            name = f" of {self.correlated.names[self.variable]}"
+        self._table.draw(strongest_edges(links.pairs), self.pair)
+        text = f"{number(len(links.pairs), 'edge')}{name}"
+        if len(links.pairs) > LISTED:
+            text += f", the {LISTED} strongest"
+        if name:
+            text += "; “edges of all” lists the others"
+        elif self.opened is not None:
+            text += " of this community"
+        self._table_line.value = html.escape(text)
+
+    # The pair in the scatter.
+
+    def _ask_pair(self) -> None:
+        pair, known = self.pair, self.correlated
+        if pair is None:
+            self._scatter.say("Click an edge, a cell or a row to see its two variables.")
+            return
+
+        def work() -> tuple[Any, ...]:
+            found = known.tau(np.asarray(pair)).isel({f"{known.variable}_{k}": k for k in (0, 1)})
+            values = [known.values(place) for place in pair]
+            return pair, *values, float(found["tau"]), float(found["pvalue"])
+
+        self._work("the scatter", work, self._got_pair)
+
+    def _got_pair(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            raise result
+        if result[0] == self.pair:
+            self._pair_found = result
+            self._draw_pair()
+
+    def _draw_pair(self) -> None:
+        if self._pair_found is None:
+            return
+        _, x, y, tau, pvalue = self._pair_found
+        name = self.colour_points_by
+        chosen: Colouring | None = None
+        if name:
+            chosen = colouring(name, self.correlated.observation_labels[name])
+        self._scatter.draw(pair_scatter(x, y, tau=tau, pvalue=pvalue, colour=chosen))
+
+    def _choose(self, pair: Pair) -> None:
+        self.pair = pair
+
+    def _choose_variable(self, place: int) -> None:
+        self.variable = place
+
+    def _open(self, members: tuple[int, ...]) -> None:
+        self.opened = members
+
+
+def _one_of(trait: str, value: str, known: Iterable[str]) -> str:
+    names = ("", *known)
+    if value not in names:
+        raise traitlets.TraitError(
+            f"{trait} is {value!r}; use one of {', '.join(map(repr, names))}"
+        )
+    return value
+
+
+_STALE_BY_TRAIT = {
+    "threshold_by": {"edges"},
+    "min_abs": {"edges"},
+    "fdr": {"edges"},
+    "colour_by": {"colour"},
+    "colour_points_by": {"points"},
+    "pair": {"pair"},
+    "variable": {"listed"},
+    "opened": {"scene"},
+}
