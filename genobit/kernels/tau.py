@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from genobit.kernels.ties import Ties
 
 A, B, C, D_ROWS, D_COLUMNS = range(5)
+Whole = int | np.int64
+"""In kernels counts are widened by hand: int() of 32 bits stays 32 bits there."""
 VARIANTS = {"a": A, "b": B, "c": C, "d_rows": D_ROWS, "d_columns": D_COLUMNS}
 
 
@@ -37,9 +39,23 @@ class Counted(NamedTuple):
     """Ties of the variable of the column."""
 
 
+class Block(NamedTuple):
+    """Some rows of a tile, counted."""
+
+    rows: slice
+    columns: slice
+    counted: Counted
+
+
 @njit
 def _coefficient(
-    code: int, score: int, n: int, ties_x: int, ties_y: int, levels_x: int, levels_y: int
+    code: int,
+    score: Whole,
+    n: Whole,
+    ties_x: Whole,
+    ties_y: Whole,
+    levels_x: Whole,
+    levels_y: Whole,
 ) -> float:
     total = n * (n - 1) // 2
     if max(ties_x, ties_y) == total:
@@ -61,7 +77,7 @@ def _coefficient(
 
 
 @njit
-def asymptotic(score: int, n: int, x: tuple[int, int], y: tuple[int, int]) -> float:
+def asymptotic(score: Whole, n: Whole, x: tuple[Whole, Whole], y: tuple[Whole, Whole]) -> float:
     """Two-sided p-value of the normal with the variance that ties leave (Kendall 1970, chapter 4).
 
     x and y are tied pairs, sum t (t - 1) / 2, and tied triples, sum t (t - 1) (t - 2).
@@ -91,7 +107,7 @@ def _coefficients(
             out[i, j] = _coefficient(
                 code,
                 score[i, j],
-                int(n[i, j]),
+                np.int64(n[i, j]),
                 x[0][i, j],
                 y[0][i, j],
                 x[1][i, j],
@@ -114,7 +130,7 @@ def _pvalues(
     """All (rows, columns); x and y are tied pairs and triples, the rest of `Untied`."""
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
-            m = int(n[i, j])
+            m = np.int64(n[i, j])
             total = m * (m - 1) // 2
             if max(x[0][i, j], y[0][i, j]) == total:
                 out[i, j] = np.nan
@@ -197,7 +213,7 @@ def _shares(
 ) -> None:
     for i in range(further.shape[0]):
         for j in range(further.shape[1]):
-            m = int(n[i, j])
+            m = np.int64(n[i, j])
             total = m * (m - 1) // 2
             if max(ties_x[i, j], ties_y[i, j]) == total:
                 out[i, j] = np.nan

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kernels import kendall, tau
+from genobit.kernels import genotype_tables, kendall, tau
 from genobit.kernels.kendall_pvalues import untied
 from genobit.kernels.ranks import missing_any
 from genobit.kernels.ties import Ties, ties, ties_within
+from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.tau import Counted
+    from genobit.kernels.rows import Rows
+    from genobit.kernels.tau import Block, Counted
 
 BLOCK = 2**16
 """Most pairs whose ties are held at a time where observations are missing: 3 MiB of counts."""
@@ -41,14 +43,6 @@ class Wanted(NamedTuple):
         return tuple("int32" if name == "n" else self.dtype for name in self.outputs)
 
 
-class Block(NamedTuple):
-    """Some rows of a tile, counted."""
-
-    rows: slice
-    columns: slice
-    counted: Counted
-
-
 def _blocks(
     a: NDArray[Any], b: NDArray[Any] | None, score: NDArray[np.int64], *, complete: bool
 ) -> Iterator[Block]:
@@ -57,14 +51,14 @@ def _blocks(
         x = ties(a)
         y = x if b is None else ties(b)
         rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
-        yield Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
+        yield tau.Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
         return
     columns = a if b is None else b
     step = max(1, BLOCK // max(1, score.shape[1]))
     for start in range(0, len(a), step):
         part = slice(start, min(start + step, len(a)))
         n, x, y = ties_within(a[part], columns)
-        yield Block(part, everything, tau.Counted(score[part], n, x, y))
+        yield tau.Block(part, everything, tau.Counted(score[part], n, x, y))
 
 
 def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
@@ -130,6 +124,27 @@ def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArr
         if wanted.rule == "permutation" and "pvalue" in out:
             part = out["pvalue"][block.rows]
             _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
+            if b is None:
+                # Of two variables the second in order is permuted, wherever the pair stands.
+                mirror(out["pvalue"], 0, 0, out["pvalue"])
+    return tuple(out[name] for name in wanted.outputs)
+
+
+def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
+    """What is wanted of the pairs of variants, from their 3 x 3 tables of genotypes.
+
+    Parameters
+    ----------
+    a, b
+        Planes of dosages.
+    wanted
+        As for `tile`.
+    """
+    columns = a if b is None else b
+    out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
+    complete = a.complete() and columns.complete()
+    for block in genotype_tables.blocks(a, b):
+        fill(block, wanted, a.bits if complete else 0, a.bits, out)
     return tuple(out[name] for name in wanted.outputs)
 
 
