@@ -1,0 +1,115 @@
+"""Tables of sums over orders: the patterns there are, and blocks of rows, units and pairs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genobit.kernels import kendall_costs, orders, signs
+from genobit.kernels.kendall import KERNELS, chosen_kernel, costs, scores
+from genobit.kernels.order_tables import COLUMNS, ENTRY, STRICT, UNITS, WEAK, Shape
+from genobit.kernels.ranks import ranked
+from tests.reference import kendall_scores
+
+
+def places(shape: Shape) -> set[int]:
+    """Patterns that a table is built for."""
+    words = shape.both.words.view(np.uint16).reshape(-1, UNITS)
+    return {
+        int(place) // ENTRY + state * shape.states**2
+        for state, (start, stop) in enumerate(itertools.pairwise(shape.both.starts))
+        for place in words[start:stop].reshape(-1)
+    }
+
+
+def test_patterns__are_those_that_come_from_an_order() -> None:
+    # Poly-Bernoulli numbers: 230 lonesum matrices of 3 x 3.
+    nested = {
+        x + 8 * y + 64 * z
+        for x, y, z in itertools.product(range(8), repeat=3)
+        if all(p & q in {p, q} for p, q in itertools.combinations((x, y, z), 2))
+    }
+    assert places(STRICT) == nested
+    assert len(nested) == 230
+    assert len(places(WEAK)) == 261
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_blocks__of_rows_and_of_units_add_up(monkeypatch: pytest.MonkeyPatch, tied: bool) -> None:
+    rng = np.random.default_rng(5)
+    values = rng.random((3 * COLUMNS + 7, 90))
+    ranks = ranked(np.floor(values * 40) if tied else values)
+    expected = scores(ranks, ranks, "naive")
+    monkeypatch.setattr(orders, "ROWS", COLUMNS + 3)
+    monkeypatch.setattr(orders, "PLACES", 1)
+    np.testing.assert_array_equal(scores(ranks, None, "orders"), expected)
+    np.testing.assert_array_equal(scores(ranks[:70], ranks[30:], "orders"), expected[:70, 30:])
+
+
+def test_blocks__of_pairs_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    values = rng.random((9, 301))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    for rows in (ranked(values), ranked(rng.random((9, 301)))):
+        expected = scores(rows, rows, "naive")
+        monkeypatch.setattr(signs, "BLOCK_BYTES", 1)
+        np.testing.assert_array_equal(scores(rows, None, "signs"), expected)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(0, 40),
+    rows=st.integers(1, 12),
+    columns=st.integers(1, 12),
+    levels=st.integers(1, 60),
+)
+def test_orders__of_variables_of_all_kinds(
+    seed: int, n: int, rows: int, columns: int, levels: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.random((rows + columns, n))
+    kind = rng.integers(0, 4, rows + columns)
+    values[kind == 1] = np.floor(values[kind == 1] * levels)
+    values[(kind == 2)[:, None] & (rng.random(values.shape) < 0.3)] = np.nan
+    values[kind == 3] = 7.0
+    ranks, expected = ranked(values), np.array(kendall_scores(values, values))
+    np.testing.assert_array_equal(scores(ranks, None, "orders"), expected.reshape(len(ranks), -1))
+    found = scores(ranks[:rows], ranks[rows:], "orders")
+    np.testing.assert_array_equal(found, expected.reshape(len(ranks), -1)[:rows, rows:])
+
+
+def test_ranks__of_32_bits_are_compared_as_those_of_16() -> None:
+    rng = np.random.default_rng(8)
+    ranks = ranked(rng.random((70, 33)))
+    wide = ranks.astype(np.uint32)
+    np.testing.assert_array_equal(scores(wide, None, "orders"), scores(ranks, None, "orders"))
+    np.testing.assert_array_equal(scores(wide, None, "signs"), scores(ranks, None, "orders"))
+
+
+def test_costs__name_every_kernel_and_leave_out_tables_of_many_levels() -> None:
+    assert set(costs(50, 20, levels=3, fitted=False)) == set(KERNELS)
+    assert set(costs(50, 20, levels=50, fitted=False)) == set(KERNELS) - {"table"}
+    assert list(costs(353, 4000, tied=False, fitted=False))[-1] == "naive"
+
+
+def test_costs__are_fitted_where_a_choice_is_close_and_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def factor(kernel: str) -> float:
+        asked.append(kernel)
+        return 0.01 if kernel == "signs" else 1.0
+
+    monkeypatch.setattr(kendall_costs, "factor", factor)
+    assert chosen_kernel(353, 10_000, tied=False) == "signs"
+    assert set(asked) == {"orders", "signs"}
+    asked.clear()
+    chosen_kernel(353, 100, tied=False)
+    assert not asked
+    assert min(costs(30, 5).values()) > 0
