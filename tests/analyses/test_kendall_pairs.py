@@ -55,7 +55,7 @@ CASES = [
     {"variables": 40, "n": 60},
     {"variables": 30, "n": 50, "levels": 6},
     {"variables": 30, "n": 45, "missing": 0.1},
-    {"variables": 30, "n": 40, "levels": 3, "missing": 0.3},
+    {"variables": 30, "n": 90, "levels": 3, "missing": 0.3},
 ]
 
 
