@@ -93,14 +93,17 @@ def _deal(
     y: NDArray[Any],
     absent: int,
     order: NDArray[np.int32],
+    starts: NDArray[np.int32],
     places: NDArray[np.int32],
     shift: Any,
     keys: NDArray[Any],
 ) -> Any:
-    """Keys (y, x), sorted by x and among its ties by y; returns how many. Places are used up.
+    """Keys (y, x), sorted by x and among its ties by y; returns how many. Places are scratch.
 
     ``order`` is that of y over the observations that y has.
     """
+    for k in range(starts.shape[0]):
+        places[k] = starts[k]
     gaps = x.shape[0] > order.shape[0]
     if gaps:
         for k in range(x.shape[0]):
@@ -179,14 +182,12 @@ def _block(
         for i in range(min(rows, j - first + 1) if upper else rows):
             x, complete = a[i], of_y == n and present[i] == n
             x_ties, y_ties, both = tied_a[i], tied_b[j], np.int64(0)
-            if tied_b[j] == 0:
+            if y_ties == 0:
                 count = _gather(x, absent, order[:of_y], shift, keys)
-            elif tied_a[i] == 0 and complete:
+            elif x_ties == 0 and complete:
                 count = _place(x, y, shift, keys)
             else:
-                for k in range(n + 1):
-                    places[k] = starts[i, k]
-                count = _deal(x, y, absent, order[:of_y], places, shift, keys)
+                count = _deal(x, y, absent, order[:of_y], starts[i], places, shift, keys)
                 if x_ties and not complete:
                     x_ties = _tied(keys, count, low)
             exchanges, ordered = _sorted(keys, other, count, lanes)
