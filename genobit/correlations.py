@@ -300,22 +300,27 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
         )
         raise ValueError(msg)
     for name, label in side.coords.items():
-        if label.dims != (observations,) or name not in right.coords:
-            continue
-        ours, theirs = (np.asarray(x.coords[name].values) for x in (side, right))
-        wrong = np.flatnonzero((ours != theirs) & ~((ours != ours) & (theirs != theirs)))  # noqa: PLR0124 - NaN is not itself
-        if theirs.shape == ours.shape and wrong.size:
-            k = int(wrong[0])
-            msg = f"{name}[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=: {remedy}"
-            raise ValueError(msg)
+        if label.dims == (observations,) and name in right.coords:
+            _same_labels(str(name), label, right.coords[name], remedy)
     return right
+
+
+def _same_labels(name: str, ours: xr.DataArray, theirs: xr.DataArray, remedy: str) -> None:
+    if theirs.dims != ours.dims:
+        return
+    differ = (ours.values != theirs.values) & ~(ours.isnull().values & theirs.isnull().values)
+    if differ.any():
+        k = int(np.flatnonzero(differ)[0])
+        here, there = (x.values.astype(object)[k] for x in (ours, theirs))
+        msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
+        raise ValueError(msg)
 
 
 def _labels(side: xr.DataArray) -> xr.Dataset:
     """The coordinates, an index of several levels as its levels."""
     labels = side.coords.to_dataset()
     for dim, index in side.indexes.items():
-        if index.nlevels > 1 and dim in labels:
+        if index.nlevels > 1 and dim in side.dims:
             labels = labels.reset_index(dim)
     return labels
 
@@ -331,10 +336,6 @@ def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int)
         "kernel": wanted.kernel,
         "observations": observations,
     }
-    if "pvalue" in wanted.outputs:
-        attributes["pvalue"] = wanted.rule
-        if wanted.rule == "permutation":
-            attributes |= {"permutations": wanted.permutations, "seed": wanted.seed}
     return attributes
 
 
@@ -356,7 +357,10 @@ def _result(
     tau = xr.DataArray(found[variant], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return computed(tau, remedy) if remedy else tau
-    about = {"long_name": "two-sided p-value of independence", "method": wanted.rule}
+    about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}
+    about["method"] = wanted.rule
+    if wanted.rule == "permutation":
+        about |= {"permutations": wanted.permutations, "seed": wanted.seed}
     counts = {"long_name": "observations present in both"}
     result = xr.Dataset(
         {

@@ -45,7 +45,8 @@ def computed(result: Result, remedy: str) -> Result:
     size = sum(array.nbytes for array in arrays.values())
     if size > limit:
         takes = "and its coordinates take" if lazy else "takes" if len(matrices) == 1 else "take"
-        what = " and ".join(str(matrix.name) for matrix in matrices)
+        *first, last = [str(matrix.name) for matrix in matrices]
+        what = f"{', '.join(first)} and {last}" if first else last
         msg = (
             f"the {what} of {_shape(matrices[0])} {takes} {_more_than(size, limit)}: leave out "
             f"compute=True and take what you need of the lazy result, {remedy}, or raise "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,10 +80,11 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
         observations = ranks.shape[1]
         tied, missing = bool(found.pairs.any()), missing_any(ranks)
         levels = int(found.levels.max(initial=0))
-    seconds = kendall.costs(
-        n=observations, variables=max(sizes), tied=tied, missing=missing, levels=levels
-    )
+    work: dict[str, Any] = {"tied": tied, "missing": missing, "levels": levels}
+    seconds = kendall.costs(observations, max(sizes), **work)
     kernel = wanted.kernel
     if kernel == "auto":
-        kernel = "table" if first.layout is not None else min(seconds, key=lambda k: seconds[k])
+        # Planes of genotypes are tables already; ranks take what each of their tiles would.
+        planes = first.layout is not None
+        kernel = "table" if planes else kendall.chosen_kernel(observations, max(sizes), **work)
     return Explanation(kernel, seconds, sizes, observations, tied, missing, levels)
