@@ -18,10 +18,7 @@ class Options:
     """The settings in force."""
 
     kernel: str = "auto"
-    """Kernel of products: "table", "popcount", "scalar", or "auto" for the fastest on this CPU.
-
-    "sums" takes tables of sums where the product is ternary, and is "auto" elsewhere.
-    """
+    """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest here."""
     chunk_rows: int = 2048
     """Rows (variants or samples) in a packed chunk, and so in an edge of a tile."""
     eager_limit: int = 2**31

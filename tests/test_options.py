@@ -54,5 +54,8 @@ def test_set_options__refuses(settings: dict, error: type[Exception], message: s
 def test_chosen_kernel__is_one_that_this_cpu_can_run() -> None:
     from genobit.simd import host
 
-    expected = "popcount" if host().vector_popcount else "table" if host().byte_lanes else "scalar"
-    assert chosen_kernel() == expected
+    popcount = host().vector_popcount
+    assert chosen_kernel() == ("popcount" if popcount else "sums")
+    assert chosen_kernel("and", rows=1) == (
+        "popcount" if popcount else "table" if host().byte_lanes else "scalar"
+    )

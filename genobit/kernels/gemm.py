@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
-from genobit.kernels import popcount_gemm, scalar_gemm, sum_table_gemm, table_gemm
+from genobit.kernels import (
+    byte_sum_gemm,
+    popcount_gemm,
+    scalar_gemm,
+    sum_table_gemm,
+    table_gemm,
+)
 from genobit.kernels.bits import count_rows, interleave
 from genobit.kernels.rows import Planes
 from genobit.options import get_options
@@ -29,8 +35,8 @@ BLOCK = 256 * 512
 """Most counts in a block: 512 KiB, which a second-level cache holds or nearly so."""
 TALL_BLOCK = 2048 * 512
 """The same for tables of sums, which every row of a block shares."""
-FEWEST_ROWS = 192
-"""Fewest rows for which tables of sums pay: 0.8 us to build, 2 ns a row saved."""
+FEWEST_ROWS = {"ternary": 192, "and": 768, "xor": 768}
+"""Fewest rows for which tables of sums pay: 0.8 us to build and 2 ns a row saved, 1.2 and 1.6."""
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 512
 PANEL_BYTES = 2**25
@@ -164,7 +170,8 @@ def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
 
 def _sums_method(product: str) -> _Method:
     def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
-        sum_table_gemm.multiply(*a, *b, diagonal, counts)
+        kernel: Any = sum_table_gemm if product == "ternary" else byte_sum_gemm
+        kernel.multiply(*a, *b, diagonal, counts)
 
     return _Method(1, 1, 1, 0, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
 
@@ -186,7 +193,7 @@ _METHODS = {
 }
 
 
-def chosen_kernel(product: str = "and", rows: int = FEWEST_ROWS) -> str:
+def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
     """Name of the kernel family in use: the option, or the fastest one for this CPU.
 
     Parameters
@@ -207,13 +214,11 @@ def chosen_kernel(product: str = "and", rows: int = FEWEST_ROWS) -> str:
             "kernel='table' needs a byte lookup (SSSE3, AVX2, NEON): this CPU has none, use 'auto'"
         )
         raise ValueError(msg)
-    if kernel == "sums" and product == "ternary":
-        return kernel
-    if kernel not in {"auto", "sums"}:
+    if kernel != "auto":
         return kernel
     if host().vector_popcount:
         return "popcount"
-    if product == "ternary" and rows >= FEWEST_ROWS:
+    if rows >= FEWEST_ROWS[product]:
         return "sums"
     return "table" if host().byte_lanes else "scalar"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from genobit.kernels.order_tables import COLUMNS
+from genobit.kernels.sum_entries import COLUMNS
 from genobit.simd import host
 
 ROWS = 4096

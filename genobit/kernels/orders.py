@@ -20,20 +20,16 @@ from genobit._jit import njit
 from genobit.kernels import signs
 from genobit.kernels.gemm import aligned
 from genobit.kernels.order_tables import (
-    COLUMNS,
-    LANES,
     STRICT,
-    UNITS,
     WEAK,
     WIDTH,
     Shape,
-    add_entries,
-    add_last,
     build_table,
     place_rows,
     sign_units,
 )
 from genobit.kernels.ranks import missing
+from genobit.kernels.sum_entries import COLUMNS, LANES, UNITS, add_entries, add_last
 from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:

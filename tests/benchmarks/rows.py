@@ -21,8 +21,9 @@ from genobit import model
 from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
+from genobit.simd import host
 
-from . import components, grm, limits, relatives
+from . import components, grm, kendall, limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -80,7 +81,7 @@ def engine(*, quick: bool) -> Iterator[Row]:
             name, limit = best_limit(found, product)
             at = f"register limit, {name} + popcount + add ({statistics.median(limit) / GIGA:.0f})"
             yield Row("engine", what, rate, unit, at, ratio(found["gemm"], limit), goal)
-            if gemm.chosen_kernel() == "table":
+            if f"table {product}" in found and not host().vector_popcount:
                 own = found[f"table {product}"]
                 at = f"register limit, byte lookup + add ({statistics.median(own) / GIGA:.0f})"
                 yield Row("engine", what, rate, unit, at, ratio(found["gemm"], own))
@@ -296,6 +297,7 @@ ALL = (
     grm.weights,
     grm.relationships,
     relatives.kinship,
+    kendall.kendall,
     components.dequantisation,
     components.components,
     threads,

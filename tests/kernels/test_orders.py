@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from genobit.kernels import kendall_costs, orders, signs
 from genobit.kernels.kendall import KERNELS, chosen_kernel, costs, scores
-from genobit.kernels.order_tables import COLUMNS, ENTRY, STRICT, UNITS, WEAK, Shape
+from genobit.kernels.order_tables import STRICT, WEAK, Shape
 from genobit.kernels.ranks import ranked
+from genobit.kernels.sum_entries import COLUMNS, ENTRY, UNITS
 from tests.reference import kendall_scores
 
 

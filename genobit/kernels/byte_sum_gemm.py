@@ -1,0 +1,187 @@
+"""The AND GEMM by tables of sums, for CPUs without a vector popcount: eight bits an addition.
+
+The Method of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970): for a panel of columns
+the 256 sums that eight positions can add to a row are worked out once, and every row then adds the
+entry of its byte, which needs no other index than the byte itself: a load and a byte addition for
+256 bits on AVX2, where the nibble tables of `table_gemm` need a lookup and an addition for 128.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.bits import transpose_eight
+from genobit.kernels.lane_moves import prefetch
+from genobit.kernels.sum_entries import (
+    COLUMNS,
+    ENTRY,
+    LANES,
+    PLACE_BITS,
+    UNITS,
+    add_entries,
+    add_last,
+)
+from genobit.simd import WORD_LANES, bytes_of_bits, load_bytes, store_bytes, zero_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NIBBLE = 16
+STEP = (NIBBLE * NIBBLE + 1) * ENTRY
+"""Bytes from one table to the next; odd in lines, so that equal bytes fall into other sets."""
+SETS = 2
+"""Sets of `UNITS` tables for a word."""
+WORDS = 18
+"""Words of a block: a byte holds the sums of three, 8 x 24 at most."""
+WORDS_A_BYTE = 3
+ROWS_AHEAD = 8
+LARGEST = 0xFFFF // 64
+"""Words whose sums 16 bits hold."""
+
+
+@njit
+def place_rows(
+    words: NDArray[np.uint64], first: int, last: int, places: NDArray[np.uint64]
+) -> None:
+    """Words first..last of words (rows, n) -> places (SETS x words, rows), four to a word."""
+    rows = words.shape[0]
+    half, octets = np.uint64(32), np.uint64(0x00FF00FF00FF00FF)
+    for top in range(0, rows, ROWS_AHEAD):
+        bottom = min(top + ROWS_AHEAD, rows)
+        for i in range(bottom, min(bottom + ROWS_AHEAD, rows)):
+            prefetch(words.reshape(-1), i * words.shape[1] + first)
+            prefetch(words.reshape(-1), i * words.shape[1] + last - 1)
+        for w in range(first, last):
+            for i in range(top, bottom):
+                word = words[i, w]
+                low, high = word & np.uint64(0xFFFFFFFF), word >> half
+                low = (low | low << np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
+                high = (high | high << np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
+                low = (low | low << np.uint64(8)) & octets
+                high = (high | high << np.uint64(8)) & octets
+                places[SETS * (w - first), i] = low << PLACE_BITS
+                places[SETS * (w - first) + 1, i] = high << PLACE_BITS
+
+
+@njit
+def expand_columns(
+    words: NDArray[np.uint64], start: int, first: int, last: int, values: NDArray[np.uint8]
+) -> None:
+    """Words first..last of the rows from ``start`` -> values (64 x words, COLUMNS), 0 and 255.
+
+    Rows are dealt to the lanes as `simd.add_bytes` collects them.
+    """
+    half = LANES // 2
+    stop = min(start + COLUMNS, words.shape[0])
+    block = np.empty(64 * WORD_LANES, np.uint64)
+    for left in range(first, last, WORD_LANES):
+        width = min(WORD_LANES, last - left)
+        block[:] = 0
+        for lane in range(COLUMNS):
+            within = lane % LANES
+            row = start + lane - within + (within >> 1) + (within & 1) * half
+            if row < stop:
+                for k in range(width):
+                    block[lane * WORD_LANES + k] = words[row, left + k]
+        transpose_eight(block)
+        for k in range(width):
+            at = (left - first + k) * 64 * COLUMNS
+            for b in range(64):
+                bits = block[b * WORD_LANES + k]
+                store_bytes(values, at + b * COLUMNS, bytes_of_bits(bits))
+                store_bytes(
+                    values, at + b * COLUMNS + LANES, bytes_of_bits(bits >> np.uint64(LANES))
+                )
+
+
+@njit
+def _nibble(values: NDArray[np.uint8], at: int, sums: NDArray[np.uint8]) -> None:
+    """Sums of the sixteen patterns of four positions: each of an earlier one and one position."""
+    for register in range(0, COLUMNS, LANES):
+        store_bytes(sums, register, zero_bytes())
+        for bit in range(4):
+            # 255 is -1.
+            one = load_bytes(values, at + bit * COLUMNS + register)
+            for k in range(1 << bit):
+                earlier = load_bytes(sums, k * ENTRY + register)
+                store_bytes(sums, (k + (1 << bit)) * ENTRY + register, earlier - one)
+
+
+@njit
+def build_table(
+    values: NDArray[np.uint8],
+    position: int,
+    low: NDArray[np.uint8],
+    high: NDArray[np.uint8],
+    tables: NDArray[np.uint8],
+    to: int,
+) -> None:
+    """Sums of the 256 patterns of eight positions, from ``tables[to]``."""
+    _nibble(values, position * COLUMNS, low)
+    _nibble(values, (position + 4) * COLUMNS, high)
+    for h in range(NIBBLE):
+        left, right = load_bytes(high, h * ENTRY), load_bytes(high, h * ENTRY + LANES)
+        for k in range(0, NIBBLE * ENTRY, ENTRY):
+            store_bytes(tables, to + k, left + load_bytes(low, k))
+            store_bytes(tables, to + k + LANES, right + load_bytes(low, k + LANES))
+        to += NIBBLE * ENTRY
+
+
+@njit
+def _move_sums(sums: NDArray[np.uint16], left: int, counts: NDArray[np.int32]) -> None:
+    """Sums (rows, COLUMNS) of a panel move to counts (rows, columns)."""
+    width = min(COLUMNS, counts.shape[1] - left)
+    for i in range(sums.shape[0]):
+        part, total = sums[i, :width], counts[i, left : left + width]
+        for j in range(width):
+            total[j] += np.int32(part[j])
+    sums[:] = 0
+
+
+@njit
+def multiply(
+    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
+) -> None:
+    """Positions set in both rows: a (m, n), b (k, n), counts (m, k) +=.
+
+    Entries below the diagonal ``row - column == -diagonal`` may be left alone.
+    """
+    m, n = a.shape
+    panels = -(-b.shape[0] // COLUMNS)
+    values = np.zeros(64 * (WORDS + WORDS_A_BYTE) * COLUMNS, np.uint8)
+    tables = np.empty(UNITS * STEP, np.uint8)
+    low, high = np.empty(NIBBLE * ENTRY, np.uint8), np.empty(NIBBLE * ENTRY, np.uint8)
+    totals = np.empty((m, COLUMNS), np.uint8)
+    sums = np.zeros((panels, m, COLUMNS), np.uint16)
+    # Lines of a power of two of bytes would all fall into the same set of the cache.
+    places = np.zeros((SETS * WORDS, m + WORD_LANES), np.uint64)
+    held = 0
+    for first in range(0, n, WORDS):
+        last = min(first + WORDS, n)
+        place_rows(a, first, last, places)
+        held += last - first
+        for panel in range(panels):
+            rows = min(m, (panel + 1) * COLUMNS - diagonal)
+            if rows <= 0:
+                continue
+            expand_columns(b, panel * COLUMNS, first, last, values)
+            sets = SETS * (last - first)
+            for k in range(sets):
+                for unit in range(UNITS):
+                    position = 8 * (UNITS * k + unit)
+                    build_table(values, position, low, high, tables, unit * STEP)
+                line = places[k, :rows]
+                fresh = k % (SETS * WORDS_A_BYTE) == 0
+                if (k + 1) % (SETS * WORDS_A_BYTE) and k + 1 < sets:
+                    add_entries(line, tables, STEP, fresh, totals[:rows])
+                else:
+                    if fresh:
+                        totals[:rows] = 0
+                    add_last(line, tables, STEP, totals[:rows], sums[panel, :rows])
+            if last == n or held + WORDS > LARGEST:
+                _move_sums(sums[panel, :rows], panel * COLUMNS, counts)
+        if held + WORDS > LARGEST:
+            held = 0
