@@ -42,6 +42,20 @@ class Scene:
     ordered: Ordered
     heatmap: np.ndarray
 
+    def pair(self, places: tuple[int, int]) -> xr.Dataset | None:
+        """Look up tau, p and n of two variables, if both are in the heatmap.
+
+        Parameters
+        ----------
+        places
+            Of the variables.
+        """
+        if not np.isin(places, self.heatmap).all():
+            return None
+        values = self.ordered.values
+        indices = np.searchsorted(self.heatmap, places).tolist()
+        return values[dict(zip(values["tau"].dims, indices, strict=True))]
+
 
 class Correlated:
     """The variables of an explorer, and what has been computed of them.
@@ -164,5 +178,5 @@ class Correlated:
         if not shown.size:
             shown = links
         hubs = np.sort(shown.variables[shown.hubs()[:IN_HEATMAP]])
-        ordered = order(self.tau(hubs), names=self.names[hubs])
+        ordered = order(self.tau(hubs), names=self.names[hubs], out_of=shown.size)
         return Scene(links, shown, arrange(shown), ordered, hubs)

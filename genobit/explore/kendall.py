@@ -122,7 +122,7 @@ class KendallExplorer(Explorer):
         self._histogram = Histogram(self._home)
         self._scatter = Scatter(self._home)
         self._table = Edges(self._home, self.correlated.variable, choose)
-        self._count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
+        self.count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
         self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
         self.controls = kendall_controls(self)
         lists = [self._histogram.box, self._table_line, self._table.box]
@@ -130,7 +130,6 @@ class KendallExplorer(Explorer):
         self.children = (
             *self.controls,
             self._status_line,
-            self._count_line,
             ipywidgets.HBox([self._network.box, self._heatmap.box], layout=wrapping),
             ipywidgets.HBox([ipywidgets.VBox(lists), self._scatter.box], layout=wrapping),
         )
@@ -269,7 +268,7 @@ class KendallExplorer(Explorer):
             self._say_empty()
             return
         degree = held.degree(self._rows)
-        self._count_line.value = (
+        self.count_line.value = (
             f"<b>{number(len(self._rows), 'edge')}</b> of "
             f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
         )
@@ -285,7 +284,7 @@ class KendallExplorer(Explorer):
     def _say_empty(self) -> None:
         held = self._candidates
         self._scene, self._wanted = None, None
-        self._count_line.value = f"<b>0 edges</b>, {self._condition()}"
+        self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
         if not len(held.strength):
             text = f"No pair of variables has |τ| ≥ {held.floor:.2f}: there is no network."
         elif self.threshold_by == "tau":
@@ -347,18 +346,14 @@ class KendallExplorer(Explorer):
 
     def _list_edges(self) -> None:
         scene = self._scene
-        links, name = scene.shown, ""
+        links, whose = scene.shown, "" if self.opened is None else " of this community"
         if self.variable is not None:
             links = scene.links.of_variable(self.variable)
-            name = f" of {self.correlated.names[self.variable]}"
+            whose = f" of {self.correlated.names[self.variable]}"
         self._table.draw(strongest_edges(links.pairs), self.pair)
-        text = f"{number(len(links.pairs), 'edge')}{name}"
+        text = f"{number(len(links.pairs), 'edge')}{whose}"
         if len(links.pairs) > LISTED:
             text += f", the {LISTED} strongest"
-        if name:
-            text += "; “edges of all” lists the others"
-        elif self.opened is not None:
-            text += " of this community"
         self._table_line.value = html.escape(text)
 
     # The pair in the scatter.
@@ -369,8 +364,12 @@ class KendallExplorer(Explorer):
             self._scatter.say("Click an edge, a cell or a row to see its two variables.")
             return
 
+        scene = self._scene
+
         def work() -> tuple[Any, ...]:
-            found = known.tau(np.asarray(pair)).isel({f"{known.variable}_{k}": k for k in (0, 1)})
+            found = None if scene is None else scene.pair(pair)
+            if found is None:  # of too few edges for the heatmap
+                found = known.tau(np.asarray(pair))[{f"{known.variable}_{k}": k for k in (0, 1)}]
             values = [known.values(place) for place in pair]
             return pair, *values, float(found["tau"]), float(found["pvalue"])
 

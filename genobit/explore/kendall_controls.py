@@ -30,11 +30,9 @@ def kendall_controls(explorer: KendallExplorer) -> tuple[ipywidgets.HBox, ...]:
 
 def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
     by = ipywidgets.ToggleButtons(
-        options=[("|τ|", "tau"), ("FDR", "fdr")],
-        description="edges by",
-        style={"button_width": "60px", "description_width": "initial"},
+        options=[("|τ|", "tau"), ("FDR", "fdr")], style={"button_width": "60px"}
     )
-    wide = {"style": {"description_width": "initial"}, "layout": {"width": "460px"}}
+    wide = {"style": {"description_width": "initial"}, "layout": {"width": "420px"}}
     tau = ipywidgets.FloatSlider(
         value=explorer.min_abs,
         min=0.0,
@@ -67,7 +65,7 @@ def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
 
     explorer.observe(offer, ["threshold_by", "floor", "has_fdr"])
     offer(None)
-    return row(linked(explorer, "threshold_by", by), *sliders.values())
+    return row(linked(explorer, "threshold_by", by), *sliders.values(), explorer.count_line)
 
 
 def _colours(explorer: KendallExplorer) -> ipywidgets.HBox:
@@ -75,7 +73,7 @@ def _colours(explorer: KendallExplorer) -> ipywidgets.HBox:
     colour = _labels("colour nodes by", known.variable_labels, known.variable, "community")
     points = _labels("colour points by", known.observation_labels, known.observation, "nothing")
     back = _button(explorer, "all communities", "expand", explorer.close_community)
-    every = _button(explorer, "edges of all", "list", explorer.list_all)
+    every = _button(explorer, "list all edges", "list", explorer.list_all)
 
     def offer(_change: Any) -> None:
         back.disabled = explorer.opened is None

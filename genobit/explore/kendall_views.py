@@ -97,7 +97,11 @@ class Network(_KendallView):
 
     def _picture(self, number: int) -> Any:  # noqa: ARG002  the counter of the stream
         picture = draw(self._laid, self._colours, self._marked)
-        return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._taps.hook])
+        title = picture.opts.get("plot").kwargs["title"]
+        if isinstance(self._laid, Bubbles):
+            title += ": click one to open it"
+        hooks = [*hooks_of(picture), self._taps.hook]
+        return picture.opts(framewise=False, title=title, hooks=hooks)
 
     def _tapped(self, x: float, y: float) -> None:
         laid = self._laid

@@ -125,8 +125,9 @@ def _lines(bubbles: Bubbles) -> hv.Segments:
         color="#9a9a9a",
         alpha=0.6,
         line_width="width",
-        default_tools=[],
-        tools=[_hover(("edges between", "@edges"))],
+        default_tools=["save"],
+        tools=["pan", "wheel_zoom", "reset", _hover(("edges between", "@edges"))],
+        active_tools=["wheel_zoom"],
     )
 
 
@@ -194,11 +195,11 @@ def in_words(bubbles: Bubbles) -> str:
         From `gather`.
     """
     links = bubbles.links
-    text = f"{number(links.size, 'variable')} are too many for nodes: {bubbles.n} communities"
+    text = f"{number(links.size, 'variable')} in {len(links.communities):,} communities"
     smaller = links.communities[bubbles.n :]
     if smaller:
         most = len(smaller[0])
-        text += f", {len(smaller):,} more of {most} members or fewer are not drawn"
+        text += f"; the {len(smaller):,} of {most} members or fewer are not drawn"
     return text
 
 

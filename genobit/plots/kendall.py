@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SCALE = Scale("τ", "Kendall's τ", (-1.0, 1.0), ORANGE_TO_PURPLE)
 #: Screen pixels of the square.
-SQUARE = 380
+SQUARE = 340
 #: Up to this many variables all their names are written along the axes.
 NAMED = 36
 #: A variable of this many values or fewer has its points moved a little apart.
@@ -53,12 +53,14 @@ class Ordered:
     """Tau of all pairs of some variables, and the order in which they are drawn.
 
     `values` has `tau` and, where known, `pvalue` and `n`, each shape (variables, variables), in
-    the order of the data; `names` is in that order too.
+    the order of the data; `names` is in that order too. They are the hubs of `out_of` variables,
+    if that is more than they are.
     """
 
     values: xr.Dataset
     names: np.ndarray
     tree: Tree
+    out_of: int = 0
 
     @property
     def size(self) -> int:
@@ -112,7 +114,9 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
     return draw_heatmap(order(tau))
 
 
-def order(tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None) -> Ordered:
+def order(
+    tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None, out_of: int = 0
+) -> Ordered:
     """Bring tau into memory and put its variables in the order in which they are drawn.
 
     Parameters
@@ -121,6 +125,8 @@ def order(tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None) -> Or
         As `kendall_heatmap` takes it.
     names
         Of the variables; by default their labels.
+    out_of
+        How many there are, if these are the hubs among more.
 
     Raises
     ------
@@ -139,7 +145,7 @@ def order(tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None) -> Or
     matrix = values["tau"].values
     above = matrix[np.triu_indices(len(matrix), 1)].astype("f8")
     names = variable_names(values["tau"]) if names is None else names
-    return Ordered(values, names, cluster(matrix, above))
+    return Ordered(values, names, cluster(matrix, above), out_of)
 
 
 def variable_names(tau: xr.DataArray) -> np.ndarray:
@@ -222,7 +228,9 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
 
 def _title(ordered: Ordered) -> str:
     text = f"τ of {number(ordered.size, 'variable')}, clustered"
-    return text if ordered.named else f"{text}; names in the hover"
+    if ordered.out_of > ordered.size:
+        text += f"\nof {ordered.out_of:,}, those with the most edges"
+    return text
 
 
 def _short(name: str, most: int = 14) -> str:
@@ -251,6 +259,10 @@ def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:
         sources = plot.handles.get("genobit_sources")
         if sources is not None:
             sources["variables"].data, sources["pairs"].data = variables, pairs
+            # HoloViews keeps the ranges of the first frame.
+            for side in (plot.state.x_range, plot.state.y_range):
+                end = ordered.size - 0.5
+                side.update(start=-0.5, end=end, reset_start=-0.5, reset_end=end)
             return
         sources = {"variables": ColumnDataSource(variables), "pairs": ColumnDataSource(pairs)}
         plot.handles["genobit_sources"] = sources
@@ -304,8 +316,8 @@ def pair_scatter(
     --------
     >>> x = xr.DataArray([1.0, 2.0, np.nan], dims="sample", name="MYC")
     >>> picture = pair_scatter(x, x.rename("MAX"), tau=1.0)
-    >>> len(picture), picture.opts.get().kwargs["title"]
-    (2, 'MYC and MAX: τ = 1.000, n = 2')
+    >>> len(picture), picture.opts.get().kwargs["title"].splitlines()
+    (2, ['MYC and MAX', 'τ = 1.000, n = 2'])
     """
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(
@@ -332,8 +344,8 @@ def pair_scatter(
         size=6 if len(present) <= 1_000 else 3,
         line_color=None,
         fill_alpha=0.75,
-        frame_width=330,
-        frame_height=330,
+        frame_width=340,
+        frame_height=340,
         padding=0.06,
         framewise=True,
         toolbar="above",
@@ -365,7 +377,7 @@ def _pair_title(x: xr.DataArray, y: xr.DataArray, tau: float, pvalue: float, n: 
     parts = [f"τ = {tau:.3f}"] if np.isfinite(tau) else []
     if np.isfinite(pvalue):
         parts.append(f"p = {pvalue:.2g}" if pvalue > 0 else "p below 1e-300")
-    return f"{x.name} and {y.name}: {', '.join([*parts, f'n = {n:,}'])}"
+    return f"{x.name} and {y.name}\n{', '.join([*parts, f'n = {n:,}'])}"
 
 
 def _observation_hover(x: xr.DataArray, y: xr.DataArray, colour: Colouring) -> Any:

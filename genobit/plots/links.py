@@ -121,13 +121,6 @@ class Links:
         chosen = np.concatenate([np.flatnonzero(held), strongest[: max(0, limit - held.sum())]])
         return chosen[np.argsort(strength[chosen], kind="stable")]
 
-    def rank_within_component(self) -> np.ndarray:
-        """The place of each variable by degree in its component, 0 for the hub."""
-        rank = np.empty(self.size, dtype="i8")
-        for group in self.components:
-            rank[self.hubs(group)] = np.arange(len(group))
-        return rank
-
     def hubs(self, members: np.ndarray | None = None) -> np.ndarray:
         """Sort variables by their degree, the largest first.
 
@@ -138,6 +131,14 @@ class Links:
         """
         members = np.arange(self.size) if members is None else members
         return members[np.argsort(-self.degree[members], kind="stable")]
+
+    def rank_within_component(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rank each variable by degree in its component, from 0; and give the size of that."""
+        rank, size = np.empty(self.size, dtype="i8"), np.empty(self.size, dtype="i8")
+        for group in self.components:
+            rank[self.hubs(group)] = np.arange(len(group))
+            size[group] = len(group)
+        return rank, size
 
 
 def links_of(pairs: PairTable, seed: int = 0) -> Links:

@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 NODES = 400
 #: Lines a node in one picture: those that hold components together, then the strongest.
 DRAWN_EDGES = 6
-#: The middle of a component that springs made is crowded: distances from it are raised to this.
-SPREAD = 0.7
+#: The middle of a component that springs made is crowded: of a node's distance from it, this share
+#: is what would spread nodes evenly.
+EVEN = 0.7
+#: Nodes of a component for each further name in it.
+PER_NAME = 12
 #: Hubs that are named, if there is room.
 HUBS = 25
 #: Screen pixels of the picture, and of the key beside it.
-FRAME = (520.0, 440.0)
-KEY = 140.0
+FRAME = (450.0, 400.0)
+KEY = 125.0
 #: Screen pixels of the smallest node and of the largest.
 SMALLEST, LARGEST = 5.0, 17.0
 POSITIVE, NEGATIVE = ORANGE_TO_PURPLE[8], ORANGE_TO_PURPLE[2]
@@ -205,6 +208,8 @@ def place(links: Links) -> Laid:
     room = np.array([LARGEST, LARGEST + LINE])
     factor, offset = fit(centres, radii, *(np.array(FRAME) - 2 * room))
     x, y = (factor * at + offset + room).T
+    if len(groups) == 1:  # nothing stands beside it
+        x = FRAME[0] / 2 + (x - FRAME[0] / 2) * FRAME[0] / FRAME[1]
     grown = np.sqrt((links.degree - 1) / max(int(links.degree.max()) - 1, 1))
     # Of a few hundred nodes the large ones would be all there is to see.
     largest = LARGEST if links.size <= 150 else 0.7 * LARGEST
@@ -216,8 +221,11 @@ def _spread(at: np.ndarray) -> np.ndarray:
     """Move the places of one component into the unit circle, and apart in its middle."""
     at = at - (at.min(axis=0) + at.max(axis=0)) / 2
     distance = np.hypot(*at.T)
-    reach = distance.max() or 1.0
-    return at / reach * (np.maximum(distance, 1e-9) / reach)[:, None] ** (SPREAD - 1)
+    share = distance / (distance.max() or 1.0)
+    rank = np.argsort(np.argsort(distance, kind="stable"))
+    even = np.sqrt((rank + 1) / len(rank)) if len(rank) > 3 else share
+    wanted = (1 - EVEN) * share + EVEN * even
+    return at * (wanted / np.maximum(distance, 1e-9))[:, None]
 
 
 def draw_nodes(laid: Laid, colours: Colouring, marked: tuple[int, int] | None = None) -> hv.Overlay:
@@ -298,7 +306,9 @@ def _names(laid: Laid) -> hv.Labels:
     texts = [str(name) for name in laid.links.names[hubs]]
     x, y = laid.x[hubs], laid.y[hubs] + laid.size[hubs] / 2 + LINE / 2
     # The hub of each large component first, or the densest one has all the names.
-    rank = np.argsort(laid.links.rank_within_component()[hubs], kind="stable")
+    within, of = laid.links.rank_within_component()
+    rank = np.argsort(within[hubs], kind="stable")
+    rank = rank[within[hubs][rank] <= of[hubs][rank] / PER_NAME]
     chosen = rank[free_labels(x[rank], y[rank], [texts[k] for k in rank], FRAME[0])[:HUBS]]
     return hv.Labels([(x[k], y[k], texts[k]) for k in chosen], ["x", "y"], "name").opts(
         text_color="#222222",
