@@ -67,6 +67,7 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
         Of a variable, present or not.
     """
     from genobit.kernels import kendall
+    from genobit.kernels.kendall_costs import LONG
     from genobit.kernels.ranks import missing_any
     from genobit.kernels.ties import ties
 
@@ -81,7 +82,10 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
         tied, missing = bool(found.pairs.any()), missing_any(ranks)
         levels = int(found.levels.max(initial=0))
     work: dict[str, Any] = {"tied": tied, "missing": missing, "levels": levels}
-    seconds = kendall.costs(observations, max(sizes), **work)
+    seconds = kendall.costs(observations, max(sizes), **work, fitted=False)
+    if min(seconds.values()) > LONG:
+        # As for the choice itself: what takes long is timed on this machine.
+        seconds = kendall.costs(observations, max(sizes), **work)
     kernel = wanted.kernel
     if kernel == "auto":
         # Planes of genotypes are tables already; ranks take what each of their tiles would.
