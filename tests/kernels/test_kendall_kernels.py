@@ -16,6 +16,7 @@ from genobit.kernels.kendall import KERNELS, scores
 from genobit.kernels.knight import NARROW, ROWS
 from genobit.kernels.rank_lanes import network
 from genobit.kernels.ranks import ranked
+from genobit.kernels.tables_kendall import MOST_LEVELS
 from genobit.kernels.ties import ties
 from tests.reference import kendall_scores
 
@@ -91,9 +92,10 @@ def test_scores__where_the_width_of_ranks_and_keys_changes(kernel: str, n: int) 
     assert found[0, 3] == found[3, 3] == pairs - n // 2
 
 
+@pytest.mark.parametrize("n", [NARROW, NARROW + 10, 70_000])
 @pytest.mark.parametrize("missing", [0.0, 0.01])
-def test_merges__agree_in_the_wide_keys(missing: float) -> None:
-    values = values_of(1, 6, NARROW + 10, 50, missing)
+def test_merges__agree_in_long_rows(n: int, missing: float) -> None:
+    values = values_of(1, 6, n, 50, missing)
     ranks = ranked(values)
     np.testing.assert_array_equal(
         scores(ranks, kernel="merge"), scores(ranks, kernel="packed-merge")
@@ -118,6 +120,12 @@ def test_scores__from_many_threads_at_once(kernel: str) -> None:
             alone, pool.map(lambda r: scores(r, kernel=kernel), tables), strict=True
         ):
             np.testing.assert_array_equal(found, one)
+
+
+def test_table__refuses_what_has_too_many_levels() -> None:
+    ranks = ranked(np.vstack([np.zeros(MOST_LEVELS + 1), np.arange(MOST_LEVELS + 1)]))
+    with pytest.raises(ValueError, match=r"variable 1 .* 2,049 levels .* kernel='auto'"):
+        scores(ranks, kernel="table")
 
 
 def test_network__sorts_all_zeros_and_ones() -> None:
