@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
@@ -113,6 +113,7 @@ def test_qvalues__are_exactly_those_of_all_pvalues(case: dict) -> None:
     np.testing.assert_array_equal(found["n"], full["n"].values[i, j][stand])
 
 
+@settings(max_examples=15)
 @given(data=st.data())
 def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
     data: st.DataObject,
