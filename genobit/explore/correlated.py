@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,10 @@ from genobit.analyses.kendall_variables import dosages
 from genobit.correlations import side_of
 from genobit.network import PairTable
 from genobit.plots.bubbles import Bubbles
-from genobit.plots.candidates import Candidates, floor_for, hold
+from genobit.plots.candidates import HELD, Candidates, floor_for, hold
 from genobit.plots.kendall import Ordered, order
 from genobit.plots.links import Links, links_of
-from genobit.plots.network import Laid, arrange
+from genobit.plots.network import NODES, Laid, arrange
 from genobit.plots.samples import labels_along
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class Correlated:
                 f"there is {self.n_variables} along {self.variable!r}, and a correlation is of two"
             )
         self._given = pairs
+        self._held: Candidates | None = None
+        self._lock = threading.Lock()
         if pairs is not None:
             self._check(pairs)
         self.variable_labels = labels_along(labelled, self.variable)
@@ -112,6 +115,12 @@ class Correlated:
 
     def candidates(self) -> Candidates:
         """Find the edges to hold: all of at least a |tau| that leaves as many as can be held."""
+        with self._lock:  # a cell may ask while the explorer computes
+            if self._held is None:
+                self._held = self._find()
+            return self._held
+
+    def _find(self) -> Candidates:
         pairs, floor = self._given, 0.0
         if pairs is not None:
             least = pairs.to_pandas()[pairs.value].abs().min()
@@ -120,9 +129,9 @@ class Correlated:
             some = np.random.default_rng(0).permutation(self.n_variables)[:DRAWN]
             # All pairs of a few variables are held whatever they are.
             if self.n_variables > DRAWN:
-                floor = floor_for(self.tau(np.sort(some))["tau"].values, self.n_variables)
+                floor = floor_for(self.tau(np.sort(some))["tau"].values, self.n_variables, HELD)
             pairs = self._pairs(floor)
-        held = hold(pairs, floor)
+        held = hold(pairs, floor, HELD)
         self.names = held.pairs.names
         return held
 
@@ -179,4 +188,4 @@ class Correlated:
             shown = links
         hubs = np.sort(shown.variables[shown.hubs()[:IN_HEATMAP]])
         ordered = order(self.tau(hubs), names=self.names[hubs], out_of=shown.size)
-        return Scene(links, shown, arrange(shown), ordered, hubs)
+        return Scene(links, shown, arrange(shown, NODES), ordered, hubs)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import html
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -22,10 +21,12 @@ from .bridge import Coalesced, start_bokehjs
 from .correlated import Correlated, Scene
 from .explorer import Explorer, in_words
 from .kendall_controls import kendall_controls
+from .kendall_files import write_pairs
 from .kendall_views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+    from pathlib import Path
 
     import xarray as xr
 
@@ -138,10 +139,13 @@ class KendallExplorer(Explorer):
 
     @property
     def pairs(self) -> PairTable:
-        """The edges of the threshold."""
-        if self._candidates is None:
-            raise ValueError("there are no edges yet; wait until the status line says so")
-        return self._candidates.table(self._rows)
+        """The edges of the threshold; waits for them if they are still being computed."""
+        held = self.correlated.candidates()
+        return held.table(self._found(held))
+
+    def _found(self, held: Candidates) -> np.ndarray:
+        by_tau = self.threshold_by == "tau"
+        return held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
 
     def save(self, path: str | Path) -> Path:
         """Write the edges of the threshold to a new file.
@@ -165,21 +169,7 @@ class KendallExplorer(Explorer):
         pairs = self.pairs
         if not len(pairs):
             raise ValueError("there is no edge to save; lower the threshold first")
-        target = Path(path).expanduser().absolute()
-        writers = {
-            ".csv": lambda file: pairs.to_pandas().to_csv(file, index=False),
-            ".graphml": pairs.to_graphml,
-            ".cyjs": pairs.to_cytoscape,
-            ".json": pairs.to_cytoscape,
-            ".parquet": pairs.to_parquet,
-        }
-        if target.suffix not in writers:
-            raise ValueError(
-                f"{target.name} does not say what to write; end it with {', '.join(writers)}"
-            )
-        if target.exists():
-            raise FileExistsError(f"{target} exists already; choose another name")
-        writers[target.suffix](target)
+        target = write_pairs(pairs, path)
         self.status = f"Saved {number(len(pairs), 'edge')} to {target}"
         return target
 
@@ -219,6 +209,7 @@ class KendallExplorer(Explorer):
         return tuple(places.tolist())
 
     def _on_trait(self, change: Any) -> None:
+        self._asked |= change["name"] == "min_abs"
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
 
     def _mark(self, stale: set[str]) -> None:
@@ -262,8 +253,7 @@ class KendallExplorer(Explorer):
     def _cut(self) -> None:
         """Count the edges of the threshold at once; the network follows when it is arranged."""
         held = self._candidates
-        by_tau = self.threshold_by == "tau"
-        self._rows = held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
+        self._rows = self._found(held)
         if not len(self._rows):
             self._say_empty()
             return
@@ -285,18 +275,8 @@ class KendallExplorer(Explorer):
         held = self._candidates
         self._scene, self._wanted = None, None
         self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
-        if not len(held.strength):
-            text = f"No pair of variables has |τ| ≥ {held.floor:.2f}: there is no network."
-        elif self.threshold_by == "tau":
-            text = (
-                f"No pair has |τ| ≥ {self.min_abs:.2f}: move the slider to the left. "
-                f"The strongest pair has {held.strength[0]:.3f}."
-            )
-        else:
-            text = (
-                f"No pair has an FDR of {self.fdr:.2g} or less: move the slider to the right. "
-                f"The smallest is {np.nanmin(held.qvalue):.2g}."
-            )
+        by_tau = self.threshold_by == "tau"
+        text = held.why_none(self.min_abs if by_tau else None, self.fdr)
         self._say_in_all(text)
 
     def _say_in_all(self, text: str) -> None:

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from .controls import dropdown, linked, row
+from .kendall_files import FORMATS
 
 if TYPE_CHECKING:
     import numpy as np
 
     from .kendall import KendallExplorer
-
-#: Endings of the files that are written, and what the buttons are called.
-FORMATS = {".csv": "CSV", ".graphml": "GraphML", ".cyjs": "Cytoscape JSON"}
 
 
 def kendall_controls(explorer: KendallExplorer) -> tuple[ipywidgets.HBox, ...]:

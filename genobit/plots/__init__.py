@@ -24,7 +24,7 @@ from .kendall import kendall_heatmap, pair_scatter
 from .kinship import closest_pairs, kinship_histogram
 from .ld import ld_heatmap, ld_triangle
 from .ld_curves import allele_frequency_spectrum, ld_decay, ld_track
-from .network import network
+from .network import kendall_network
 from .pca import pca_scatter
 
 __all__ = [
@@ -34,12 +34,12 @@ __all__ = [
     "draw_edges",
     "grm_heatmap",
     "kendall_heatmap",
+    "kendall_network",
     "kinship_histogram",
     "ld_decay",
     "ld_heatmap",
     "ld_track",
     "ld_triangle",
-    "network",
     "pair_scatter",
     "pca_scatter",
     "strongest_edges",

@@ -89,6 +89,28 @@ class Candidates:
         """
         return rows_of(self.pairs, rows)
 
+    def why_none(self, min_abs: float | None, fdr: float) -> str:
+        """Say why a threshold leaves no edge, and what to do about it.
+
+        Parameters
+        ----------
+        min_abs
+            The threshold, or None where it is `fdr`.
+        fdr
+            The other one.
+        """
+        if not len(self.strength):
+            return f"No pair of variables has |τ| ≥ {self.floor:.2f}: there is no network."
+        if min_abs is not None:
+            return (
+                f"No pair has |τ| ≥ {min_abs:.2f}: move the slider to the left. "
+                f"The strongest pair has {self.strength[0]:.3f}."
+            )
+        return (
+            f"No pair has an FDR of {fdr:.2g} or less: move the slider to the right. "
+            f"The smallest is {self._by_qvalue[1][0]:.2g}."
+        )
+
     def first_look(self, wanted: float) -> float:
         """Choose the |tau| to begin with: what is wanted, if it leaves something to see.
 

@@ -81,7 +81,7 @@ class Laid:
         return nearest if distance[nearest] <= self.size[nearest] / 2 + 2 else None
 
 
-def network(
+def kendall_network(
     pairs: PairTable,
     *,
     colour_by: Sequence[Any] | np.ndarray | None = None,
@@ -120,7 +120,7 @@ def network(
     --------
     >>> import genobit
     >>> pairs = genobit.sample_expression().genobit.kendall_pairs(min_abs=0.7)
-    >>> picture = network(pairs)
+    >>> picture = kendall_network(pairs)
     >>> len(picture.Points.Nodes), len(picture.Segments.Edges)
     (100, 198)
     """
@@ -139,7 +139,7 @@ def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
     links
         From `links_of`, with one edge at least.
     limit
-        As `network` takes it.
+        As `kendall_network` takes it.
     """
     many = links.size > limit or len(links.first) > 10 * limit
     # Communities of a single one would be no news.

@@ -1,0 +1,51 @@
+"""The files that the Kendall explorer writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from genobit.network import PairTable
+
+#: Endings of the files that have a button, and what it is called.
+FORMATS = {".csv": "CSV", ".graphml": "GraphML", ".cyjs": "Cytoscape JSON"}
+
+
+def write_pairs(pairs: PairTable, path: str | Path) -> Path:
+    """Write edges to a new file.
+
+    Parameters
+    ----------
+    pairs
+        The edges.
+    path
+        Where to; its ending says how: .csv, .graphml, .cyjs or .json (Cytoscape), .parquet.
+
+    Returns
+    -------
+    The absolute path.
+
+    Raises
+    ------
+    ValueError
+        If the ending says nothing.
+    FileExistsError
+        If there is such a file already.
+    """
+    target = Path(path).expanduser().absolute()
+    writers = {
+        ".csv": lambda file: pairs.to_pandas().to_csv(file, index=False),
+        ".graphml": pairs.to_graphml,
+        ".cyjs": pairs.to_cytoscape,
+        ".json": pairs.to_cytoscape,
+        ".parquet": pairs.to_parquet,
+    }
+    if target.suffix not in writers:
+        raise ValueError(
+            f"{target.name} does not say what to write; end it with {', '.join(writers)}"
+        )
+    if target.exists():
+        raise FileExistsError(f"{target} exists already; choose another name")
+    writers[target.suffix](target)
+    return target

@@ -1,0 +1,375 @@
+"""The Kendall explorer by its traits: no browser, no kernel, so every change is at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+import pytest
+import traitlets
+import xarray as xr
+
+import genobit
+from genobit.explore import correlated as correlated_module
+from genobit.explore import kendall as kendall_module
+from genobit.explore.correlated import Correlated
+from genobit.explore.kendall import KendallExplorer
+from genobit.network import PairTable
+from genobit.plots.bubbles import Bubbles
+from genobit.plots.network import Laid
+
+
+@pytest.fixture
+def drawn() -> None:
+    """For tests that want real pictures, which take a second each."""
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(request, monkeypatch) -> None:
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(
+            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
+        )
+
+
+@pytest.fixture(scope="module")
+def expr() -> xr.DataArray:
+    """The first 250 genes of the simulated ones: some of each module."""
+    return genobit.sample_expression()[:250]
+
+
+@pytest.fixture(scope="module")
+def pairs(expr: xr.DataArray) -> PairTable:
+    return expr.genobit.kendall_pairs(min_abs=0.2, fdr=1.0)
+
+
+@pytest.fixture
+def explorer(expr: xr.DataArray, pairs: PairTable) -> KendallExplorer:
+    return expr.genobit.explore.kendall(pairs, min_abs=0.5)
+
+
+@pytest.fixture(scope="module")
+def ds() -> xr.Dataset:
+    """Two blocks of six variants in linkage disequilibrium, and three by themselves."""
+    generator = np.random.default_rng(3)
+    blocks = generator.integers(0, 2, (2, 40, 2)).repeat(6, axis=0)
+    calls = np.concatenate([blocks, generator.integers(0, 2, (3, 40, 2))]).astype("int8")
+    flipped = generator.random(calls.shape) < 0.04
+    calls = np.where(flipped, 1 - calls, calls).astype("int8")
+    calls[2, 5] = -1
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_id": ("variants", np.array([f"rs{k}" for k in range(15)])),
+            "variant_block": ("variants", np.repeat(["a", "b", "none"], [6, 6, 3])),
+            "sample_id": ("samples", np.array([f"s{k}" for k in range(40)])),
+            "sample_sex": ("samples", np.tile([1, 2], 20)),
+        }
+    )
+
+
+def said(view) -> str:
+    """The sentence in the place of a picture; "" where there is a picture."""
+    inside = getattr(view.box.children[0], "children", ())
+    return inside[0].value if inside and hasattr(inside[0], "value") else ""
+
+
+def count(explorer: KendallExplorer) -> int:
+    return int(explorer.count_line.value.split("<b>")[1].split(" ")[0].replace(",", ""))
+
+
+class TestThreshold:
+    @pytest.mark.parametrize("min_abs", [0.3, 0.55, 0.7])
+    def test_counts_what_kendall_pairs_finds(self, explorer, expr, min_abs):
+        explorer.min_abs = min_abs
+        expected = expr.genobit.kendall_pairs(min_abs=min_abs, fdr=None)
+        assert count(explorer) == len(expected)
+        found = explorer.pairs.to_pandas()
+        ends = ["gene_0", "gene_1", "tau"]
+        pd.testing.assert_frame_equal(
+            found.sort_values(ends)[ends].reset_index(drop=True),
+            expected.to_pandas().sort_values(ends)[ends].reset_index(drop=True),
+        )
+        assert explorer._histogram._degree.sum() == 2 * len(expected)
+
+    @pytest.mark.parametrize("fdr", [1e-3, 1e-10])
+    def test_by_fdr(self, explorer, expr, fdr):
+        explorer.threshold_by, explorer.fdr = "fdr", fdr
+        expected = expr.genobit.kendall_pairs(min_abs=0.2, fdr=fdr)
+        assert count(explorer) == len(expected)
+        assert "and |τ| ≥ 0.20" in explorer.count_line.value
+
+    def test_tau_is_not_computed_again(self, explorer, monkeypatch):
+        monkeypatch.setattr(explorer.correlated, "candidates", lambda: 1 / 0)
+        monkeypatch.setattr(explorer.correlated, "_pairs", lambda _floor: 1 / 0)
+        explorer.min_abs = 0.6
+        assert not explorer.status.startswith("Error")
+
+    def test_nothing_left_says_what_to_do(self, explorer):
+        explorer.min_abs = 0.99
+        assert count(explorer) == 0
+        assert "move the slider to the left. The strongest pair has 0." in said(explorer._network)
+        assert said(explorer._table) == said(explorer._heatmap) == "There is no edge to show."
+        explorer.min_abs = 0.5
+        assert not said(explorer._network)
+        explorer.threshold_by, explorer.fdr = "fdr", 0.0
+        assert "move the slider to the right" in said(explorer._network)
+
+    def test_without_q_values_there_is_no_fdr(self, expr):
+        explorer = expr.genobit.explore.kendall(expr.genobit.kendall_pairs(0.5, None))
+        assert not explorer.has_fdr
+        assert explorer.controls[0].children[0].disabled
+
+    def test_begins_where_there_is_something_to_see(self, expr):
+        noise = expr.copy(data=np.random.default_rng(1).normal(size=expr.shape))
+        explorer = noise.genobit.explore.kendall()
+        assert 0 < explorer.min_abs < 0.5
+        assert count(explorer) > 100
+
+    def test_floor_bounds_the_number_of_edges(self, expr, monkeypatch):
+        monkeypatch.setattr(correlated_module, "DRAWN", 60)
+        monkeypatch.setattr(correlated_module, "HELD", 2_000)
+        explorer = expr.genobit.explore.kendall()
+        held = explorer._candidates
+        assert 0 < explorer.floor < 0.6
+        assert len(held.strength) <= 2_000
+        assert held.strength.min() >= explorer.floor
+        assert f"all of |τ| ≥ {explorer.floor:.2f}, weaker ones are not shown" in explorer.status
+        assert explorer.controls[0].children[1].min == explorer.floor
+
+
+class TestNetwork:
+    def test_draws_real_pictures(self, drawn, explorer):
+        for view in ("network", "heatmap", "histogram", "table"):
+            assert not said(getattr(explorer, f"_{view}"))
+        explorer.min_abs = 0.4
+        explorer.pair = explorer.pairs.to_pandas()[["gene_0", "gene_1"]].iloc[0].tolist()
+        explorer.colour_by, explorer.colour_points_by = "gene_module", "sample_condition"
+        assert not said(explorer._scatter)
+        assert not explorer.status.startswith("Error")
+
+    def test_communities_open_and_close(self, explorer, monkeypatch):
+        monkeypatch.setattr(correlated_module, "NODES", 20)
+        explorer.min_abs = 0.45
+        bubbles = explorer._scene.laid
+        assert isinstance(bubbles, Bubbles)
+        explorer._network._tapped(bubbles.x[1], bubbles.y[1])
+        members = bubbles.links.variables[bubbles.links.communities[1]]
+        assert explorer.opened == tuple(members.tolist())
+        assert set(explorer._scene.shown.variables) <= set(members)
+        ends = explorer._table.table[["gene_0", "gene_1"]].to_numpy()
+        assert np.isin(ends, members).all()
+        assert "of this community" in explorer._table_line.value
+        explorer.close_community()
+        assert isinstance(explorer._scene.laid, Bubbles)
+
+    def test_a_click_beside_everything_does_nothing(self, explorer):
+        explorer._network._tapped(-100.0, -100.0)
+        assert explorer.pair is None
+        assert explorer.variable is None
+
+    def test_a_click_on_a_node_lists_its_edges(self, explorer):
+        laid = explorer._scene.laid
+        assert isinstance(laid, Laid)
+        hub = laid.links.hubs()[0]
+        explorer._network._tapped(laid.x[hub], laid.y[hub])
+        assert explorer.variable == laid.links.variables[hub]
+        assert len(explorer._table.table) == laid.links.degree[hub]
+        assert f"edges of {laid.links.names[hub]}" in explorer._table_line.value
+        explorer.list_all()
+        assert len(explorer._table.table) == min(500, count(explorer))
+
+    def test_variables_of_no_edge_list_nothing(self, explorer):
+        lonely = np.setdiff1d(np.arange(250), explorer._scene.links.variables)[0]
+        explorer.variable = int(lonely)
+        assert said(explorer._table) == "There is no such edge."
+
+    def test_heatmap_has_the_hubs(self, explorer, monkeypatch):
+        monkeypatch.setattr(correlated_module, "IN_HEATMAP", 12)
+        explorer.min_abs = 0.4
+        links = explorer._scene.links
+        assert len(explorer._scene.heatmap) == 12
+        degrees = links.degree[np.isin(links.variables, explorer._scene.heatmap)]
+        assert degrees.min() >= np.sort(links.degree)[-12]
+
+    @pytest.mark.parametrize("label", ["gene_module", "gene_loading", ""])
+    def test_colours(self, explorer, label):
+        explorer.colour_by = label
+        colours = explorer._network._colours
+        assert len(colours.values) == explorer._scene.shown.size
+        assert not explorer.status.startswith("Error")
+
+
+class TestPair:
+    def test_by_an_edge(self, explorer):
+        laid = explorer._scene.laid
+        # An edge of a pair, with no other edge near its middle.
+        pair = next(group for group in laid.links.components[::-1])
+        edge = np.flatnonzero(np.isin(laid.links.first, pair))[0]
+        x0, y0, x1, y1 = laid.ends(np.array([edge]))[0]
+        explorer._network._tapped((x0 + x1) / 2, (y0 + y1) / 2)
+        expected = laid.links.variables[[laid.links.first[edge], laid.links.second[edge]]]
+        assert explorer.pair == tuple(expected.tolist())
+
+    def test_by_a_cell(self, explorer):
+        scene = explorer._scene
+        explorer._heatmap._tapped(4.2, 1.1)
+        order = scene.ordered.tree.order
+        assert explorer.pair == tuple(sorted(scene.heatmap[order[[1, 4]]].tolist()))
+        explorer._heatmap._tapped(3.0, 3.0)
+        assert explorer.pair is not None
+
+    def test_by_a_row(self, explorer):
+        explorer._table._picked([3])
+        row = explorer._table.table.iloc[3]
+        assert explorer.pair == (row["gene_0"], row["gene_1"])
+        assert explorer._table._picks.shown == {3}
+
+    def test_has_tau_p_and_values_of_scipy(self, explorer, expr):
+        from scipy.stats import kendalltau
+
+        for pair in (explorer._scene.heatmap[[0, 5]].tolist(), [0, 249]):
+            explorer.pair = pair
+            _, x, y, tau, pvalue = explorer._pair_found
+            found = kendalltau(expr[pair[0]], expr[pair[1]])
+            assert tau == pytest.approx(found.statistic, abs=1e-14)
+            assert pvalue == pytest.approx(found.pvalue, rel=1e-9)
+            np.testing.assert_array_equal(x, expr[pair[0]])
+            assert (x.name, y.name) == tuple(expr.gene.values[pair])
+
+    def test_begins_with_a_sentence(self, explorer):
+        assert "Click an edge" in said(explorer._scatter)
+
+    def test_bad_places(self, explorer):
+        with pytest.raises(traitlets.TraitError, match="variables are 0 to 249"):
+            explorer.pair = (0, 250)
+        with pytest.raises(traitlets.TraitError, match="two variables"):
+            explorer.pair = (4, 4)
+        with pytest.raises(traitlets.TraitError, match="use one of"):
+            explorer.colour_by = "gene_length"
+        with pytest.raises(traitlets.TraitError, match="use one of"):
+            explorer.colour_points_by = "gene_module"
+
+
+class TestSaving:
+    def test_every_format(self, explorer, tmp_path):
+        import networkx as nx
+
+        n_edges = count(explorer)
+        table = pd.read_csv(explorer.save(tmp_path / "edges.csv"))
+        assert len(table) == n_edges
+        assert nx.read_graphml(explorer.save(tmp_path / "e.graphml")).number_of_edges() == n_edges
+        document = json.loads(explorer.save(tmp_path / "e.cyjs").read_text(encoding="utf-8"))
+        assert len(document["elements"]["edges"]) == n_edges
+        assert len(PairTable.from_parquet(explorer.save(tmp_path / "e.parquet"))) == n_edges
+        assert explorer.status.startswith(f"Saved {n_edges:,} edges to ")
+
+    def test_refusals(self, explorer, tmp_path):
+        path = explorer.save(tmp_path / "edges.csv")
+        with pytest.raises(FileExistsError, match="another name"):
+            explorer.save(path)
+        with pytest.raises(ValueError, match="end it with"):
+            explorer.save(tmp_path / "edges.txt")
+        explorer.min_abs = 1.0
+        with pytest.raises(ValueError, match="lower the threshold"):
+            explorer.save(tmp_path / "none.csv")
+
+    def test_buttons_say_what_went_wrong(self, explorer, tmp_path):
+        name, csv, *_ = explorer.controls[2].children
+        name.value = str(tmp_path / "edges")
+        csv.click()
+        assert (tmp_path / "edges.csv").exists()
+        csv.click()
+        assert explorer.status.startswith("Error")
+
+
+class TestData:
+    def test_any_order_and_name_of_dimensions(self, expr, pairs):
+        turned = expr.rename(sample="donor").transpose("donor", "gene")
+        explorer = turned.genobit.explore.kendall(dim="donor", min_abs=0.5)
+        assert len(explorer.pairs) == len(pairs.select(min_abs=0.5))
+        with pytest.raises(ValueError, match="dim="):
+            turned.genobit.explore.kendall()
+
+    def test_genotypes(self, drawn, ds):
+        explorer = ds.genobit.explore.kendall(min_abs=0.6)
+        assert explorer.pairs.components().max() == 1
+        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
+        assert list(explorer.correlated.variable_labels) == ["variant_block"]
+        explorer.colour_by, explorer.colour_points_by = "variant_block", "sample_sex"
+        explorer.pair = (2, 3)
+        _, x, y, _, _ = explorer._pair_found
+        assert (x.name, y.name) == ("rs2", "rs3")
+        dosage = ds.call_genotype.values.sum(axis=2)
+        np.testing.assert_array_equal(np.flatnonzero(np.isnan(x)), [5])
+        np.testing.assert_array_equal(y, dosage[3])
+        assert not explorer.status.startswith("Error")
+
+    def test_packed_planes_are_enough(self, ds):
+        explorer = ds.genobit.pack().genobit.explore.kendall(min_abs=0.6)
+        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
+
+    def test_missing_values(self, expr):
+        gaps = expr[:40].where(np.random.default_rng(2).random((40, 160)) > 0.1)
+        explorer = gaps.genobit.explore.kendall(min_abs=0.3)
+        explorer.pair = (0, 1)
+        assert not explorer.status.startswith("Error")
+        assert explorer.pairs.to_pandas()["n"].max() < 160
+
+    def test_lazy_values(self, expr):
+        explorer = expr.chunk(gene=60).genobit.explore.kendall(min_abs=0.5)
+        explorer.pair = (0, 1)
+        assert not explorer.status.startswith("Error")
+
+    def test_nothing_correlated(self):
+        constant = xr.DataArray(np.ones((3, 8)), dims=("gene", "sample"))
+        explorer = constant.genobit.explore.kendall()
+        assert "there is no network" in said(explorer._network)
+
+    def test_one_variable(self):
+        with pytest.raises(ValueError, match="a correlation is of two"):
+            xr.DataArray(np.ones((1, 8)), dims=("gene", "sample")).genobit.explore.kendall()
+
+    def test_pairs_of_others_are_refused(self, expr, pairs):
+        with pytest.raises(ValueError, match="is of 250 'gene', and the data have 249"):
+            expr[1:].genobit.explore.kendall(pairs)
+
+    def test_what_fails_is_a_message(self, expr, monkeypatch):
+        def fail(*_arguments):
+            raise ValueError("no observation is left; choose others")
+
+        monkeypatch.setattr(Correlated, "candidates", fail)
+        explorer = expr.genobit.explore.kendall()
+        assert explorer.status == "Error: no observation is left; choose others"
+        assert "see the message above" in said(explorer._network)
+
+
+def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
+    monkeypatch.setattr(kendall_module, "start_bokehjs", lambda: None)
+    arranged = []
+    scene = Correlated.scene
+
+    def counted(self, table, opened):
+        arranged.append(len(table))
+        return scene(self, table, opened)
+
+    monkeypatch.setattr(Correlated, "scene", counted)
+
+    async def slide() -> KendallExplorer:
+        explorer = expr.genobit.explore.kendall(pairs, min_abs=0.5)
+        while explorer.busy:
+            await asyncio.sleep(0.02)
+        arranged.clear()
+        for k in range(10):
+            explorer.min_abs = 0.5 - 0.01 * k
+            await asyncio.sleep(0.04)
+        while explorer.busy:
+            await asyncio.sleep(0.02)
+        return explorer
+
+    explorer = asyncio.run(slide())
+    assert arranged[-1] == count(explorer) == len(pairs.select(min_abs=explorer.min_abs))
+    assert len(arranged) < 6
