@@ -39,6 +39,7 @@ def test_import_genobit__loads_nothing_heavy():
 
 def test_import_genobit__registers_the_accessor():
     modules_after("import genobit, xarray\nassert hasattr(xarray.Dataset, 'genobit')")
+    modules_after("import genobit, xarray\nassert hasattr(xarray.DataArray, 'genobit')")
 
 
 def test_command_line__answers_without_loading_anything_heavy():

@@ -12,7 +12,7 @@ discordant with those above it in x and below it in y:
     score = sum of N[p, q] (C[p + 1, q + 1] - (C[p + 1, 0] - C[p + 1, q]))
 
 Level 0 needs no plane where nothing is missing: its counts belong to a variable. Where observations
-are missing it is the plane of those that are present. `genotype_tables` is the same of genotypes,
+are missing it is the plane of those that are present. `genotype_scores` is the same of genotypes,
 whose planes are there from the start.
 """
 

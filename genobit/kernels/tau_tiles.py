@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kernels import genotype_tables, kendall, tau
+from genobit.kernels import genotype_scores, kendall, tau
 from genobit.kernels.kendall_pvalues import untied
 from genobit.kernels.ranks import missing_any
 from genobit.kernels.ties import Ties, ties, ties_within
@@ -143,7 +143,7 @@ def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any]
     columns = a if b is None else b
     out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
     complete = a.complete() and columns.complete()
-    for block in genotype_tables.blocks(a, b):
+    for block in genotype_scores.blocks(a, b):
         fill(block, wanted, a.bits if complete else 0, a.bits, out)
     return tuple(out[name] for name in wanted.outputs)
 

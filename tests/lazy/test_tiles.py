@@ -75,6 +75,51 @@ def test_square__of_two_sets_computes_each_tile_once() -> None:
     assert dict(calls.seen) == {(a, b, False): 1 for a in (0, 3) for b in (0, 2, 4)}
 
 
+class Both(Calls):
+    """Of each tile two arrays: the left row's number, and the right one's."""
+
+    def __call__(self, a: list[np.ndarray], b: list[np.ndarray] | None) -> np.ndarray:
+        super().__call__(a, b)
+        left = a[0][:, 0].astype(int)
+        right = left if b is None else b[0][:, 0].astype(int)
+        rows = np.repeat(left[:, None], right.size, axis=1)
+        return np.stack([rows, np.repeat(right[None], left.size, axis=0)])
+
+
+def test_squares__compute_each_tile_once_for_all_matrices() -> None:
+    calls = Both()
+    i, j = np.indices((8, 8))
+    left, right = tiles.squares(calls, planes((3, 3, 2)), None, [np.int64, np.int32], [1, 0])
+    assert (left.dtype, right.dtype) == (np.int64, np.int32)
+    assert not calls.seen
+    found = dask.compute(left, right)
+    np.testing.assert_array_equal(found[0], i)
+    np.testing.assert_array_equal(found[1], j)
+    assert set(calls.seen.values()) == {1}
+    assert len(calls.seen) == 6
+
+
+def test_squares__mirror_themselves_by_default() -> None:
+    i, j = np.indices((5, 5))
+    left, _ = tiles.squares(Both(), planes((3, 2)), None, [np.int64, np.int64])
+    below = (i >= 3) & (j < 3)
+    np.testing.assert_array_equal(left, np.where(below, j, i))
+
+
+def test_squares__of_two_sets() -> None:
+    calls = Both()
+    left, right = tiles.squares(calls, planes((3, 2)), planes((2, 4)), [np.int64, np.int64])
+    np.testing.assert_array_equal(right[:, 2:], np.tile(np.arange(2, 6), (5, 1)))
+    assert dict(calls.seen) == {(0, 2, False): 1, (3, 2, False): 1}
+    assert left.chunks == ((3, 2), (2, 4))
+
+
+def test_whole_rows__of_an_unknown_number_of_columns_stay() -> None:
+    known = planes((3, 2))[0].rechunk((3, -1))
+    unknown = known.map_blocks(lambda x: x, chunks=(known.chunks[0], (np.nan,)), dtype=known.dtype)
+    assert tiles.whole_rows([unknown])[0] is unknown
+
+
 def test_tiles__are_lazy() -> None:
     with raise_if_dask_computes():
         matrix = tiles.square(Calls(), planes((3, 3)), None, np.int64)
