@@ -42,8 +42,8 @@ class Shape(NamedTuple):
 SHAPES = (
     Shape(353, False, 4000, 120, 180),
     Shape(353, True, 4000, 120, 110),
-    Shape(2000, False, 2000, 40, 40),
-    Shape(2000, True, 2000, 40, None),
+    Shape(2000, False, 1000, 40, 40),
+    Shape(2000, True, 1000, 40, None),
     Shape(17_941, False, 16, 16, 6),
     Shape(17_941, True, 16, 16, None),
 )
