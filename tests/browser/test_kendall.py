@@ -1,0 +1,171 @@
+"""The Kendall explorer in JupyterLab, as a reader uses it: slider, edges, rows, bubbles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.jupyterlab import (
+    CHROMIUM_OPTIONS,
+    ROOT,
+    chromium,
+    missing,
+    not_blank,
+    note,
+    redrawn,
+    run_all,
+    server,
+    settled,
+    until,
+    write_notebook,
+)
+
+pytestmark = pytest.mark.browser
+
+MAKE_DATA = "import genobit as gb\n\nexpr = gb.sample_expression()"
+SHOW = "explorer = expr.genobit.explore.kendall(min_abs=0.7)\nexplorer"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    if reason := missing():
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    home = tmp_path_factory.mktemp("lab")
+    with server(home, ROOT) as address, sync_playwright() as playwright:
+        write_notebook(home / "notebooks" / "kendall.ipynb", MAKE_DATA, SHOW)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1600, "height": 1300})
+        page.complaints = []
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
+        run_all(page, address.format("kendall.ipynb"))
+        for view in ("network", "heatmap", "histogram"):
+            figure(page, view).wait_for(timeout=120_000)
+        yield page
+        browser.close()
+
+
+def figure(page: Any, view: str) -> Any:
+    return page.locator(f".genobit-kendall-{view} .bk-Figure").first
+
+
+def text(page: Any, part: str) -> str:
+    return str(page.locator(f".genobit-kendall-{part}").inner_text())
+
+
+def edges(page: Any) -> int:
+    return int(re.match(r"([\d,]+) edge", text(page, "count"))[1].replace(",", ""))
+
+
+def at_rest(page: Any) -> None:
+    until(lambda: "Computing" not in text(page, "status"), "the end of computing", 60)
+
+
+def press(page: Any, key: str, times: int) -> None:
+    handle = page.locator(".genobit-kendall-min-abs .noUi-handle").first
+    for _ in range(times):
+        handle.focus()
+        page.keyboard.press(key)
+
+
+def click(page: Any, view: str, x: float, y: float) -> None:
+    figure(page, view).scroll_into_view_if_needed()
+    box = figure(page, view).bounding_box()
+    page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
+    at_rest(page)
+    assert edges(page) == 198
+    assert "1,124,250 pairs tested" in text(page, "status")
+    assert "weaker ones are not shown" in text(page, "status")
+    assert "Click an edge" in text(page, "scatter")
+    for view in ("network", "heatmap", "histogram"):
+        assert not_blank(settled(figure(page, view))), view
+
+
+def test_slider_counts_and_draws(page: Any) -> None:
+    before = {view: settled(figure(page, view)) for view in ("network", "heatmap", "histogram")}
+    press(page, "ArrowLeft", 5)
+    until(lambda: "0.65" in text(page, "count"), "the count")
+    assert edges(page) > 500
+    at_rest(page)
+    for view, picture in before.items():
+        assert not_blank(redrawn(figure(page, view), picture)), view
+
+
+def test_row_shows_its_two_variables(page: Any) -> None:
+    row = page.locator(".genobit-kendall-table .slick-row").nth(1)
+    row.click()
+    figure(page, "scatter").wait_for(timeout=60_000)
+    assert not_blank(settled(figure(page, "scatter")))
+
+
+def test_cell_shows_another_pair(page: Any) -> None:
+    before = settled(figure(page, "scatter"))
+    click(page, "heatmap", 0.3, 0.6)
+    assert not_blank(redrawn(figure(page, "scatter"), before))
+
+
+def test_colours(page: Any) -> None:
+    before = settled(figure(page, "network"))
+    page.locator(".genobit-kendall-colour-by select").select_option(label="loading")
+    redrawn(figure(page, "network"), before)
+    before = settled(figure(page, "scatter"))
+    page.locator(".genobit-kendall-colour-points-by select").select_option(label="condition")
+    redrawn(figure(page, "scatter"), before)
+
+
+def test_hover_names_the_pair(page: Any) -> None:
+    figure(page, "heatmap").scroll_into_view_if_needed()
+    box = figure(page, "heatmap").bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
+    page.locator("text=/^G\\d{4}$/").first.wait_for(timeout=5_000)
+
+
+def test_bubbles_open_and_close(page: Any) -> None:
+    before = settled(figure(page, "network"))
+    press(page, "ArrowLeft", 20)
+    until(lambda: "0.45" in text(page, "count"), "the count")
+    at_rest(page)
+    bubbles = redrawn(figure(page, "network"), before)
+    # The largest community stands in the middle of the free stretch beside the key.
+    click(page, "network", 0.37, 0.5)
+    opened = redrawn(figure(page, "network"), bubbles)
+    at_rest(page)
+    assert "of this community" in text(page, "table-line")
+    page.locator(".genobit-kendall-all-communities").click()
+    redrawn(figure(page, "network"), opened)
+
+
+def test_nothing_left_says_what_to_do(page: Any) -> None:
+    at_rest(page)
+    page.locator(".genobit-kendall-min-abs .noUi-handle").first.focus()
+    page.keyboard.press("End")
+    until(lambda: "move the slider to the left" in text(page, "network"), "a sentence")
+    press(page, "ArrowLeft", 30)
+    figure(page, "network").wait_for(timeout=60_000)
+
+
+def test_fdr(page: Any) -> None:
+    at_rest(page)
+    page.locator(".genobit-kendall-threshold-by button", has_text="FDR").click()
+    until(lambda: "FDR ≤ 0.01 and" in text(page, "count"), "edges by FDR")
+    assert edges(page) > 10_000
+
+
+def test_saves(page: Any) -> None:
+    at_rest(page)
+    page.locator(".genobit-kendall-save-csv").click()
+    until(lambda: "Saved" in text(page, "status"), "the file", 60)
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    # SlickGrid looks for its style sheet a moment late: not there if the list is replaced by then.
+    ours = [text for text in page.complaints if text != "SlickGrid Cannot find stylesheet."]
+    assert ours == []
