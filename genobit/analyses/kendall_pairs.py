@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.analyses.false_discovery import FalseDiscovery, merged
+from genobit.analyses.false_discovery import FalseDiscovery
 from genobit.analyses.related_pairs import check_minimum
 from genobit.lazy import triangle
 from genobit.lazy.passes import JOBS, Pass, in_passes
@@ -158,54 +158,81 @@ class Search:
     def _bound(self) -> float | None:
         return None if self._discovery is None else self._discovery.bound
 
-    def parts(self) -> Iterator[Columns]:
+    def parts(self, *, learn: bool = True) -> Iterator[Columns]:
         """Columns of the pairs of one pass after another, in the order of jobs.
 
-        With ``fdr`` these are the pairs that may stand as far as is known: `found` decides.
+        With ``fdr`` these are the pairs that may stand as far as is known: `found` decides. Without
+        ``learn``, as the tests of an earlier round have taught.
         """
         for each in self._passes():
-            self.tests += sum(kept.tests for kept in each.results)
-            if self._discovery is not None:
-                values, counts = merged(
-                    np.concatenate([kept.values for kept in each.results]),
-                    np.concatenate([kept.counts for kept in each.results]),
-                )
-                tests = sum(kept.tests for kept in each.results)
-                self._discovery.add(values, counts, tests, each.pairs)
+            if learn:
+                self._learn(each)
             yield _concatenated([kept.columns for kept in each.results])
+
+    def _learn(self, each: Pass) -> None:
+        tests = sum(kept.tests for kept in each.results)
+        self.tests += tests
+        if self._discovery is not None:
+            values = np.concatenate([kept.values for kept in each.results])
+            counts = np.concatenate([kept.counts for kept in each.results])
+            self._discovery.add(values, counts, tests, each.pairs)
 
     def found(self) -> Columns:
         """Columns of all pairs that stand, sorted by position.
+
+        Where the pairs that may stand take too much before the cutoff is known, they are let go and
+        looked for again when it is: memory for time.
 
         Raises
         ------
         MemoryError
             Before anything is computed if all pairs are asked for and would take more than
-            ``get_options().eager_limit``; later, once what is kept does.
+            ``get_options().eager_limit``; later, once what stands does.
         """
         if self.question.everything:
             self._check(self.pairs, "all pairs are asked for")
-        kept: list[Columns] = []
+        kept: list[Columns] | None = []
         pruned = self._bound()
         for part in self.parts():
+            self._check(0, f"of {self.tests:,} pairs so far")
+            if kept is None:
+                continue
             kept.append(part)
             bound = self._bound()
             if bound is not None and pruned is not None and bound < 0.9 * pruned:
                 kept = [_where(columns, columns["pvalue"] <= bound) for columns in kept]
                 pruned = bound
-            self._check(_length(kept), f"of {self.tests:,} pairs so far")
-        columns = _concatenated(kept)
-        if self._discovery is not None:
-            columns["qvalue"] = self._discovery.qvalues(columns["pvalue"])
-            columns = _where(columns, columns["qvalue"] <= self._discovery.fdr)
+            if self._discovery is not None and self._size(_length(kept)) > self._limit():
+                kept = None
+            else:
+                self._check(_length(kept), f"of {self.tests:,} pairs so far")
+        if kept is None:
+            kept = []
+            for part in self.parts(learn=False):
+                kept.append(self._standing(part))
+                self._check(_length(kept), f"of {self.tests:,} pairs")
+        columns = self._standing(_concatenated(kept))
         first, second, _ = self.question.columns
         return _where(columns, np.lexsort((columns[second], columns[first])))
 
+    def _standing(self, columns: Columns) -> Columns:
+        """What stands when all tests are known, with its q-values."""
+        if self._discovery is None:
+            return columns
+        qvalues = self._discovery.qvalues(columns["pvalue"])
+        return _where({**columns, "qvalue": qvalues}, qvalues <= self._discovery.fdr)
+
+    def _size(self, pairs: int) -> int:
+        return pairs * BYTES + (0 if self._discovery is None else self._discovery.nbytes)
+
+    def _limit(self) -> int:
+        return get_options().eager_limit
+
     def _check(self, pairs: int, when: str) -> None:
-        limit = get_options().eager_limit
-        others = 0 if self._discovery is None else self._discovery.nbytes
-        if pairs * BYTES + others <= limit:
+        limit, size = self._limit(), self._size(pairs)
+        if size <= limit:
             return
+        others = size - pairs * BYTES
         pvalues = f" with {others / 2**20:,.1f} MiB of different p-values" if others else ""
         msg = (
             f"the table of pairs takes {pairs * BYTES / 2**20:,.1f} MiB{pvalues}, more than "

@@ -272,6 +272,20 @@ def test_pairs__that_do_not_fit_are_refused_once_they_do_not() -> None:
         expression(100, 10).genobit.kendall_pairs(0.1, None)
 
 
+def test_pairs__that_may_stand_for_long_but_do_not_are_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expr = expression(200, 30)
+    wanted = expr.genobit.kendall_pairs(None, 0.2)
+    monkeypatch.setattr("genobit.analyses.kendall_pairs.JOBS", 8)
+    limit = 100 * len(wanted)
+    with gb.set_options(chunk_rows=10, eager_limit=limit):
+        found = expr.genobit.kendall_pairs(None, 0.2, progress=True)
+    assert capsys.readouterr().err.count(" 0/210 ") == 2
+    pd.testing.assert_frame_equal(found.to_pandas(), wanted.to_pandas(), check_exact=True)
+    assert found.attrs == wanted.attrs
+
+
 @pytest.mark.parametrize(
     ("limits", "error", "message"),
     [
