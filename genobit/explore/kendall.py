@@ -139,7 +139,7 @@ class KendallExplorer(Explorer):
 
     @property
     def pairs(self) -> PairTable:
-        """The edges of the threshold; waits for them if they are still being computed."""
+        """The edges of the threshold; waits while they are being computed."""
         held = self.correlated.candidates()
         return held.table(self._found(held))
 
@@ -229,10 +229,8 @@ class KendallExplorer(Explorer):
                 self._try(self._cut if "edges" in stale else self._ask_scene)
             elif self._scene is not None:
                 self._try(self._draw_scene, stale)
-        if "pair" in stale:
-            self._ask_pair()
-        elif "points" in stale:
-            self._try(self._draw_pair)
+        if stale & {"pair", "points"}:
+            self._try(self._ask_pair if "pair" in stale else self._draw_pair)
 
     def _got_candidates(self, result: Any, seconds: float) -> None:
         if isinstance(result, Exception):
@@ -276,8 +274,7 @@ class KendallExplorer(Explorer):
         self._scene, self._wanted = None, None
         self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
         by_tau = self.threshold_by == "tau"
-        text = held.why_none(self.min_abs if by_tau else None, self.fdr)
-        self._say_in_all(text)
+        self._say_in_all(held.why_none(self.min_abs if by_tau else None, self.fdr))
 
     def _say_in_all(self, text: str) -> None:
         self._network.say(text)
