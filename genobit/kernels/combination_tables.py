@@ -1,0 +1,234 @@
+"""Contingency tables of combinations of variants by class, a block of combinations at a time.
+
+A combination is cut in two, first members and last. The planes of both parts are intersections of
+their members', and one AND product counts all pairs of first and last parts: a matrix product
+whose inner loop is the engine's, whatever the order.
+
+Where no call is missing a member takes two planes, carrier and hom_alt, so that the product counts
+2^k cells of 3^k. The others come from tables of lower order, in which a member is left out: rows
+for the subsets of the first parts, columns for those of the last, few beside the parts themselves.
+Where calls are missing a member takes three planes, called among them, and the product counts all:
+complete cases of each combination.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.bits import count_rows, select_bits
+from genobit.kernels.combinations import intersect
+from genobit.kernels.gemm import products
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.rows import Rows
+
+
+class Classes(NamedTuple):
+    """Planes of variants, the samples of each class apart."""
+
+    planes: tuple[NDArray[np.uint64], ...]
+    """Of each class (kinds, variants, words): carrier, hom_alt, and called before them if any
+    call is missing."""
+    sizes: tuple[int, ...]
+    """Samples of each class."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no call is missing."""
+        return self.planes[0].shape[0] == 2
+
+
+def by_class(rows: Rows, classes: NDArray[np.integer], count: int) -> Classes:
+    """Planes of dosages, and for each sample the number of its class or -1: planes by class."""
+    planes = rows.planes if rows.complete() else (rows.every(), *rows.planes)
+    samples = [np.flatnonzero(classes == k).astype(np.int64) for k in range(count)]
+    return Classes(
+        tuple(np.stack([select_bits(plane, bits) for plane in planes]) for bits in samples),
+        tuple(bits.size for bits in samples),
+    )
+
+
+class Part(NamedTuple):
+    """First or last parts of some combinations, and the subsets of their members."""
+
+    members: NDArray[np.int64]
+    """(parts, size)."""
+    subsets: tuple[NDArray[np.int64], ...]
+    """Different subsets for each choice of members, choices counted in binary: (n, members)."""
+    places: NDArray[np.int64]
+    """Which of those each part has, (choices, parts)."""
+
+
+def part(members: NDArray[np.int64], *, complete: bool) -> Part:
+    """Parts with their subsets; with missing calls, with no subset but themselves."""
+    count, size = members.shape
+    subsets, places = [], np.zeros((2**size, count), np.int64)
+    for choice in range(1, 2**size):
+        if choice == 2**size - 1:
+            subsets.append(members)
+            places[choice] = np.arange(count)
+            continue
+        chosen = members[:, [m for m in range(size) if choice >> m & 1]]
+        if complete:
+            found, places[choice] = np.unique(chosen, axis=0, return_inverse=True)
+        else:
+            found = chosen[:0]
+        subsets.append(found)
+    return Part(members, tuple(subsets), places)
+
+
+class Cells(NamedTuple):
+    """Where the counts of a pattern of a part stand: a pattern is a kind, or none, a member."""
+
+    choices: NDArray[np.int64]
+    """Members that have a kind, in binary, (patterns,)."""
+    starts: NDArray[np.int64]
+    """First line of the pattern's subsets, (patterns,)."""
+    strides: NDArray[np.int64]
+    """From one subset's line to the next, (patterns,)."""
+
+
+def _lines(
+    planes: NDArray[np.uint64], found: Part, *, by_plane: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Planes of all subsets, a line each, and the first line of each choice."""
+    kinds, _, words = planes.shape
+    lines, starts, at = [], [0], 0
+    for subsets in found.subsets:
+        patterns = kinds ** subsets.shape[1]
+        out = np.empty((len(subsets), patterns, words), np.uint64)
+        intersect(planes, subsets, out)
+        if by_plane:
+            out = out.transpose(1, 0, 2)
+        lines.append(out.reshape(len(subsets) * patterns, words))
+        starts.append(at)
+        at += len(lines[-1])
+    return np.concatenate(lines), np.array(starts, np.int64)
+
+
+def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
+    """Of the 3^size patterns; with two kinds the first of three is that the member is left out."""
+    size = found.members.shape[1]
+    choices, first, strides = [], [], []
+    for pattern in itertools.product(range(3), repeat=size):
+        chosen = [m for m in range(size) if kinds == 3 or pattern[m]]
+        plane = 0
+        for m in chosen:
+            plane = plane * kinds + pattern[m] - (kinds == 2)
+        choice = sum(1 << m for m in chosen)
+        planes = kinds ** len(chosen)
+        count = len(found.subsets[choice - 1]) if choice else 0
+        choices.append(choice)
+        first.append(int(starts[choice]) + plane * (count if by_plane else 1))
+        strides.append(1 if by_plane else planes)
+    return Cells(*(np.array(values, np.int64) for values in (choices, first, strides)))
+
+
+class Block(NamedTuple):
+    """Counts of all first parts with all last parts, class by class, not yet tables."""
+
+    counts: tuple[NDArray[np.int32], ...]
+    """Of each class, lines of the first parts with lines of the last."""
+    row_counts: tuple[NDArray[np.int64], ...]
+    column_counts: tuple[NDArray[np.int64], ...]
+    sizes: NDArray[np.int64]
+    rows: Cells
+    columns: Cells
+    row_places: NDArray[np.int64]
+    column_places: NDArray[np.int64]
+
+
+def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -> Block:
+    """Count all pairs of first parts (m, p) and last parts (n, q)."""
+    complete = classes.complete
+    kinds = 2 if complete else 3
+    rows, columns = (part(members, complete=complete) for members in (first, last))
+    counts, row_counts, column_counts = [], [], []
+    for planes in classes.planes:
+        left, row_starts = _lines(planes, rows, by_plane=False)
+        right, column_starts = _lines(planes, columns, by_plane=True)
+        counts.append(_product(left, right))
+        row_counts.append(count_rows(left))
+        column_counts.append(count_rows(right))
+    return Block(
+        tuple(counts),
+        tuple(row_counts),
+        tuple(column_counts),
+        np.array(classes.sizes, np.int64),
+        _cells(rows, kinds, row_starts, by_plane=False),
+        _cells(columns, kinds, column_starts, by_plane=True),
+        rows.places,
+        columns.places,
+    )
+
+
+def _product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
+    out = np.empty((left.shape[0], right.shape[0]), np.int32)
+    for rows, columns, counts in products("and", (left,), (right,)):
+        out[rows, columns] = counts
+    return out
+
+
+@njit
+def fill(
+    row: int,
+    counts: NDArray[np.int32],
+    row_counts: NDArray[np.int64],
+    column_counts: NDArray[np.int64],
+    size: int,
+    rows: Cells,
+    columns: Cells,
+    row_places: NDArray[np.int64],
+    column_places: NDArray[np.int64],
+    tables: NDArray[np.int32],
+) -> None:
+    """Tables (3^k, n) of first part ``row`` with all last parts, in one class.
+
+    The last member's genotype changes fastest.
+    """
+    every = column_places.shape[0] - 1
+    n = tables.shape[1]
+    others = columns.choices.shape[0]
+    for i in range(rows.choices.shape[0]):
+        choice = rows.choices[i]
+        line = rows.starts[i] + rows.strides[i] * row_places[choice, row]
+        for j in range(others):
+            target = tables[i * others + j]
+            if columns.choices[j] == 0:
+                target[:] = size if choice == 0 else np.int32(row_counts[line])
+                continue
+            start = columns.starts[j]
+            if columns.choices[j] == every:
+                if choice == 0:
+                    for k in range(n):
+                        target[k] = np.int32(column_counts[start + k])
+                else:
+                    source = counts[line, start : start + n]
+                    for k in range(n):
+                        target[k] = source[k]
+                continue
+            places = column_places[columns.choices[j]]
+            for k in range(n):
+                at = start + places[k]
+                target[k] = np.int32(column_counts[at]) if choice == 0 else counts[line, at]
+    _separate(tables)
+
+
+@njit
+def _separate(tables: NDArray[np.int32]) -> None:
+    """At least none, one and two copies -> exactly, along every member."""
+    step = 1
+    while step < tables.shape[0]:
+        for cell in range(0, tables.shape[0], 3 * step):
+            for k in range(cell, cell + step):
+                none, one, two = tables[k], tables[k + step], tables[k + 2 * step]
+                for b in range(none.shape[0]):
+                    none[b] -= one[b]
+                    one[b] -= two[b]
+        step *= 3

@@ -1,0 +1,90 @@
+"""Combinations of variants in the order of their last member, and the planes of their genotypes.
+
+Combinations are numbered in colexicographic order, the combinatorial number system (Knuth, The Art
+of Computer Programming 4A, 7.2.1.3): those among the first m variants are the first C(m, k), so
+that a range of numbers is all that a piece of work needs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit._jit import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def numbered(number: int, size: int) -> tuple[int, ...]:
+    """The combination of a number.
+
+    Examples
+    --------
+    >>> [numbered(k, 2) for k in range(4)]
+    [(0, 1), (0, 2), (1, 2), (0, 3)]
+    """
+    members = []
+    for k in range(size, 0, -1):
+        # The largest m with C(m, k) <= number: doubling, then halving, in exact integers.
+        low, high = k - 1, max(k, 1)
+        while math.comb(high, k) <= number:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if math.comb(middle, k) <= number else (low, middle)
+        members.append(low)
+        number -= math.comb(low, k)
+    return tuple(reversed(members))
+
+
+def combinations(first: int, count: int, size: int) -> NDArray[np.int64]:
+    """Combinations ``first`` to ``first + count``: (count, size), members ascending.
+
+    Examples
+    --------
+    >>> combinations(2, 2, 2).tolist()
+    [[1, 2], [0, 3]]
+    """
+    out = np.empty((count, size), np.int64)
+    if count:
+        _follow(np.array(numbered(first, size), np.int64), out)
+    return out
+
+
+@njit
+def _follow(members: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+    size = members.shape[0]
+    for k in range(out.shape[0]):
+        out[k] = members
+        # The first member that can move up by one does, and those before it start again.
+        at = 0
+        while at + 1 < size and members[at] + 1 == members[at + 1]:
+            members[at] = at
+            at += 1
+        members[at] += 1
+
+
+@njit
+def intersect(
+    planes: NDArray[np.uint64], members: NDArray[np.int64], out: NDArray[np.uint64]
+) -> None:
+    """planes (kinds, variants, words), members (n, size) -> out (n, kinds ** size, words).
+
+    Bits that are set in a plane of every member; the first member's kind changes slowest.
+    """
+    kinds, _, words = planes.shape
+    size = members.shape[1]
+    for i in range(members.shape[0]):
+        out[i, 0] = ~np.uint64(0)
+        done = 1
+        for m in range(size):
+            # From the last to the first, so that none is overwritten before it is used.
+            for pattern in range(done - 1, -1, -1):
+                for kind in range(kinds - 1, -1, -1):
+                    plane = planes[kind, members[i, m]]
+                    for w in range(words):
+                        out[i, pattern * kinds + kind, w] = out[i, pattern, w] & plane[w]
+            done *= kinds
