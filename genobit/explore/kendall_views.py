@@ -99,7 +99,8 @@ class Network(_KendallView):
         picture = draw(self._laid, self._colours, self._marked)
         title = picture.opts.get("plot").kwargs["title"]
         if isinstance(self._laid, Bubbles):
-            title += ": click one to open it"
+            first, *rest = title.splitlines()
+            title = "\n".join([f"{first}: click one to open it", *rest])
         hooks = [*hooks_of(picture), self._taps.hook]
         return picture.opts(framewise=False, title=title, hooks=hooks)
 

@@ -30,7 +30,8 @@ GAP = 0.45
 class Bubbles:
     """Communities in their places; `x`, `y` and `radius` in screen pixels.
 
-    `between` has a row for each two communities that edges join: both, and how many.
+    `between` has a row for each two communities that edges join: both, and how many. `width` is
+    that of the frame.
     """
 
     links: Links
@@ -38,6 +39,7 @@ class Bubbles:
     y: np.ndarray
     radius: np.ndarray
     between: np.ndarray
+    width: float
 
     @property
     def n(self) -> int:
@@ -78,7 +80,7 @@ def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
     x, y = (factor * centres + offset + np.array([0, LINE])).T
     first, second = np.nonzero(np.triu(counts, 1))
     between = np.column_stack([first, second, counts[first, second]])
-    return Bubbles(links, x, y, factor_of_radius * radii, between)
+    return Bubbles(links, x, y, factor_of_radius * radii, between, width)
 
 
 def _edges_between(links: Links) -> np.ndarray:
@@ -174,7 +176,9 @@ def _names(bubbles: Bubbles) -> hv.Labels:
     groups = bubbles.links.communities[: bubbles.n]
     texts = [_hubs(bubbles.links, group, 1)[0] for group in groups]
     y = bubbles.y - bubbles.radius - LINE / 2
-    clear = [k for k in free_labels(bubbles.x, y, texts) if not _covered(bubbles, k, y[k])]
+    clear = [
+        k for k in free_labels(bubbles.x, y, texts, bubbles.width) if not _covered(bubbles, k, y[k])
+    ]
     rows = [(bubbles.x[k], y[k], texts[k]) for k in clear]
     return hv.Labels(rows, ["x", "y"], "text", label="Hubs").opts(
         text_color="#333333", text_font_size="8pt", default_tools=[]
@@ -199,7 +203,7 @@ def in_words(bubbles: Bubbles) -> str:
     smaller = links.communities[bubbles.n :]
     if smaller:
         most = len(smaller[0])
-        text += f"; the {len(smaller):,} of {most} members or fewer are not drawn"
+        text += f"\nthe {len(smaller):,} of {most} members or fewer are not drawn"
     return text
 
 
