@@ -30,6 +30,7 @@ def search(
     last: NDArray[np.int64],
     top: int,
     threshold: float,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> Best:
     """Combinations of a first part and a last part that begins after it, scored at least so high.
 
@@ -43,6 +44,8 @@ def search(
         How many are asked for: the search drops what cannot be among them.
     threshold
         A score that this many are known to reach, in nats; 0 if none are known.
+    allowed
+        Which pairs of parts are in the search, (m, n); all by default.
     """
     counted = block(classes, first, last)
     found = _search(
@@ -52,6 +55,7 @@ def search(
         top,
         threshold,
         x_log_x(int(counted.sizes.sum())),
+        np.empty((0, 0), np.bool_) if allowed is None else allowed,
     )
     scores, i, j, scored = found
     return Best(scores, np.hstack([first[i], last[j]]), scored)
@@ -65,6 +69,7 @@ def _search(
     top: int,
     threshold: float,
     logarithms: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     classes = len(counted.counts)
     n = starts.shape[0]
@@ -89,6 +94,10 @@ def _search(
                 tables[c],
             )
         relative_chi2(tables, bounds)
+        if allowed.size:
+            for k in range(n):
+                if not allowed[i, k]:
+                    bounds[k] = -np.inf
         limit = np.float32(np.exp(threshold)) * MARGIN
         for k in range(n):
             if starts[k] > ends[i] and bounds[k] >= limit:
