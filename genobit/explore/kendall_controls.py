@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -58,7 +59,8 @@ def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
     def offer(_change: Any) -> None:
         for name, slider in sliders.items():
             slider.layout.display = "flex" if name == explorer.threshold_by else "none"
-        tau.min = min(explorer.floor, explorer.min_abs)
+        # A slider counts its steps from its end: 0.1418 would turn 0.70 into 0.7018.
+        tau.min = math.floor(100 * min(explorer.floor, explorer.min_abs)) / 100
         by.disabled = not explorer.has_fdr
 
     explorer.observe(offer, ["threshold_by", "floor", "has_fdr"])

@@ -155,9 +155,9 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
     order = np.argsort(-strength, kind="stable")
     order = order[~np.isnan(strength[order])]
     if len(order) > limit:
-        # The next |tau| is the first that is not held in full.
-        order = order[strength[order] > strength[order[limit]]]
-        floor = float(strength[order[-1]]) if len(order) else 1.0
+        # The next hundredth above the first that is not held: a slider has no finer steps.
+        floor = round(float(np.floor(100 * strength[order[limit]])) / 100 + 0.01, 2)
+        order = order[strength[order] >= floor]
     kept = table.iloc[order]
     n_variables = len(pairs.names)
     return Candidates(
