@@ -169,10 +169,16 @@ def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -
 
 
 def _product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
-    out = np.empty((left.shape[0], right.shape[0]), np.int32)
+    shape = left.shape[0], right.shape[0]
+    out = None
     for rows, columns, counts in products("and", (left,), (right,)):
+        if counts.shape == shape:
+            # The only block: nothing is written to its array any more.
+            return counts
+        if out is None:
+            out = np.empty(shape, np.int32)
         out[rows, columns] = counts
-    return out
+    return np.zeros(shape, np.int32) if out is None else out
 
 
 @njit

@@ -35,15 +35,21 @@ def x_log_x(most: int) -> NDArray[np.float64]:
 def relative_chi2(tables: NDArray[np.int32], out: NDArray[np.float32]) -> None:
     """tables (classes, cells, n) -> 1 + chi2 / N of each, in 32 bits."""
     classes, cells, n = tables.shape
-    weights = np.zeros((classes, n), np.float32)
+    one = np.float32(1)
+    weights = np.empty((classes, n), np.float32)
+    sums = np.empty(n, np.int32)
     for c in range(classes):
+        sums[:] = 0
         for x in range(cells):
             line = tables[c, x]
             for k in range(n):
-                weights[c, k] += np.float32(line[k])
+                sums[k] += line[k]
         for k in range(n):
-            weights[c, k] = np.float32(1) / max(weights[c, k], np.float32(1))
+            weights[c, k] = one / max(np.float32(sums[k]), one)
     out[:] = 0
+    if classes == 2:
+        _add_two(tables[0], tables[1], weights, out)
+        return
     part, total = np.empty(n, np.float32), np.empty(n, np.float32)
     for x in range(cells):
         part[:] = 0
@@ -55,7 +61,24 @@ def relative_chi2(tables: NDArray[np.int32], out: NDArray[np.float32]) -> None:
                 total[k] += count
                 part[k] += count * count * weight[k]
         for k in range(n):
-            out[k] += part[k] / max(total[k], np.float32(1))
+            out[k] += part[k] / max(total[k], one)
+
+
+@njit
+def _add_two(
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """The same of two classes, a cell in one go: nothing goes through memory between them."""
+    one = np.float32(1)
+    left, right = weights[0], weights[1]
+    for x in range(first.shape[0]):
+        cases, controls = first[x], second[x]
+        for k in range(out.shape[0]):
+            a, b = np.float32(cases[k]), np.float32(controls[k])
+            out[k] += (a * a * left[k] + b * b * right[k]) / max(a + b, one)
 
 
 @njit
