@@ -8,10 +8,13 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.combination_tables import Block, Classes, block, fill
-from genobit.kernels.table_scores import MARGIN, mutual_information, relative_chi2, x_log_x
+from genobit.kernels.interaction_scores import Rule, least_relative_chi2, score
+from genobit.kernels.table_scores import MARGIN, relative_chi2, x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+RANKED_BY_INFORMATION = Rule()
 
 
 class Best(NamedTuple):
@@ -31,6 +34,7 @@ def search(
     top: int,
     threshold: float,
     allowed: NDArray[np.bool_] | None = None,
+    rule: Rule = RANKED_BY_INFORMATION,
 ) -> Best:
     """Combinations of a first part and a last part that begins after it, scored at least so high.
 
@@ -43,9 +47,11 @@ def search(
     top
         How many are asked for: the search drops what cannot be among them.
     threshold
-        A score that this many are known to reach, in nats; 0 if none are known.
+        A score that this many are known to reach; 0 if none are known.
     allowed
         Which pairs of parts are in the search, (m, n); all by default.
+    rule
+        What to rank by, and which combinations are not ranked.
     """
     counted = block(classes, first, last)
     found = _search(
@@ -54,6 +60,7 @@ def search(
         last[:, 0].copy(),
         top,
         threshold,
+        rule,
         x_log_x(int(counted.sizes.sum())),
         np.empty((0, 0), np.bool_) if allowed is None else allowed,
     )
@@ -68,6 +75,7 @@ def _search(
     starts: NDArray[np.int64],
     top: int,
     threshold: float,
+    rule: Rule,
     logarithms: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
@@ -78,6 +86,7 @@ def _search(
     bounds = np.empty(n, np.float32)
     scores = np.empty(4 * top + n, np.float64)
     places = np.empty((2, 4 * top + n), np.int64)
+    samples = counted.sizes.sum()
     held, scored = 0, 0
     for i in range(ends.shape[0]):
         for c in range(classes):
@@ -98,13 +107,13 @@ def _search(
             for k in range(n):
                 if not allowed[i, k]:
                     bounds[k] = -np.inf
-        limit = np.float32(np.exp(threshold)) * MARGIN
+        limit = np.float32(least_relative_chi2(rule.statistic, threshold, samples)) * MARGIN
         for k in range(n):
             if starts[k] > ends[i] and bounds[k] >= limit:
                 scored += 1
-                score, _ = mutual_information(tables, k, logarithms)
-                if score >= threshold:
-                    scores[held], places[0, held], places[1, held] = score, i, k
+                found = score(tables, k, rule, threshold, logarithms)
+                if found >= threshold:
+                    scores[held], places[0, held], places[1, held] = found, i, k
                     held += 1
         if held >= 4 * top:
             # What ties with the last of the best stays, for others decide by their variants.

@@ -1,0 +1,210 @@
+"""Scores that combinations are ranked by, of tables (classes, cells, n), and when one is refused.
+
+Cells are numbered with the last member's genotype changing fastest. Sums run over the cells in
+their order, so that a score has the same bits wherever its table stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.table_scores import mutual_information
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
+SWEEPS = 10_000
+CONVERGED = 1e-12
+"""Change of a fitted share in a sweep at which the fit stands. The statistic's error is of second
+order in it."""
+
+
+class Rule(NamedTuple):
+    """What combinations are ranked by, and which are not ranked."""
+
+    statistic: int = MUTUAL_INFORMATION
+    min_n: int = 0
+    """Fewest samples without a missing call."""
+    min_count: int = 0
+    """Fewest samples of each class, and of each genotype cell that is not empty."""
+
+
+@njit
+def least_relative_chi2(statistic: int, score: float, samples: int) -> float:
+    """The least 1 + chi2 / n that a combination with this score can have, of at most ``samples``.
+
+    MI <= ln(1 + chi2 / n), and the interaction's likelihood ratio is at most 2 n MI.
+    """
+    if statistic == CHI2:
+        return 1 + score / samples
+    if statistic == BOOST:
+        return np.exp(score / (2 * samples))
+    return np.exp(score)
+
+
+@njit
+def ranked(tables: NDArray[np.int32], k: int, n: int, rule: Rule) -> bool:
+    """Whether table k of n samples has enough of them."""
+    if n == 0 or n < rule.min_n:
+        return False
+    if rule.min_count <= 0:
+        return True
+    classes, cells, _ = tables.shape
+    for x in range(cells):
+        total = 0
+        for c in range(classes):
+            total += tables[c, x, k]
+        if 0 < total < rule.min_count:
+            return False
+    for c in range(classes):
+        size = 0
+        for x in range(cells):
+            size += tables[c, x, k]
+        if size < rule.min_count:
+            return False
+    return True
+
+
+@njit
+def score(
+    tables: NDArray[np.int32],
+    k: int,
+    rule: Rule,
+    threshold: float,
+    logarithms: NDArray[np.float64],
+) -> float:
+    """Score of table k, NaN if it is not ranked; anything below the threshold if it is below."""
+    information, n = mutual_information(tables, k, logarithms)
+    if not ranked(tables, k, n, rule):
+        return np.nan
+    # What is 0 may come out a rounding below it.
+    information = max(information, 0.0)
+    if rule.statistic == MUTUAL_INFORMATION:
+        return information
+    if rule.statistic == CHI2:
+        return pearson(tables, k)
+    if rule.statistic == GAIN:
+        if information < threshold:
+            return information
+        return max(information - best_subset(tables, k, logarithms), 0.0)
+    most = 2 * n * information
+    if most < threshold:
+        return most
+    most = 2 * n * max(information - best_subset(tables, k, logarithms), 0.0)
+    # The fit without interaction is at least as good as that of one variant alone.
+    if most * (1 + 1e-9) < threshold:
+        return most
+    return interaction(tables, k)
+
+
+@njit
+def pearson(tables: NDArray[np.int32], k: int) -> float:
+    """Pearson's chi2 of table k."""
+    classes, cells, _ = tables.shape
+    sizes = np.zeros(classes, np.int64)
+    n = 0
+    for c in range(classes):
+        for x in range(cells):
+            sizes[c] += tables[c, x, k]
+        n += sizes[c]
+    total = 0.0
+    for x in range(cells):
+        cell = 0
+        for c in range(classes):
+            cell += tables[c, x, k]
+        for c in range(classes):
+            if cell and sizes[c]:
+                expected = cell * (sizes[c] / n)
+                total += (tables[c, x, k] - expected) ** 2 / expected
+    return total
+
+
+@njit
+def best_subset(tables: NDArray[np.int32], k: int, logarithms: NDArray[np.float64]) -> float:
+    """Largest mutual information of the members but one, of the same samples."""
+    classes, cells, _ = tables.shape
+    reduced = np.empty((classes, cells // 3, 1), np.int32)
+    best = 0.0
+    step = 1
+    while step < cells:
+        for c in range(classes):
+            for x in range(cells // 3):
+                start = x // step * 3 * step + x % step
+                reduced[c, x, 0] = (
+                    tables[c, start, k]
+                    + tables[c, start + step, k]
+                    + tables[c, start + 2 * step, k]
+                )
+        information, _ = mutual_information(reduced, 0, logarithms)
+        best = max(best, information)
+        step *= 3
+    return best
+
+
+@njit
+def interaction(tables: NDArray[np.int32], k: int) -> float:
+    """Likelihood ratio of the interaction of two variants on the classes.
+
+    Twice the log likelihood of the table less that of the best fit without interaction of all
+    three (all pairs of margins kept), by iterative proportional fitting.
+    """
+    classes = tables.shape[0]
+    counts = np.empty((classes, 3, 3))
+    fitted = np.empty((classes, 3, 3))
+    n = 0.0
+    for c in range(classes):
+        for a in range(3):
+            for b in range(3):
+                counts[c, a, b] = tables[c, 3 * a + b, k]
+                fitted[c, a, b] = 1.0
+                n += counts[c, a, b]
+    for _ in range(SWEEPS):
+        if _sweep(counts, fitted) <= CONVERGED * n:
+            break
+    total = 0.0
+    for c in range(classes):
+        for a in range(3):
+            for b in range(3):
+                if counts[c, a, b] > 0:
+                    total += counts[c, a, b] * np.log(counts[c, a, b] / fitted[c, a, b])
+    return max(2 * total, 0.0)
+
+
+@njit
+def _sweep(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
+    """Fit the margins of genotypes, then of each variant by class; the largest change."""
+    classes = counts.shape[0]
+    before = fitted.copy()
+    for a in range(3):
+        for b in range(3):
+            wanted, found = 0.0, 0.0
+            for c in range(classes):
+                wanted += counts[c, a, b]
+                found += fitted[c, a, b]
+            for c in range(classes):
+                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
+    for c in range(classes):
+        for a in range(3):
+            wanted, found = 0.0, 0.0
+            for b in range(3):
+                wanted += counts[c, a, b]
+                found += fitted[c, a, b]
+            for b in range(3):
+                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
+        for b in range(3):
+            wanted, found = 0.0, 0.0
+            for a in range(3):
+                wanted += counts[c, a, b]
+                found += fitted[c, a, b]
+            for a in range(3):
+                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
+    change = 0.0
+    for c in range(classes):
+        for a in range(3):
+            for b in range(3):
+                change = max(change, abs(fitted[c, a, b] - before[c, a, b]))
+    return change
