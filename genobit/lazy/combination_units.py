@@ -1,0 +1,169 @@
+"""Units of work of a search of all combinations, each named by one whole number.
+
+A combination of k variants is cut in its first p and its last q members. First parts are numbered
+by their last member (`genobit.kernels.combinations`), last parts by their first, counted from the
+end, so that those which begin after variant m are the first C(V - 1 - m, q). A unit is a range of
+first parts with all last parts that begin after the first of them ends. How many combinations stand
+before a first part is a sum of products of binomials, so a unit's range follows from its number.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CELLS = 2**18
+"""Most entries of a table buffer, classes x 3^k x last parts: it is gone through for each first
+part, and a second-level cache holds it."""
+COUNTS = 2**24
+"""Most counts in a block, of all classes: 64 MiB."""
+SECONDS = 0.5
+"""What a unit is meant to take."""
+FEWEST_ROWS = 1024
+"""Planes of first parts that make tables of sums pay (`genobit.kernels.gemm`)."""
+
+
+class Cut(NamedTuple):
+    """How the combinations of some variants are cut in parts, blocks and units."""
+
+    variants: int
+    order: int
+    classes: int
+    p: int
+    """Members of a first part."""
+    rows: int
+    """Most first parts of a block."""
+    columns: int
+    """Most last parts of a block."""
+    unit: int
+    """Combinations a unit is meant to have; it has whole first parts."""
+    kinds: int = 2
+    """Planes of a member: 3 if calls are missing."""
+
+    @property
+    def q(self) -> int:
+        """Members of a last part."""
+        return self.order - self.p
+
+    @property
+    def combinations(self) -> int:
+        """How many there are."""
+        return math.comb(self.variants, self.order)
+
+    @property
+    def units(self) -> int:
+        """How many there are; one is empty where a first part has more than a unit should."""
+        return -(-self.combinations // self.unit)
+
+    def last_parts(self, end: int) -> int:
+        """How many last parts begin after variant ``end``."""
+        return math.comb(max(self.variants - 1 - end, 0), self.q)
+
+    def before(self, part: int) -> int:
+        """Combinations of first parts that come before number ``part``."""
+        sums = _sums(self.variants, self.p, self.q)
+        end = bisect.bisect_right(sums.parts, part) - 1
+        if end >= self.variants - self.q:
+            return self.combinations
+        return sums.combinations[end] + (part - sums.parts[end]) * self.last_parts(end)
+
+    def start(self, combinations: int) -> int:
+        """The first part by which so many combinations are reached."""
+        sums = _sums(self.variants, self.p, self.q)
+        end = bisect.bisect_right(sums.combinations, combinations) - 1
+        if combinations >= self.combinations:
+            return sums.parts[self.variants - self.q]
+        each = self.last_parts(end)
+        return min(
+            sums.parts[end] - (sums.combinations[end] - combinations) // each, sums.parts[end + 1]
+        )
+
+    def range_of(self, unit: int) -> range:
+        """The first parts of a unit."""
+        return range(self.start(unit * self.unit), self.start((unit + 1) * self.unit))
+
+    def weight(self, unit: int) -> int:
+        """Combinations of a unit."""
+        parts = self.range_of(unit)
+        return self.before(parts.stop) - self.before(parts.start)
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a block while it is counted and scored, planes of parts left out."""
+        counts = self.rows * self.kinds**self.p * self.columns * self.kinds**self.q
+        tables = self.classes * 3**self.order * self.columns
+        # Subsets of first and last parts have rows and columns of their own: twice is enough.
+        return 4 * (2 * self.classes * counts + tables)
+
+
+class _Sums(NamedTuple):
+    parts: list[int]
+    """First parts that end before each variant."""
+    combinations: list[int]
+    """Combinations of those."""
+
+
+@lru_cache(maxsize=8)
+def _sums(variants: int, p: int, q: int) -> _Sums:
+    parts, combinations = [0], [0]
+    for end in range(variants):
+        here = math.comb(end, p - 1)
+        parts.append(parts[-1] + here)
+        combinations.append(combinations[-1] + here * math.comb(variants - 1 - end, q))
+    return _Sums(parts, combinations)
+
+
+def chosen(
+    variants: int, order: int, sizes: Sequence[int], *, complete: bool, p: int | None = None
+) -> Cut:
+    """The cut that the model of costs thinks cheapest.
+
+    Parameters
+    ----------
+    variants, order
+        Combinations of ``order`` out of so many.
+    sizes
+        Samples of each class.
+    complete
+        Whether no call is missing.
+    p
+        Members of a first part, if not the cheapest.
+    """
+    choices = range(1, order) if p is None else (p,)
+    cuts = [_sized(variants, order, sizes, complete, p) for p in choices]
+    return min(cuts, key=lambda cut: (nanoseconds(cut, sizes), -cut.p))
+
+
+def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: int) -> Cut:  # noqa: FBT001 - private
+    kinds, classes = 2 if complete else 3, len(sizes)
+    q = order - p
+    columns = max(16, CELLS // (classes * 3**order))
+    columns = min(columns, math.comb(variants, q))
+    rows = max(16, COUNTS // (classes * kinds**order * columns))
+    cut = Cut(variants, order, classes, p, rows, columns, 1, kinds)
+    per_unit = SECONDS * 1e9 / nanoseconds(cut, sizes)
+    wide = FEWEST_ROWS // kinds**p * math.comb(variants, q)
+    return cut._replace(unit=int(max(1, per_unit, min(wide, 10 * per_unit))))
+
+
+def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
+    """About what a combination costs, planes of parts included."""
+    words = sum(-(-size // 64) for size in sizes)
+    counting = 0.15 * cut.kinds**cut.order * words
+    tables = 0.6 * cut.classes * 3**cut.order
+    # As a part meets not all of the others, only those after or before it.
+    total = max(cut.combinations, 1)
+    met = [
+        max(1.0, min(most, total / max(math.comb(cut.variants, size), 1)))
+        for most, size in ((cut.columns, cut.p), (cut.rows, cut.q))
+    ]
+    planes = sum(
+        (cut.kinds**size * (words + 20) + (1000 * 2**size if size > 1 else 0)) / many
+        for many, size in zip(met, (cut.p, cut.q), strict=True)
+    )
+    return counting + tables + planes
