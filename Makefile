@@ -33,7 +33,7 @@ $(VENV)/.docs: $(VENV)/.developer
 	@$(PIP) --group docs
 	@touch $@
 
-demo: $(VENV)/.user ## sample data to a report on LD and relationships that opens in any browser
+demo: $(VENV)/.user ## sample data to a report on LD, relationships and rank correlation, for any browser
 	$(BIN)/genobit demo --out $(OUT)
 
 lab: $(VENV)/.user ## the LD notebook in JupyterLab

@@ -66,7 +66,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
 
     demo = commands.add_parser(
-        "demo", help="sample data to a report on LD and relationships, for any browser"
+        "demo",
+        help="sample data to a report on LD, relationships and rank correlation, for any browser",
     )
     demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
     demo.add_argument("--open", action="store_true", help="open the report when it is written")

@@ -19,7 +19,11 @@ FIGURES = [
     "Principal components",
     "Relationship matrix",
     "Kinship",
+    "Network of correlated genes",
+    "All pairs of the correlated genes",
+    "The strongest pair",
 ]
+TABLES = ["The closest pairs", "Communities and modules", "The strongest pairs"]
 CHROMIUM = shutil.which("chromium")
 
 
@@ -47,7 +51,8 @@ def test_report__refers_to_no_other_file(written):
 def test_report__has_pictures_and_timings(written):
     page = (written / "report.html").read_text(encoding="utf-8")
     assert page.count("<figure>") == len(FIGURES)
-    assert re.findall("<h3>(.*?)</h3>", page) == [*FIGURES, "The closest pairs"]
+    titles = re.findall("<h3>(.*?)</h3>", page)
+    assert titles == [*FIGURES[:7], TABLES[0], *FIGURES[7:], *TABLES[1:]]
     assert "1,000 variants x 2,000 samples" in page
     assert len(re.findall(r"[\d.]+ G products/s", page)) == 3
     assert "VanRaden 1 of 400 samples" in page
@@ -68,6 +73,38 @@ def test_related_pairs__begin_the_table_of_the_report(written):
     page = (written / "report.html").read_text(encoding="utf-8")
     rows = re.findall(r"<tr><td>(\w+)</td><td>(\w+)</td><td>[a-z ]+</td>", page)
     assert rows == list(zip(pairs["sample_id_0"], pairs["sample_id_1"], strict=True))
+
+
+def test_correlated_genes__are_strong_and_named_as_in_the_network(written):
+    pandas, networkx = pytest.importorskip("pandas"), pytest.importorskip("networkx")
+    pairs = pandas.read_parquet(written / "kendall_pairs.parquet")
+    network = networkx.read_graphml(written / "kendall_pairs.graphml")
+    assert pairs["tau"].abs().min() >= 0.6
+    assert pairs["qvalue"].max() <= 0.01
+    assert set(map(frozenset, network.edges)) == {
+        frozenset(pair) for pair in zip(pairs["name_0"], pairs["name_1"], strict=True)
+    }
+    page = (written / "report.html").read_text(encoding="utf-8")
+    strongest = pairs.loc[pairs["tau"].abs().nlargest(8).index]
+    rows = re.findall(r"<tr><td>(G\d+)</td><td>(G\d+)</td><td>M", page)
+    assert rows == list(zip(strongest["name_0"], strongest["name_1"], strict=True))
+
+
+def test_communities__are_the_modules_of_the_simulation(written):
+    page = (written / "report.html").read_text(encoding="utf-8")
+    row = r"<td>G\d+</td><td>(\w+)</td>" + 2 * r'<td class="right">(\d+)</td>'
+    rows = re.findall(row, page)
+    assert sorted(module for module, *_ in rows) == [f"M{k:02d}" for k in range(1, 19)]
+    assert all(genes == within for _, genes, within in rows)
+    genes = sum(int(genes) for _, genes, _ in rows)
+    assert f"{genes} of {genes} genes are of the module of their community" in page
+
+
+def test_peers__are_timed_in_the_run(written):
+    page = (written / "report.html").read_text(encoding="utf-8")
+    ratios = re.findall(r"([\d,]+) times the CPU time of a pair above", page)
+    scipy, pandas = (int(ratio.replace(",", "")) for ratio in ratios)
+    assert scipy > pandas > 5
 
 
 @pytest.mark.browser
@@ -91,5 +128,6 @@ def test_report__draws_offline(written):
         assert min(painted.values()) > 5_000, painted
         assert painted["All pairs of a region"] > 20_000
         assert painted["Relationship matrix"] > 20_000
+        assert painted["Network of correlated genes"] > 20_000
         browser.close()
     assert problems == []

@@ -1,7 +1,7 @@
-"""The demonstration: a simulated cohort, its linkage and relationships, one report, its timings.
+"""The demonstration: simulated data, their linkage, relationships and rank correlations, a report.
 
-It does what a user would do, by public calls alone, so it stands above every other layer. `ld` and
-`grm` each compute and draw a section, `report` makes the page.
+It does what a user would do, by public calls alone, so it stands above every other layer. `ld`,
+`grm` and `kendall` each compute and draw a section, `report` makes the page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genobit.terminal import save
 
-from . import grm, ld
+from . import grm, kendall, ld
 from .report import render
 from .stopwatch import Stopwatch
 
@@ -26,8 +26,9 @@ def run(folder: Path) -> Path:
     Parameters
     ----------
     folder
-        Where `report.html`, the packed planes `sample.gb` and the tables `ld_pairs.parquet` and
-        `related_pairs.parquet` go; made if it is missing, and what an earlier run left there is
+        Where `report.html`, the packed planes `sample.gb`, the tables `ld_pairs.parquet`,
+        `related_pairs.parquet` and `kendall_pairs.parquet`, and the network
+        `kendall_pairs.graphml` go; made if it is missing, and what an earlier run left there is
         replaced.
 
     Returns
@@ -43,20 +44,32 @@ def run(folder: Path) -> Path:
         cohort = gb.sample_dataset()
         notes.append(f"{size(cohort, 'variants')} x {size(cohort, 'samples')}")
     bits = pack(cohort, folder / "sample.gb", watch)
-    with watch.step("Compile the kernels, or load them from the cache", "256 variants"):
+    expr = gb.sample_expression()
+    with watch.step(
+        "Compile the kernels, or load them from the cache", "256 variants", "all genes"
+    ):
         few = bits.genobit.isel(variants=slice(0, 256))
         ld.compile_kernels(few)
         grm.compile_kernels(few)
+        kendall.compile_kernels(few, expr)
     sections = [
         ld.section(bits, folder / "ld_pairs.parquet", watch),
         grm.section(bits, folder / "related_pairs.parquet", watch),
+        kendall.section(expr, bits, folder / "kendall_pairs.parquet", watch),
     ]
     summary = (
         f"{size(cohort, 'samples')} of three populations, simulated with realistic recombination, "
         f"at {size(cohort, 'variants')}: which variants are inherited together, and who is like "
-        "whom."
+        f"whom. Then the simulated expression of {expr.sizes['gene']:,} genes: which of them rise "
+        "and fall together."
     )
-    settings = {"min_r2": ld.MIN_R2, "window": ld.WINDOW, "min_kinship": grm.MIN_KINSHIP}
+    settings = {
+        "min_r2": ld.MIN_R2,
+        "window": ld.WINDOW,
+        "min_kinship": grm.MIN_KINSHIP,
+        "min_abs": kendall.MIN_ABS,
+        "fdr": kendall.FDR,
+    }
     report = folder / "report.html"
     report.write_text(render(summary, sections, watch, **settings), encoding="utf-8")
     print(f"\n{watch}")

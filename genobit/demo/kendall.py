@@ -1,0 +1,262 @@
+"""Rank correlation of simulated expression: all pairs, and the network of the strong ones."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from genobit.terminal import progress
+
+from .report import Figure, Section, Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import xarray as xr
+
+    from genobit.network import PairTable
+
+    from .stopwatch import Stopwatch
+
+#: Pairs below this |tau|, or above this false discovery rate, are no edges of the network.
+MIN_ABS = 0.6
+FDR = 0.01
+MODULE = "gene_module"
+#: Genes that scipy and pandas correlate, for the time they take a pair.
+SCIPY_GENES, PANDAS_GENES = 20, 150
+#: Variants spread over the cohort, for rank correlation of genotypes.
+VARIANTS = 5000
+STRONG = 0.5
+STRONGEST = 8
+
+
+def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
+    """Compute on few variants what the section computes on many.
+
+    All genes: which kernel is taken depends on their number.
+    """
+    expr.genobit.kendall("b", pvalue=True, compute=True)
+    expr.genobit.kendall_pairs(min_abs=MIN_ABS, fdr=FDR)
+    abs(bits.genobit.kendall("b", dtype="float32")).max().compute()
+
+
+def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
+    """Compute and draw the section, and write the table and the network of correlated genes.
+
+    Parameters
+    ----------
+    expr
+        Expression, genes x samples, with the modules it was simulated with.
+    bits
+        The cohort as planes of haplotypes or dosages.
+    table
+        The Parquet file of the correlated genes; the network is beside it, as GraphML.
+    watch
+        The timings.
+    """
+    tau = all_pairs(expr, watch)
+    step = "Network of correlated genes, to Parquet and GraphML"
+    with watch.step(step) as notes:
+        pairs = expr.genobit.kendall_pairs(min_abs=MIN_ABS, fdr=FDR)
+        pairs.to_parquet(table)
+        pairs.to_graphml(table.with_suffix(".graphml"))
+        notes.append(f"{len(pairs):,} pairs with |τ| of at least {MIN_ABS}")
+    found = communities(expr, pairs)
+    genotypes(bits, watch)
+    with watch.step("Three pictures of correlations") as notes:
+        figures = draw(expr, tau, pairs)
+        notes.append(f"{pairs.degree().size} genes")
+    return Section(
+        "Rank correlation",
+        f"Kendall's τ-b of all pairs of {expr.sizes['gene']:,} genes in {expr.sizes['sample']} "
+        "samples, simulated as 18 modules of genes that rise and fall together, and noise. "
+        f"{len(pairs):,} pairs have a |τ| of at least {MIN_ABS} and a false discovery rate of at "
+        f"most {FDR:.0%}; they are in {table.name} beside this page, and in "
+        f"{table.with_suffix('.graphml').name} for Cytoscape or Gephi.",
+        (*figures, recovered(found), strongest(expr, pairs)),
+    )
+
+
+def all_pairs(expr: xr.DataArray, watch: Stopwatch) -> xr.Dataset:
+    """Compute tau, p-values and n of all pairs of genes, and time others on some of them."""
+    n_genes, n_samples = expr.sizes["gene"], expr.sizes["sample"]
+    n_pairs = n_genes * (n_genes - 1) // 2
+    work = f"{n_pairs:,} pairs of {n_samples} samples"
+    with watch.step("Kendall's τ-b and p-values of genes", work), progress("Kendall's tau-b"):
+        # CPU time of all threads: other programs on the machine have no part in the ratios.
+        begin = time.process_time()
+        tau = expr.genobit.kendall("b", pvalue=True, compute=True)
+        ours = (time.process_time() - begin) / n_pairs
+    with watch.step("The same by scipy.stats.kendalltau") as notes:
+        notes.extend(compared(scipy_pairs(expr[:SCIPY_GENES]), ours))
+    with watch.step('τ-b alone by pandas .corr("kendall")') as notes:
+        notes.extend(compared(pandas_pairs(expr[:PANDAS_GENES]), ours))
+    return tau
+
+
+def compared(theirs: tuple[int, float], ours: float) -> tuple[str, str]:
+    """Say on how many pairs they were timed, and how much more CPU time a pair took.
+
+    Parameters
+    ----------
+    theirs
+        Pairs, and the CPU seconds of one.
+    ours
+        CPU seconds of a pair here.
+    """
+    pairs, seconds = theirs
+    return f"{pairs:,} of the pairs", f"{seconds / ours:,.0f} times the CPU time of a pair above"
+
+
+def scipy_pairs(expr: xr.DataArray) -> tuple[int, float]:
+    """Time ``scipy.stats.kendalltau`` on all pairs; return them, and the CPU time of one."""
+    from itertools import combinations
+
+    from scipy.stats import kendalltau
+
+    pairs = list(combinations(expr.values, 2))
+    # The first call imports what it needs.
+    kendalltau(*pairs[0])
+    begin = time.process_time()
+    for x, y in pairs:
+        kendalltau(x, y)
+    return len(pairs), (time.process_time() - begin) / len(pairs)
+
+
+def pandas_pairs(expr: xr.DataArray) -> tuple[int, float]:
+    """Time ``DataFrame.corr("kendall")`` on all pairs; return them, and the CPU time of one."""
+    genes = expr.T.to_pandas()
+    begin = time.process_time()
+    genes.corr("kendall")
+    pairs = genes.shape[1] * (genes.shape[1] - 1) // 2
+    return pairs, (time.process_time() - begin) / pairs
+
+
+def genotypes(bits: xr.Dataset, watch: Stopwatch) -> None:
+    """Count pairs of variants that are strongly correlated by rank."""
+    every = max(bits.sizes["variants"] // VARIANTS, 1)
+    spread = bits.genobit.isel(variants=slice(None, None, every))
+    n_variants = spread.sizes["variants"]
+    n_pairs = n_variants * (n_variants - 1) // 2
+    work = f"{n_pairs:,} pairs of {bits.sizes['samples']:,} dosages"
+    with watch.step("Kendall's τ-b of variants, tile by tile", work) as notes:
+        tau = spread.genobit.kendall("b", dtype="float32")
+        with progress("Kendall's tau-b of variants"):
+            strong = int((abs(tau) >= STRONG).sum())
+        # The diagonal is no pair, and every pair stands on both sides of it.
+        notes.append(f"{(strong - n_variants) / 2 / n_pairs:.2%} reach |τ| = {STRONG}")
+
+
+def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure, ...]:
+    """Draw the three pictures of the section.
+
+    Parameters
+    ----------
+    expr
+        Expression, genes x samples.
+    tau
+        Of all pairs of genes, with p-values.
+    pairs
+        Those that are strong.
+    """
+    from genobit import plots
+    from genobit.plots.samples import colouring
+
+    joined = expr["gene"].isin(pairs.degree().index).values
+    first = plots.strongest_edges(pairs, 1).iloc[0]
+    x, y = (expr.sel(gene=first[side]).rename(first[side]) for side in ("name_0", "name_1"))
+    condition = colouring("sample_condition", expr["sample_condition"].values)
+    return (
+        Figure(
+            "Network of correlated genes",
+            "A dot is a gene, as large as it has edges, and its colour the module it was "
+            "simulated in, which the edges were not told. Parts that hang together lie apart; "
+            "orange edges join a gene that falls to those that rise.",
+            plots.kendall_network(pairs, colour_by=expr[MODULE].values, name=MODULE),
+        ),
+        Figure(
+            "All pairs of the correlated genes",
+            f"τ of the {joined.sum()} genes of the network, in the order of a tree that puts the "
+            "most alike beside each other: modules are squares along the diagonal, and paler "
+            "squares beside them are modules that share part of their signal.",
+            plots.kendall_heatmap(tau.isel(gene_0=joined, gene_1=joined)),
+        ),
+        Figure(
+            "The strongest pair",
+            "A dot is a sample. τ counts pairs of samples that both genes put in the same order, "
+            "less those that they do not, and asks for no straight line.",
+            plots.pair_scatter(x, y, tau=first["tau"], pvalue=first["pvalue"], colour=condition),
+        ),
+    )
+
+
+def communities(expr: xr.DataArray, pairs: PairTable) -> pd.DataFrame:
+    """Compare the communities of the network with the modules that the genes were simulated in.
+
+    Returns
+    -------
+    A row per community: ``genes``, the ``module`` most of them are of, how many are ``within`` it,
+    and the ``hub``, the gene of most edges.
+    """
+    import pandas as pd
+
+    degree = pairs.degree()
+    genes = pd.DataFrame(
+        {
+            "community": pairs.communities(),
+            "module": expr[MODULE].to_series(),
+            "degree": degree,
+        }
+    ).loc[degree.index]
+    groups = genes.groupby("community")
+    return pd.DataFrame(
+        {
+            "genes": groups.size(),
+            "module": groups["module"].agg(lambda names: names.mode()[0]),
+            "within": groups["module"].agg(lambda names: names.value_counts().iloc[0]),
+            "hub": groups["degree"].idxmax(),
+        }
+    )
+
+
+def recovered(found: pd.DataFrame) -> Table:
+    """Write communities and modules as a table."""
+    genes, within = found["genes"].sum(), found["within"].sum()
+    return Table(
+        "Communities and modules",
+        f"{len(found)} communities (Louvain), largest first, each with the module that most of its "
+        f"genes were simulated in: {within} of {genes} genes are of the module of their community. "
+        "The hub is the gene of most edges.",
+        {
+            "hub": found["hub"].tolist(),
+            "module": [name or "noise" for name in found["module"]],
+            "genes": [str(count) for count in found["genes"]],
+            "of the module": [str(count) for count in found["within"]],
+        },
+        frozenset({"genes", "of the module"}),
+    )
+
+
+def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
+    """Take the strongest pairs out of the network."""
+    from genobit import plots
+
+    found = plots.strongest_edges(pairs, STRONGEST)
+    module = expr[MODULE].to_series()
+    return Table(
+        "The strongest pairs",
+        "By |τ|. q is the false discovery rate of Benjamini and Hochberg over all pairs of genes.",
+        {
+            "gene": found["name_0"].tolist(),
+            "with": found["name_1"].tolist(),
+            "modules": [
+                " and ".join(dict.fromkeys(module[[x, y]]))
+                for x, y in zip(found["name_0"], found["name_1"], strict=True)
+            ],
+            "τ": [f"{value:.3f}" for value in found["tau"]],
+            "p": [f"{value:.1e}" for value in found["pvalue"]],
+            "q": [f"{value:.1e}" for value in found["qvalue"]],
+        },
+        frozenset({"τ", "p", "q"}),
+    )
