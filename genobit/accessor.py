@@ -18,6 +18,7 @@ from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
 from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
+from genobit.interactions import InteractionMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 
@@ -37,6 +38,7 @@ class GenobitDatasetAccessor(
     CrossproductMethods,
     GenotypeCorrelations,
     GenotypePairs,
+    InteractionMethods,
     RelationshipMethods,
     RelativesMethods,
 ):

@@ -208,3 +208,21 @@ def _sweep(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
             for b in range(3):
                 change = max(change, abs(fitted[c, a, b] - before[c, a, b]))
     return change
+
+
+@njit
+def ranked_scores(
+    tables: NDArray[np.int32], rule: Rule, logarithms: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Score of each table (classes, cells, n), NaN of those that are not ranked."""
+    out = np.empty(tables.shape[2])
+    for k in range(tables.shape[2]):
+        out[k] = score(tables, k, rule, -np.inf, logarithms)
+    return out
+
+
+def scores_of(
+    tables: NDArray[np.int32], statistic: int, logarithms: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Score of each table (classes, cells, n), with the bits that a search ranks it by."""
+    return ranked_scores(tables, Rule(statistic), logarithms)

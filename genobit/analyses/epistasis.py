@@ -1,0 +1,257 @@
+"""Epistasis of any order: combinations of variants ranked by what they tell about a phenotype.
+
+A combination of k variants cuts the samples in 3^k genotype cells. With n_xc samples of class c in
+cell x, n_x and n_c their sums and n in all (samples without a missing call in the combination):
+
+    MI   = sum n_xc / n ln(n_xc n / (n_x n_c))                     mutual_information, in nats
+    G    = 2 n MI                                                  likelihood ratio of the table
+    chi2 = sum (n_xc - n_x n_c / n)^2 / (n_x n_c / n)              chi2, Pearson's
+    gain = MI - max MI of the combination without one member       gain, of the same samples
+    LR   = 2 sum n_xc ln(n_xc / m_xc)                              boost
+
+with m the fit of the model without an interaction of both variants on the class (Wan et al. 2010,
+doi:10.1016/j.ajhg.2010.07.021). G and chi2 have (cells - 1)(classes - 1) degrees of freedom, of the
+cells and classes that are not empty; LR as in plink 1.9 --fast-epistasis boost (genotypes of one
+variant - 1)(genotypes of the other - 1)(classes - 1); 2 n gain those of G less those of the best
+combination without one member.
+
+The F test of a trait is in `genobit.analyses.epistasis_trait`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.analyses.phenotypes import ClassOf
+    from genobit.kernels.combination_tables import Classes
+    from genobit.lazy.combination_search import Ranking
+    from genobit.packing import Layout
+
+LONG_NAMES = {
+    "mutual_information": "mutual information of genotypes and class, nats",
+    "chi2": "Pearson's chi2 of genotypes and class",
+    "gain": "mutual information less that of the best combination of all members but one, nats",
+    "boost": "likelihood ratio of the interaction (BOOST)",
+    "f": "F of the interaction on the trait",
+}
+COLUMNS = {"mutual_information": "mi"}
+"""Columns of statistics that are not named as they are."""
+MISSING = "complete cases of each combination: n samples without a missing call in its members"
+SAMPLES_PER_CELL = 5
+
+
+class Wanted(NamedTuple):
+    """What to search for."""
+
+    order: int
+    top: int
+    statistic: str
+    permutations: int
+    seed: int
+    min_n: int
+    min_count: int
+
+
+class Columns(NamedTuple):
+    """What is known of ranked combinations, best first."""
+
+    members: NDArray[np.int64]
+    """(rank, order)."""
+    of_rank: dict[str, NDArray[Any]]
+    """By name, (rank,)."""
+    cells: NDArray[np.int32]
+    """(rank, 3^order, class)."""
+
+
+def checked(
+    *,
+    order: int,
+    top: int,
+    statistic: str,
+    permutations: int,
+    seed: int,
+    min_n: int | None,
+    min_count: int,
+    variants: int,
+    samples: int,
+    classes: int,
+) -> Wanted:
+    """Refuse what cannot be searched.
+
+    ``min_n`` is by default 5 for each of the 3^order cells, and never more than half of the
+    samples, so that complete calls refuse nothing.
+
+    Raises
+    ------
+    ValueError
+        For it, with what can.
+    """
+    if statistic not in LONG_NAMES:
+        msg = f"statistic={statistic!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
+        raise ValueError(msg)
+    _at_least("order", order, 2 if statistic == "gain" else 1)
+    for name, number, least in (
+        ("top", top, 1),
+        ("permutations", permutations, 0),
+        ("seed", seed, 0),
+        ("min_n", 0 if min_n is None else min_n, 0),
+        ("min_count", min_count, 0),
+    ):
+        _at_least(name, number, least)
+    if order > variants:
+        msg = f"order={order} takes as many variants, and the Dataset has {variants}"
+        raise ValueError(msg)
+    if statistic in {"boost", "f"} and order != 2:
+        msg = f"statistic={statistic!r} is of pairs, not of order={order}: take order=2"
+        raise ValueError(msg)
+    if statistic == "boost" and classes != 2:
+        msg = f"statistic='boost' takes two classes, and the phenotype has {classes}"
+        raise ValueError(msg)
+    if permutations and order == 1:
+        msg = "permutations= takes order=2 or more"
+        raise ValueError(msg)
+    least = min(SAMPLES_PER_CELL * 3**order, samples // 2) if min_n is None else min_n
+    return Wanted(order, top, statistic, permutations, seed, least, min_count)
+
+
+def _at_least(name: str, number: int, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        msg = f"{name}={number!r} is not a whole number of at least {least}"
+        raise ValueError(msg)
+
+
+def search(
+    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
+) -> tuple[Ranking, Columns]:
+    """Rank combinations by a statistic of their tables by class."""
+    from genobit.lazy.combination_search import CombinationSearch, gathered
+
+    classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
+    if wanted.order == 1:
+        ranking = _each_variant(classes, wanted)
+    else:
+        ranking = CombinationSearch(classes, wanted.order, wanted.top, score=scoring(wanted)).run()
+    return ranking, columns(classes, ranking.members, wanted.statistic)
+
+
+def scoring(wanted: Wanted) -> Any:
+    """What scores a block of combinations."""
+    from genobit.kernels.epistasis import search
+
+    return partial(search, rule=_rule(wanted))
+
+
+def _rule(wanted: Wanted) -> Any:
+    from genobit.kernels import interaction_scores as scores
+
+    number = {
+        "mutual_information": scores.MUTUAL_INFORMATION,
+        "chi2": scores.CHI2,
+        "gain": scores.GAIN,
+        "boost": scores.BOOST,
+    }[wanted.statistic]
+    return scores.Rule(number, wanted.min_n, wanted.min_count)
+
+
+def _each_variant(classes: Classes, wanted: Wanted) -> Ranking:
+    """Single variants: all of their tables at once."""
+    from genobit.kernels.combination_cells import count_cells
+    from genobit.kernels.interaction_scores import ranked_scores
+    from genobit.kernels.table_scores import x_log_x
+    from genobit.lazy.combination_search import Ranking, best_of
+
+    members = np.arange(classes.planes[0].shape[1])[:, None]
+    tables = count_cells(classes, members)
+    scores = ranked_scores(tables, _rule(wanted), x_log_x(sum(classes.sizes)))
+    kept = ~np.isnan(scores)
+    found = best_of(scores[kept], members[kept], wanted.top)
+    return Ranking(*found, len(members), len(members), 1.0, np.empty(0))
+
+
+def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Columns:
+    """Count combinations again, cell by cell, and test them."""
+    from scipy.stats import chi2
+
+    from genobit.kernels import interaction_scores as scores
+    from genobit.kernels.combination_cells import count_cells
+    from genobit.kernels.table_scores import x_log_x
+
+    tables = count_cells(classes, members)
+    logarithms = x_log_x(sum(classes.sizes))
+    cells, groups = tables.sum(axis=0), tables.sum(axis=1)
+    n = cells.sum(axis=0)
+    information = scores.scores_of(tables, scores.MUTUAL_INFORMATION, logarithms)
+    g = 2 * n * information
+    df = ((cells > 0).sum(axis=0) - 1) * ((groups > 0).sum(axis=0) - 1)
+    of_rank: dict[str, NDArray[Any]] = {"mi": information}
+    tested = g
+    if statistic == "chi2":
+        of_rank["chi2"] = tested = scores.scores_of(tables, scores.CHI2, logarithms)
+    elif statistic == "boost":
+        of_rank["boost"] = tested = scores.scores_of(tables, scores.BOOST, logarithms)
+        df = _interaction_df(tables)
+    elif statistic == "gain":
+        of_rank["gain"] = scores.scores_of(tables, scores.GAIN, logarithms)
+        tested = 2 * n * of_rank["gain"]
+        df = df - _best_subset_df(tables, logarithms)
+    of_rank |= {
+        "g": g,
+        "df": df.astype(np.int64),
+        "p": np.where(df > 0, chi2.sf(tested, np.maximum(df, 1)), 1.0),
+        "n": n.astype(np.int64),
+        "sparse": sparse(tables),
+    }
+    return Columns(members, of_rank, np.ascontiguousarray(tables.transpose(2, 1, 0)))
+
+
+def sparse(tables: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tables (classes, cells, n) whose chi2 distribution is not to be trusted.
+
+    Cochran's rule: an expected count below 1, or more than a fifth of them below 5, of the cells
+    and classes that are not empty.
+    """
+    cells, groups = tables.sum(axis=0), tables.sum(axis=1)
+    n = np.maximum(cells.sum(axis=0), 1)
+    expected = groups[:, None, :] * (cells / n)
+    used = (groups[:, None, :] > 0) & (cells > 0)
+    low = ((expected < 5) & used).sum(axis=(0, 1))
+    none: NDArray[np.bool_] = ((expected < 1) & used).any(axis=(0, 1))
+    return none | (5 * low > used.sum(axis=(0, 1)))
+
+
+def _interaction_df(tables: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Degrees of freedom of the interaction of pairs, as plink 1.9 counts them."""
+    pairs = tables.sum(axis=0).reshape(3, 3, -1)
+    first = (pairs.sum(axis=1) > 0).sum(axis=0) - 1
+    second = (pairs.sum(axis=0) > 0).sum(axis=0) - 1
+    return np.asarray(first * second * ((tables.sum(axis=1) > 0).sum(axis=0) - 1))
+
+
+def _best_subset_df(
+    tables: NDArray[np.int32], logarithms: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Degrees of freedom of the best combination without one member."""
+    from genobit.kernels import interaction_scores as scores
+
+    classes, cells, n = tables.shape
+    groups = (tables.sum(axis=1) > 0).sum(axis=0) - 1
+    best, df = np.full(n, -1.0), np.zeros(n, np.int64)
+    order = round(np.log(cells) / np.log(3))
+    for k in range(order):
+        shape = (classes, 3**k, 3, 3 ** (order - k - 1), n)
+        reduced = np.ascontiguousarray(tables.reshape(shape).sum(axis=2, dtype=np.int32))
+        reduced = reduced.reshape(classes, cells // 3, n)
+        information = scores.scores_of(reduced, scores.MUTUAL_INFORMATION, logarithms)
+        here = ((reduced.sum(axis=0) > 0).sum(axis=0) - 1) * groups
+        better = information > best
+        best, df = np.where(better, information, best), np.where(better, here, df)
+    return df

@@ -1,0 +1,170 @@
+"""Phenotypes as classes or as a trait: what is missing, what is refused.
+
+A sample whose phenotype is missing (NaN, None, NaT, an empty string) is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_CLASSES = 32
+"""More are taken for measurements."""
+PLINK_MISSING = -9
+
+
+class ClassOf(NamedTuple):
+    """Samples by class."""
+
+    numbers: NDArray[np.int64]
+    """Of each sample the number of its class, -1 where the phenotype is missing."""
+    names: tuple[str, ...]
+    """Of the classes, ascending."""
+
+
+class Trait(NamedTuple):
+    """A measurement of samples."""
+
+    values: NDArray[np.float64]
+    """NaN where missing."""
+
+
+def classes(values: NDArray[Any], name: str) -> ClassOf:
+    """Number the classes of a phenotype.
+
+    Parameters
+    ----------
+    values
+        (samples,), of booleans, whole numbers or text.
+    name
+        What to call it in errors.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two classes, or values that look like a measurement or like PLINK's -9.
+    TypeError
+        For values that are none of these.
+
+    Examples
+    --------
+    >>> classes(np.array([2.0, 1.0, np.nan, 2.0]), "case")
+    ClassOf(numbers=array([ 1,  0, -1,  1]), names=('1', '2'))
+    """
+    values = _plain(values)
+    known = ~_missing(values)
+    present = values[known]
+    if values.dtype.kind not in "biufOUST":
+        msg = f"{name} is of dtype {values.dtype}: classes are booleans, whole numbers or text"
+        raise TypeError(msg)
+    if not present.size:
+        msg = f"{name} is missing in all {values.size} samples: nothing to compare"
+        raise ValueError(msg)
+    if values.dtype.kind in "OUST":
+        present = np.array([str(value) for value in present], dtype=object)
+    else:
+        _check_whole(values, known, name)
+    found, numbers = np.unique(present, return_inverse=True)
+    if found.size < 2:
+        msg = (
+            f"{name} is {found[0]!s} in all {present.size} samples that have it: a search takes "
+            "two or more classes"
+        )
+        raise ValueError(msg)
+    if found.size > MOST_CLASSES:
+        msg = (
+            f"{name} has {found.size} different values, and at most {MOST_CLASSES} are taken for "
+            "classes: cut a measurement, for example `values > values.median()`, or take "
+            "statistic='f'"
+        )
+        raise ValueError(msg)
+    out = np.full(values.shape, -1, np.int64)
+    out[known] = numbers
+    return ClassOf(out, tuple(_named(value) for value in found))
+
+
+def trait(values: NDArray[Any], name: str) -> Trait:
+    """Take a phenotype as a measurement.
+
+    Raises
+    ------
+    TypeError
+        For values that are no real numbers.
+    ValueError
+        For infinite values, or fewer than two different ones.
+    """
+    values = _plain(values)
+    if values.dtype.kind not in "biuf":
+        msg = f"{name} is of dtype {values.dtype}: statistic='f' takes a trait of real numbers"
+        raise TypeError(msg)
+    numbers = values.astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if infinite.size:
+        k = int(infinite[0])
+        msg = f"{name}[{k}] along 'samples' is {numbers[k]}: set it to NaN to leave the sample out"
+        raise ValueError(msg)
+    _refuse_plink_missing(numbers, name)
+    known = numbers[~np.isnan(numbers)]
+    if known.size < 2 or known.min() == known.max():
+        msg = (
+            f"{name} has {np.unique(known).size} different values in {known.size} samples: "
+            "there is no variation to explain"
+        )
+        raise ValueError(msg)
+    return Trait(numbers)
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Objects that are all numbers, or missing, as numbers."""
+    if values.dtype.kind != "O":
+        return values
+    known = ~_missing(values)
+    if not all(isinstance(value, int | float | np.number | np.bool_) for value in values[known]):
+        return values
+    out = np.full(values.shape, np.nan)
+    out[known] = values[known].astype(np.float64)
+    return out
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "OUST":
+        # NaN and NaT alone are not themselves.
+        return np.array([v is None or v == "" or v != v for v in values], bool)  # noqa: PLR0124
+    return np.zeros(values.shape, bool)
+
+
+def _check_whole(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> None:
+    _refuse_plink_missing(values, name)
+    if values.dtype.kind != "f":
+        return
+    broken = np.flatnonzero(known & (values != np.round(values)) | np.isinf(values))
+    if broken.size:
+        k = int(broken[0])
+        msg = (
+            f"{name}[{k}] along 'samples' is {values[k]}: classes are whole numbers, booleans or "
+            "text; cut a measurement, for example `values > values.median()`, or take "
+            "statistic='f'"
+        )
+        raise ValueError(msg)
+
+
+def _refuse_plink_missing(values: NDArray[Any], name: str) -> None:
+    if values.dtype.kind not in "if":
+        return
+    coded = np.flatnonzero(values == PLINK_MISSING)
+    if coded.size:
+        msg = (
+            f"{name}[{int(coded[0])}] along 'samples' is -9, which PLINK writes for missing: set "
+            "it to NaN, for example `values.where(values != -9)`"
+        )
+        raise ValueError(msg)
+
+
+def _named(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
