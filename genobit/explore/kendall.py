@@ -58,11 +58,11 @@ class KendallExplorer(Explorer):
     threshold_by
         What makes an edge: "tau" (`min_abs`) or "fdr".
     min_abs
-        The least |tau| of an edge.
+        The least absolute tau of an edge.
     fdr
         The largest q-value of an edge.
     floor
-        The least |tau| of the edges that are held: neither slider shows weaker ones.
+        The least absolute tau of the edges that are held: neither slider shows weaker ones.
     colour_by, colour_points_by
         A label of the variables, "" for their community; a label of the observations, "" for none.
     pair
