@@ -19,10 +19,12 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
+from genobit.lazy.checkpoints import Checkpoint
 from genobit.lazy.combination_units import Cut
 from genobit.lazy.rows import as_rows, ordered
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     import dask.array as da
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from genobit.kernels.combination_tables import Classes
     from genobit.kernels.epistasis import Best
-    from genobit.lazy.checkpoints import Checkpoint
     from genobit.lazy.combination_scope import Scope
     from genobit.packing import Layout
 
@@ -310,7 +311,33 @@ class CombinationSearch:
         """Combinations of the variants, with those that the scope leaves out."""
         return self.work.cut.combinations
 
-    def run(self, *, checkpoint: Checkpoint | None = None, progress: bool = False) -> Ranking:
+    def question(self) -> dict[str, Any]:
+        """What is asked, for a checkpoint to tell it from other questions."""
+        from importlib.metadata import version
+
+        from genobit.lazy.checkpoints import digest
+
+        cut, top, score, lowest, scope = self.work
+        return {
+            "genobit": version("genobit"),
+            "order": cut.order,
+            "top": top,
+            "variants": cut.variants,
+            "class_sizes": list(self.classes.sizes),
+            "score": _name(score),
+            "lowest": repr(lowest),
+            "scope": None if scope is None else scope.digest(),
+            "genotypes_by_class": digest(self.classes.planes),
+            "cut": list(cut),
+        }
+
+    def run(
+        self,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+        progress: bool = False,
+    ) -> Ranking:
         """Search, on the scheduler of dask that is active.
 
         Ctrl-C ends it with the ranking of what is done, and so does an error, within `SearchError`.
@@ -318,11 +345,35 @@ class CombinationSearch:
         Parameters
         ----------
         checkpoint
-            Where finished units are kept, and taken from.
+            A folder where finished units are kept, and taken from if they are there.
+        about
+            What else tells this question from others, as JSON can say it.
         progress
             Whether to show a bar on standard error, with an estimate of the time left.
+
+        Raises
+        ------
+        SearchError
+            If a unit fails.
+        ValueError
+            If the folder holds another run, something else or a damaged file.
+        RuntimeError
+            If another run is at work in the folder.
         """
-        return _Run(self, checkpoint, progress=progress).ranking()
+        if checkpoint is None:
+            return _Run(self, None, progress=progress).ranking()
+        with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
+            return _Run(self, kept, progress=progress).ranking()
+
+
+def _name(score: Score) -> str:
+    """A function and what is bound of its arguments, the same in every process."""
+    from functools import partial
+
+    if not isinstance(score, partial):
+        return f"{score.__module__}.{score.__qualname__}"
+    bound = [*score.args, *score.keywords.items()]
+    return f"{_name(score.func)}{bound!r}"
 
 
 class _Run:
@@ -345,17 +396,15 @@ class _Run:
     def ranking(self) -> Ranking:
         from tqdm import tqdm
 
-        total = self.search.total
         with tqdm(
-            total=total,
+            total=self.search.total,
             desc="combinations",
             unit="",
             unit_scale=True,
             disable=not self.progress,
         ) as self.bar:
-            left = self._resumed()
             try:
-                self._waves(left)
+                self._waves()
             except KeyboardInterrupt:
                 self._merge()
         if self.failures:
@@ -376,30 +425,34 @@ class _Run:
             found.scores, found.members, found.searched, found.scored, fraction, found.maxima
         )
 
-    def _resumed(self) -> Iterator[int]:
-        """Take what is done from the checkpoint; which units are left."""
-        done: set[int] = set()
-        if self.checkpoint is not None:
-            for unit, found in self.checkpoint.finished():
-                self._add(unit, found)
-                done.add(unit)
-                if len(self.fresh) >= WAVE:
-                    self._merge()
-            self._merge()
-            self.bar.reset(self.search.total)
-            self.bar.initial = self.weight
-            self.bar.update(self.weight)
-        return (unit for unit in range(self.work.cut.units) if unit not in done)
+    def _waves(self) -> None:
+        """Units in their order, in the same waves whether some are finished or none.
 
-    def _waves(self, left: Iterator[int]) -> None:
+        So a unit is handed the same threshold in a run that was stopped, and finds the same.
+        """
         planes = _shared(self.search.classes)
-        size = 2
-        while wave := list(itertools.islice(left, size)):
-            self._wave(planes, wave)
+        finished = set() if self.checkpoint is None else self.checkpoint.units()
+        units, size = self.work.cut.units, 2
+        start = 0
+        while start < units and not self.failures:
+            wave = range(start, min(start + size, units))
+            for unit in finished.intersection(wave):
+                self._resume(unit)
+            left = [unit for unit in wave if unit not in finished]
+            if left:
+                self._wave(planes, left)
             self._merge()
-            if self.failures:
-                return
-            size = min(2 * size, WAVE)
+            start, size = wave.stop, min(2 * size, WAVE)
+
+    def _resume(self, unit: int) -> None:
+        arrays = self.checkpoint.read(unit)
+        counts = (int(arrays[name]) for name in ("searched", "scored"))
+        self.fresh[unit] = Found(arrays["scores"], arrays["members"], *counts, arrays["maxima"])
+        weight = self.work.cut.weight(unit)
+        self.weight += weight
+        # What was done before says nothing of the time that is left.
+        self.bar.initial += weight
+        self.bar.update(weight)
 
     def _wave(self, planes: Any, wave: list[int]) -> None:
         """Compute some units; what is done is kept even if the rest is interrupted."""
@@ -433,7 +486,9 @@ class _Run:
             self.failures[unit] = result.error
             return
         if self.checkpoint is not None:
-            self.checkpoint.write(unit, result)
+            self.checkpoint.write(
+                unit, {name: np.asarray(value) for name, value in result._asdict().items()}
+            )
         self.fresh[unit] = result
         weight = self.work.cut.weight(unit)
         self.weight += weight
