@@ -55,7 +55,7 @@ def _duration(seconds: float) -> str:
 
 
 def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int) -> Explanation:
-    """Look at the first chunk of variables and ask the cost model.
+    """Look at the first chunk of the variables of either side and ask the cost model.
 
     Parameters
     ----------
@@ -66,6 +66,8 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
     observations
         Of a variable, present or not.
     """
+    from dask.base import compute
+
     from genobit.kernels import kendall
     from genobit.kernels.kendall_costs import LONG
     from genobit.kernels.ranks import missing_any
@@ -74,21 +76,24 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
     first, last = operands[0], operands[-1]
     sizes = first.arrays[0].shape[0], last.arrays[0].shape[0]
     if first.layout is not None:
-        tied, missing, levels = True, len(first.arrays) > len(first.layout.planes), 3
+        tied, levels = True, 3
+        missing = any(len(side.arrays) > len(first.layout.planes) for side in operands)
     else:
-        ranks = first.arrays[0].blocks[0].compute()
-        found = ties(ranks)
-        observations = ranks.shape[1]
-        tied, missing = bool(found.pairs.any()), missing_any(ranks)
-        levels = int(found.levels.max(initial=0))
-    work: dict[str, Any] = {"tied": tied, "missing": missing, "levels": levels}
-    seconds = kendall.costs(observations, max(sizes), **work, fitted=False)
+        chunks = compute(*(side.arrays[0].blocks[0] for side in operands))
+        found = [ties(ranks) for ranks in chunks]
+        observations = chunks[0].shape[1]
+        tied = any(each.pairs.any() for each in found)
+        missing = any(missing_any(ranks) for ranks in chunks)
+        levels = max(int(each.levels.max(initial=0)) for each in found)
+    others = None if len(operands) == 1 else sizes[1]
+    work: dict[str, Any] = {"others": others, "tied": tied, "missing": missing, "levels": levels}
+    seconds = kendall.costs(observations, sizes[0], **work, fitted=False)
     if min(seconds.values()) > LONG:
         # As for the choice itself: what takes long is timed on this machine.
-        seconds = kendall.costs(observations, max(sizes), **work)
+        seconds = kendall.costs(observations, sizes[0], **work)
     kernel = wanted.kernel
     if kernel == "auto":
         # Planes of genotypes are tables already; ranks take what each of their tiles would.
         planes = first.layout is not None
-        kernel = "table" if planes else kendall.chosen_kernel(observations, max(sizes), **work)
+        kernel = "table" if planes else kendall.chosen_kernel(observations, sizes[0], **work)
     return Explanation(kernel, seconds, sizes, observations, tied, missing, levels)

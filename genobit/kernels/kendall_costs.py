@@ -27,7 +27,7 @@ LONG = 2.0
 
 
 class Work(NamedTuple):
-    """All pairs of some variables."""
+    """All pairs of some variables, or of them with others."""
 
     n: int
     """Observations."""
@@ -36,15 +36,21 @@ class Work(NamedTuple):
     missing: bool
     levels: int
     """Most distinct values of a variable."""
+    others: int | None = None
+    """Variables of the other side; none where each is paired with all of the same."""
 
     @property
     def rows(self) -> float:
-        """Rows that share a table of a column on average: half, as only one triangle is wanted."""
-        return max(1.0, min(self.variables, ROWS) / 2)
+        """Pairs to a plane: half the rows, as of a square only one triangle is wanted."""
+        some = min(self.variables, ROWS)
+        others = some if self.others is None else min(self.others, ROWS)
+        return max(some * others, 1) / max(some + others, 1)
 
     @property
     def pairs(self) -> float:
         """Pairs of variables."""
+        if self.others is not None:
+            return max(1.0, self.variables * self.others)
         return max(1.0, self.variables * (self.variables - 1) / 2)
 
 
@@ -75,7 +81,12 @@ def _orders(work: Work) -> float:
     if work.missing:
         return _signs(work)
     units = work.n**2 / (12 if work.tied else 18)
-    return 2 + units / COLUMNS * (0.56 + 340 / work.rows)
+    if work.others is None:
+        return 2 + units / COLUMNS * (0.56 + 340 / work.rows)
+    columns, rows = (max(1, x) for x in sorted((work.variables, work.others)))
+    panels = -(-columns // COLUMNS)
+    # A panel costs the same however few of its columns are there; places of rows are found once.
+    return 2 + units / columns * (panels * (0.56 + 340 / min(rows, ROWS)) + 1)
 
 
 def _table(work: Work) -> float:
@@ -119,6 +130,7 @@ def costs(
     n: int,
     variables: int,
     *,
+    others: int | None = None,
     tied: bool = True,
     missing: bool = False,
     levels: int | None = None,
@@ -131,7 +143,9 @@ def costs(
     n
         Observations of a variable.
     variables
-        Variables, each with all others.
+        Variables, each with all of them.
+    others
+        Variables that they are paired with instead.
     tied, missing
         Whether a variable has equal values, or misses some.
     levels
@@ -150,8 +164,10 @@ def costs(
     'packed-merge'
     >>> list(costs(300, 4000, levels=3, fitted=False))[0]
     'table'
+    >>> list(costs(2000, 1000, others=1, fitted=False))[0]
+    'packed-merge'
     """
-    work = Work(n, variables, tied, missing, n if levels is None else levels)
+    work = Work(n, variables, tied, missing, n if levels is None else levels, others)
     kernels = [name for name in MODELS if name != "table" or work.levels <= LEVELS]
     seconds = {name: 1e-9 * work.pairs * MODELS[name](work) for name in kernels}
     if fitted:
@@ -160,7 +176,13 @@ def costs(
 
 
 def chosen_kernel(
-    n: int, variables: int, *, tied: bool = True, missing: bool = False, levels: int | None = None
+    n: int,
+    variables: int,
+    *,
+    others: int | None = None,
+    tied: bool = True,
+    missing: bool = False,
+    levels: int | None = None,
 ) -> str:
     """The cheapest kernel here; where some are close and much is to be done, they are timed.
 
@@ -171,7 +193,9 @@ def chosen_kernel(
     >>> chosen_kernel(300, 100, levels=3)
     'table'
     """
-    seconds = costs(n, variables, tied=tied, missing=missing, levels=levels, fitted=False)
+    seconds = costs(
+        n, variables, others=others, tied=tied, missing=missing, levels=levels, fitted=False
+    )
     best = min(seconds.values())
     close = [name for name, value in seconds.items() if value < CLOSE * best]
     if best > LONG and len(close) > 1:

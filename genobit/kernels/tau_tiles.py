@@ -162,7 +162,8 @@ def chosen(a: NDArray[Any], b: NDArray[Any] | None, kernel: str, *, complete: bo
     found = ties(a) if b is None else ties(np.concatenate([a, b]))
     return kendall.chosen_kernel(
         n=a.shape[1],
-        variables=max(len(a), 0 if b is None else len(b)),
+        variables=len(a),
+        others=None if b is None else len(b),
         tied=bool((found.pairs > 0).any()),
         missing=not complete,
         levels=int(found.levels.max(initial=0)),

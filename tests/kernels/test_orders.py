@@ -114,3 +114,29 @@ def test_costs__are_fitted_where_a_choice_is_close_and_long(
     chosen_kernel(353, 100, tied=False)
     assert not asked
     assert min(costs(30, 5).values()) > 0
+
+
+def test_choice__for_many_variables_with_a_few_others_shares_no_tables() -> None:
+    for n in (353, 2000, 17_941):
+        assert chosen_kernel(n, 1000, others=1, tied=False) == "packed-merge"
+        assert chosen_kernel(n, 1, others=1000, tied=False) == "packed-merge"
+    assert chosen_kernel(353, 1000, others=1000, tied=False) == chosen_kernel(353, 1000, tied=False)
+    square, triangle = costs(400, 70, others=70, fitted=False), costs(400, 70, fitted=False)
+    assert square["naive"] == pytest.approx(triangle["naive"] * 70 / 34.5)
+
+
+def test_orders__take_the_side_with_more_variables_as_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(7)
+    many, few = ranked(rng.random((200, 20))), ranked(rng.random((3, 20)))
+    tables: list[int] = []
+    score_rows = orders._score_rows
+    monkeypatch.setattr(
+        orders, "_score_rows", lambda *a: tables.append(len(a[1])) or score_rows(*a)
+    )
+    expected = scores(few, many, "naive")
+    np.testing.assert_array_equal(scores(few, many, "orders"), expected)
+    np.testing.assert_array_equal(scores(many, few, "orders"), expected.T)
+    # Panels of columns: one, for three of them.
+    assert tables == [1, 1]
