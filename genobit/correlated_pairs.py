@@ -223,7 +223,7 @@ def _found(
     question = Question(min_abs, fdr, (f"{dim}_0", f"{dim}_1", "tau"))
     function = partial(tile, wanted=wanted, layout=variables.layout)
     search = Search(function, variables.arrays, question, progress=progress)
-    attributes |= {"min_abs": min_abs, "fdr": fdr}
+    attributes |= {"min_abs": search.question.min_abs, "fdr": search.question.fdr}
     if parquet is not None:
         path = Path(parquet)
         search.to_parquet(path, unique_names(names), attributes)

@@ -18,6 +18,7 @@ independent: they test S, and are the same for all five (`genobit.kernels.tau`,
 
 from __future__ import annotations
 
+import numbers
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,17 +84,15 @@ def checked(
     _one_of("missing", missing, tuple(MISSING))
     _one_of("kernel", kernel, KERNELS)
     _one_of("dtype", dtype, DTYPES)
+    permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (variant, "pvalue", "n") if pvalue else (variant,)
     return Wanted(outputs, rule, kernel, dtype, permutations, seed)
 
 
-def _rule(*, pvalue: bool | str, permutations: Any) -> str:
+def _rule(*, pvalue: bool | str, permutations: int) -> str:
     if not isinstance(pvalue, bool) and pvalue not in TESTS:
         msg = f"pvalue={pvalue!r} is not one of False, True, {', '.join(map(repr, TESTS))}"
-        raise ValueError(msg)
-    if isinstance(permutations, bool) or not isinstance(permutations, int) or permutations < 0:
-        msg = f"permutations={permutations!r} is not a whole number from 0 on"
         raise ValueError(msg)
     if permutations and pvalue not in {True, "permutation"}:
         msg = (
@@ -106,6 +105,13 @@ def _rule(*, pvalue: bool | str, permutations: Any) -> str:
     if permutations:
         return "permutation"
     return "auto" if isinstance(pvalue, bool) else pvalue
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+        msg = f"{name}={value!r} is not a whole number from 0 on"
+        raise ValueError(msg)
+    return int(value)
 
 
 def _one_of(name: str, value: Any, choices: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ class Question(NamedTuple):
     """What to call the two positions, and the value."""
 
     def checked(self) -> Question:
-        """The question with numbers in their range.
+        """The question with numbers in their range, of Python's own kind: files hold no other.
 
         Raises
         ------
@@ -53,15 +53,17 @@ class Question(NamedTuple):
         ValueError
             For ``min_abs`` outside [0, 1] or ``fdr`` outside (0, 1].
         """
+        limits: dict[str, float] = {}
         for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
             if number is None:
                 continue
             check_minimum(name, number)
+            limits[name] = float(number)
             if not 0 <= number <= 1 or (name == "fdr" and number == 0):
                 inside = "(0, 1]" if name == "fdr" else "[0, 1]"
                 msg = f"{name}={number!r} is outside {inside}; None is no limit"
                 raise ValueError(msg)
-        return self
+        return self._replace(min_abs=limits.get("min_abs"), fdr=limits.get("fdr"))
 
     @property
     def everything(self) -> bool:
@@ -258,6 +260,8 @@ class Search:
         ------
         ValueError
             With ``fdr``: no q-value is known before the last pass.
+        FileNotFoundError, IsADirectoryError
+            For a path that no file can be written to, before anything is computed.
         """
         import json
 
@@ -271,6 +275,7 @@ class Search:
                 ".to_parquet()"
             )
             raise ValueError(msg)
+        _check_path(path)
         unfinished = path.with_name(path.name + ".part")
         writer = None
         try:
@@ -290,6 +295,15 @@ class Search:
             if writer is not None:
                 writer.close()
             unfinished.unlink(missing_ok=True)
+
+
+def _check_path(path: Path) -> None:
+    if not path.parent.is_dir():
+        msg = f"parquet={str(path)!r}: there is no folder {str(path.parent)!r}, make it first"
+        raise FileNotFoundError(msg)
+    if path.is_dir():
+        msg = f"parquet={str(path)!r} is a folder: name a file in it"
+        raise IsADirectoryError(msg)
 
 
 def _named(part: Columns, names: NDArray[Any], question: Question) -> dict[str, Any]:

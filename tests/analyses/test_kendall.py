@@ -217,6 +217,9 @@ def test_permutations__are_counted_alike_for_all_pairs() -> None:
     other = measured(values).genobit.kendall(**{**asked, "seed": 4}, compute=True)
     assert (other.pvalue != found.pvalue).any()
     assert float(found.pvalue[0, 5]) == 1 / 41
+    numbers = {**asked, "permutations": np.int32(40), "seed": np.int64(3)}
+    same = measured(values).genobit.kendall(**numbers, compute=True)
+    np.testing.assert_array_equal(same.pvalue, found.pvalue)
 
 
 def test_diagonal_and_reverse__are_exactly_one() -> None:

@@ -195,6 +195,11 @@ def test_explain__says_what_was_chosen_and_why() -> None:
     assert named.kernel == "merge"
     untied = measured(random_values(0, 40, 90)).genobit.kendall(explain=True)
     assert (untied.tied, untied.missing, untied.levels) == (False, False, 90)
+    long = measured(random_values(0, 40, 2000))
+    trait = measured(np.arange(2000)[None] // 1000)
+    both = long.genobit.kendall(explain=True, other=trait)
+    assert (both.kernel, both.tied, both.levels) == ("packed-merge", True, 2000)
+    assert both.seconds["packed-merge"] < 0.1 * both.seconds["orders"]
 
 
 CHOICES = {
@@ -212,6 +217,10 @@ CHOICES = {
     "half a permutation": (
         {"pvalue": "permutation", "permutations": 0.5},
         "permutations=0.5 is not a whole number",
+    ),
+    "a seed before 0": (
+        {"pvalue": "permutation", "permutations": 9, "seed": -1},
+        "seed=-1 is not a whole number from 0 on",
     ),
 }
 

@@ -242,6 +242,29 @@ def test_parquet__is_streamed_and_has_the_same_pairs(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.parquet"]
 
 
+def test_parquet__that_cannot_be_written_is_refused_before_anything_is_computed(
+    tmp_path: Path,
+) -> None:
+    expr = expression(10, 10)
+    expr[0, 0] = np.nan
+    for path, error, message in (
+        (tmp_path, IsADirectoryError, "is a folder: name a file in it"),
+        (tmp_path / "no" / "pairs.parquet", FileNotFoundError, "there is no folder .*no'"),
+    ):
+        # Were it computed, what is missing would be refused.
+        with pytest.raises(error, match=message):
+            expr.chunk().genobit.kendall_pairs(0.3, None, missing="refuse", parquet=path)
+
+
+def test_parquet__holds_limits_of_any_kind_of_number(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.parquet"
+    limit = np.float32(0.25)
+    streamed = expression(20, 10).genobit.kendall_pairs(limit, None, parquet=path)
+    assert PairTable.from_parquet(streamed).attrs["min_abs"] == 0.25
+    expression(20, 10).genobit.kendall_pairs(limit, limit).to_parquet(path)
+    assert PairTable.from_parquet(path).attrs["fdr"] == 0.25
+
+
 def test_parquet__with_fdr_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"parquet= streams pairs .* give fdr=None"):
         expression(10, 10).genobit.kendall_pairs(0.3, 0.01, parquet=tmp_path / "pairs.parquet")
