@@ -183,11 +183,11 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
     threshold = max(threshold, work.lowest)
     for first, last in blocks(cut, unit, scope):
         allowed = None
-        if scope is not None:
+        if scope is not None and not scope.free:
             allowed = scope.allowed(first, last)
             searched += int(np.count_nonzero(allowed))
-            if scope.free:
-                allowed = None
+            if not allowed.any():
+                continue
         best = work.score(classes, first, last, work.top, threshold, allowed)
         members = best.members if scope is None else scope.original(best.members)
         maxima = getattr(best, "maxima", found.maxima)
@@ -196,7 +196,7 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
         found = merged([found, Found(best.scores, members, 0, best.scored, maxima)], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
-    return found._replace(searched=cut.weight(unit) if scope is None else searched)
+    return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
 
 
 def blocks(
@@ -212,7 +212,7 @@ def blocks(
     for start in range(parts.start, parts.stop, cut.rows):
         first = combinations(start, min(cut.rows, parts.stop - start), cut.p)
         if scope is not None:
-            first = first[scope.first_parts(first)]
+            first = scope.whole(first)
         if not len(first):
             continue
         count = cut.last_parts(int(first[0, -1]))
@@ -224,7 +224,7 @@ def blocks(
             # The largest start comes first; what ends after it meets none of these.
             rows = int(np.searchsorted(first[:, -1], last[0, 0]))
             if scope is not None:
-                last = last[scope.last_parts(last, cut.p)]
+                last = scope.whole(last)
             if len(last) and rows:
                 yield first[:rows], np.ascontiguousarray(last)
 
@@ -295,13 +295,17 @@ class CombinationSearch:
         unit: int | None = None,
     ) -> None:
         from genobit.kernels.epistasis import search
+        from genobit.lazy.combination_scope import limited
         from genobit.lazy.combination_units import chosen
 
         if scope is not None:
             classes = scope.arranged(classes)
         self.classes = classes
         variants = classes.planes[0].shape[1]
+        if scope is not None and scope.smaller:
+            p = order - 1
         cut = chosen(variants, order, classes.sizes, complete=classes.complete, p=p)
+        cut = limited(cut, scope)
         if unit is not None:
             cut = cut._replace(unit=unit)
         self.work = Work(cut, top, score or search, lowest, scope)

@@ -44,6 +44,10 @@ class Cut(NamedTuple):
     """Combinations a unit is meant to have; it has whole first parts."""
     kinds: int = 2
     """Planes of a member: 3 if calls are missing."""
+    reach: int = 0
+    """Last parts, of one member, are among the last so many variants; 0 for all."""
+    begin: int = 0
+    """The first variant where a first part may end."""
 
     @property
     def q(self) -> int:
@@ -53,7 +57,7 @@ class Cut(NamedTuple):
     @property
     def combinations(self) -> int:
         """How many there are."""
-        return math.comb(self.variants, self.order)
+        return _sums(self.variants, self.p, self.q, self.reach, self.begin).combinations[-1]
 
     @property
     def units(self) -> int:
@@ -62,19 +66,19 @@ class Cut(NamedTuple):
 
     def last_parts(self, end: int) -> int:
         """How many last parts begin after variant ``end``."""
-        return math.comb(max(self.variants - 1 - end, 0), self.q)
+        return _last_parts(self.variants, self.q, self.reach, end)
 
     def before(self, part: int) -> int:
         """Combinations of first parts that come before number ``part``."""
-        sums = _sums(self.variants, self.p, self.q)
+        sums = _sums(self.variants, self.p, self.q, self.reach, self.begin)
         end = bisect.bisect_right(sums.parts, part) - 1
-        if end >= self.variants - self.q:
-            return self.combinations
+        if end < self.begin or end >= self.variants - self.q:
+            return 0 if end < self.begin else self.combinations
         return sums.combinations[end] + (part - sums.parts[end]) * self.last_parts(end)
 
     def start(self, combinations: int) -> int:
         """The first part by which so many combinations are reached."""
-        sums = _sums(self.variants, self.p, self.q)
+        sums = _sums(self.variants, self.p, self.q, self.reach, self.begin)
         end = bisect.bisect_right(sums.combinations, combinations) - 1
         if combinations >= self.combinations:
             return sums.parts[self.variants - self.q]
@@ -108,13 +112,19 @@ class _Sums(NamedTuple):
     """Combinations of those."""
 
 
+def _last_parts(variants: int, q: int, reach: int, end: int) -> int:
+    after = max(variants - 1 - end, 0)
+    return math.comb(min(after, reach) if reach else after, q)
+
+
 @lru_cache(maxsize=8)
-def _sums(variants: int, p: int, q: int) -> _Sums:
+def _sums(variants: int, p: int, q: int, reach: int, begin: int) -> _Sums:
     parts, combinations = [0], [0]
     for end in range(variants):
         here = math.comb(end, p - 1)
         parts.append(parts[-1] + here)
-        combinations.append(combinations[-1] + here * math.comb(variants - 1 - end, q))
+        each = here * _last_parts(variants, q, reach, end) if end >= begin else 0
+        combinations.append(combinations[-1] + each)
     return _Sums(parts, combinations)
 
 
