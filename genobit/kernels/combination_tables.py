@@ -24,6 +24,8 @@ from genobit.kernels.combinations import intersect
 from genobit.kernels.gemm import products
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from genobit.kernels.rows import Rows
@@ -94,22 +96,22 @@ class Cells(NamedTuple):
     """From one subset's line to the next, (patterns,)."""
 
 
-def _lines(
+def lines(
     planes: NDArray[np.uint64], found: Part, *, by_plane: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Planes of all subsets, a line each, and the first line of each choice."""
     kinds, _, words = planes.shape
-    lines, starts, at = [], [0], 0
+    found_lines, starts, at = [], [0], 0
     for subsets in found.subsets:
         patterns = kinds ** subsets.shape[1]
         out = np.empty((len(subsets), patterns, words), np.uint64)
         intersect(planes, subsets, out)
         if by_plane:
             out = out.transpose(1, 0, 2)
-        lines.append(out.reshape(len(subsets) * patterns, words))
+        found_lines.append(out.reshape(len(subsets) * patterns, words))
         starts.append(at)
-        at += len(lines[-1])
-    return np.concatenate(lines), np.array(starts, np.int64)
+        at += len(found_lines[-1])
+    return np.concatenate(found_lines), np.array(starts, np.int64)
 
 
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
@@ -151,13 +153,13 @@ def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -
     rows, columns = (part(members, complete=complete) for members in (first, last))
     counts, row_counts, column_counts = [], [], []
     for planes in classes.planes:
-        left, row_starts = _lines(planes, rows, by_plane=False)
-        right, column_starts = _lines(planes, columns, by_plane=True)
-        counts.append(_product(left, right))
+        left, row_starts = lines(planes, rows, by_plane=False)
+        right, column_starts = lines(planes, columns, by_plane=True)
+        counts.append(product(left, right))
         row_counts.append(count_rows(left))
         column_counts.append(count_rows(right))
     return Block(
-        tuple(counts),
+        alike(counts),
         tuple(row_counts),
         tuple(column_counts),
         np.array(classes.sizes, np.int64),
@@ -168,7 +170,15 @@ def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -
     )
 
 
-def _product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
+def alike(counts: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int32], ...]:
+    """Counts of the classes in arrays of one layout, as a compiled loop over them needs."""
+    if len({part.flags.c_contiguous for part in counts}) == 1:
+        return tuple(counts)
+    return tuple(np.ascontiguousarray(part) for part in counts)
+
+
+def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Bits that rows of both have in common."""
     shape = left.shape[0], right.shape[0]
     out = None
     for rows, columns, counts in products("and", (left,), (right,)):

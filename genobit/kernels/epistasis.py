@@ -54,7 +54,21 @@ def search(
         What to rank by, and which combinations are not ranked.
     """
     counted = block(classes, first, last)
-    found = _search(
+    scores, i, j, scored = best_of_block(counted, first, last, top, threshold, allowed, rule)
+    return Best(scores, np.hstack([first[i], last[j]]), scored)
+
+
+def best_of_block(
+    counted: Block,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    top: int,
+    threshold: float,
+    allowed: NDArray[np.bool_] | None,
+    rule: Rule,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
+    """Scores, numbers of first parts and of last parts, and how many came past the bound."""
+    return _search(
         counted,
         first[:, -1].copy(),
         last[:, 0].copy(),
@@ -64,8 +78,6 @@ def search(
         x_log_x(int(counted.sizes.sum())),
         np.empty((0, 0), np.bool_) if allowed is None else allowed,
     )
-    scores, i, j, scored = found
-    return Best(scores, np.hstack([first[i], last[j]]), scored)
 
 
 @njit

@@ -1,0 +1,337 @@
+"""F tests of the interaction of two variants on a trait, for all pairs of a block.
+
+Of a pair with n_x samples in genotype cell x and s_x the sum of their trait, the full model leaves
+SS - sum s_x^2 / n_x, and the additive one (a mean for each genotype of either variant) what is left
+after elimination of the rows and then of the columns of the 3 x 3 table:
+
+    F = ((S_additive - S_full) / d1) / (S_full / d2),  d1 = cells - rank of the additive model,
+                                                       d2 = n - cells
+
+with cells that are not empty. As the additive model leaves no more than either variant alone, the
+smaller of those two bounds F from above without solving anything.
+
+Sums s_x are a matrix product of float64 planes with the trait. The trait comes in whole numbers
+whose sums float64 holds exactly, so that F has the same bits however pairs are cut in blocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.combination_tables import product
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.combination_tables import Classes
+
+EXACT_BITS = 52
+DENSE = 2**22
+"""Most numbers of a dense operand: 32 MiB."""
+WIDTH = 1024
+"""Most variants of one."""
+DEPENDENT = 1e-6
+"""A pivot below it is 0: those of different columns are at least a third."""
+SLACK = 1 + 1e-9
+
+
+class TraitRule(NamedTuple):
+    """Which pairs are not ranked."""
+
+    min_n: int = 0
+    min_count: int = 0
+    """Fewest samples of a genotype cell that is not empty."""
+
+
+class Values(NamedTuple):
+    """A trait in whole numbers, and its squares in whole numbers of another unit."""
+
+    trait: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    unit: float
+    """Of the squares."""
+
+
+class BestPairs(NamedTuple):
+    """As `genobit.kernels.epistasis.Best`, and the largest score under each permutation."""
+
+    scores: NDArray[np.float64]
+    members: NDArray[np.int64]
+    scored: int
+    maxima: NDArray[np.float64]
+
+
+def whole_values(trait: NDArray[np.float64]) -> Values:
+    """Round a trait, centred, to whole numbers of exact sums: 41 bits of 2,000 samples."""
+    bits = EXACT_BITS - int(np.ceil(np.log2(max(2, trait.size))))
+    centred = trait - trait.mean()
+    trait = _whole(centred, bits)[0]
+    squares, unit = _whole(trait * trait, bits)
+    return Values(trait, squares, unit)
+
+
+def _whole(values: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:
+    unit = 2.0 ** (np.ceil(np.log2(np.abs(values).max())) - bits)
+    return np.round(values / unit), unit
+
+
+def search_pairs(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    top: int,
+    threshold: float,
+    allowed: NDArray[np.bool_] | None = None,
+    *,
+    rule: TraitRule,
+    traits: tuple[Values, ...],
+) -> BestPairs:
+    """Pairs of a first and a later last variant by the F of their interaction.
+
+    Parameters
+    ----------
+    classes
+        Planes of variants, all samples in one class.
+    first, last, top, threshold, allowed
+        As for `genobit.kernels.epistasis.search`, parts of one variant.
+    rule
+        Which pairs are not ranked.
+    traits
+        The trait, then its permutations, of which only the largest F is kept.
+    """
+    samples = classes.sizes[0]
+    width = max(1, min(WIDTH, DENSE // (3 * max(1, samples))))
+    kept = [(np.empty(0), np.empty((0, 2), np.int64))]
+    maxima = np.full(len(traits) - 1, -np.inf)
+    scored = 0
+    for top_row in range(0, len(first), width):
+        rows = _side(classes, first[top_row : top_row + width, 0])
+        for start in range(0, len(last), width):
+            columns = _side(classes, last[start : start + width, 0])
+            wanted = columns.members > rows.members[:, None]
+            if allowed is not None:
+                wanted &= allowed[top_row : top_row + width, start : start + width]
+            if not wanted.any():
+                continue
+            counts = product(rows.words, columns.words)
+            scores, past = _scores(counts, rows, columns, wanted, threshold, rule, traits[0])
+            scored += past
+            i, j = np.nonzero(scores >= threshold)
+            pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
+            kept = [_best([*kept, (scores[i, j], pairs)], top)]
+            if kept[0][0].size >= top:
+                threshold = max(threshold, float(kept[0][0].min()))
+            for k, values in enumerate(traits[1:]):
+                least = max(0.0, float(maxima[k]))
+                scores, _ = _scores(counts, rows, columns, wanted, least, rule, values)
+                maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
+    return BestPairs(*kept[0], scored, maxima)
+
+
+def _best(
+    parts: list[tuple[NDArray[np.float64], NDArray[np.int64]]], top: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The best of some, and what ties with the last of them."""
+    scores = np.concatenate([part[0] for part in parts])
+    members = np.concatenate([part[1] for part in parts])
+    if scores.size > top:
+        near = scores >= np.partition(scores, scores.size - top)[scores.size - top]
+        scores, members = scores[near], members[near]
+    return scores, members
+
+
+class _Side(NamedTuple):
+    """Planes of some variants, called, carrier and hom_alt, as words and as numbers."""
+
+    members: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    dense: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    """First line of each plane; complete calls have one called line for all."""
+    strides: NDArray[np.int64]
+
+
+def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
+    planes, samples, m = classes.planes[0][:, members], classes.sizes[0], len(members)
+    words = planes.reshape(-1, planes.shape[2])
+    starts, strides = [0, m, 2 * m], [1, 1, 1]
+    if classes.complete:
+        every = np.packbits(np.arange(64 * words.shape[1]) < samples, bitorder="little")
+        words = np.concatenate([every.view("<u8").astype(np.uint64)[None], words])
+        starts, strides = [0, 1, 1 + m], [0, 1, 1]
+    octets = words.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, count=samples, bitorder="little")
+    return _Side(members, words, bits.astype(np.float64), np.array(starts), np.array(strides))
+
+
+def _scores(
+    counts: NDArray[np.int32],
+    rows: _Side,
+    columns: _Side,
+    wanted: NDArray[np.bool_],
+    threshold: float,
+    rule: TraitRule,
+    values: Values,
+) -> tuple[NDArray[np.float64], int]:
+    """F of the pairs that may reach the threshold, NaN of others; and how many those are."""
+    called = [slice(side.starts[0], side.starts[1]) for side in (rows, columns)]
+    sums = (rows.dense * values.trait) @ columns.dense.T
+    squares = (rows.dense[called[0]] * values.squares) @ columns.dense[called[1]].T
+    out = np.full(wanted.shape, np.nan)
+    scored = _score_pairs(
+        counts,
+        sums,
+        squares * values.unit,
+        (rows.starts, rows.strides, columns.starts, columns.strides),
+        wanted,
+        threshold,
+        rule,
+        out,
+    )
+    return out, scored
+
+
+@njit
+def _score_pairs(
+    counts: NDArray[np.int32],
+    sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    places: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    wanted: NDArray[np.bool_],
+    threshold: float,
+    rule: TraitRule,
+    out: NDArray[np.float64],
+) -> int:
+    row_starts, row_strides, column_starts, column_strides = places
+    n, s = np.empty((3, 3)), np.empty((3, 3))
+    scored = 0
+    for i in range(wanted.shape[0]):
+        for j in range(wanted.shape[1]):
+            if not wanted[i, j]:
+                continue
+            for a in range(3):
+                row = row_starts[a] + row_strides[a] * i
+                for b in range(3):
+                    column = column_starts[b] + column_strides[b] * j
+                    n[a, b], s[a, b] = counts[row, column], sums[row, column]
+            separate(n)
+            separate(s)
+            if not _enough(n, rule):
+                continue
+            square = squares[row_strides[0] * i, column_strides[0] * j]
+            found = f_of_table(n, s, square, threshold)
+            if found[0] >= threshold:
+                out[i, j] = found[0]
+            scored += found[0] >= 0
+    return scored
+
+
+@njit
+def separate(table: NDArray[np.float64]) -> None:
+    """At least 0, 1 and 2 copies of both -> exactly so many, (3, 3)."""
+    for k in range(3):
+        table[0, k] -= table[1, k]
+        table[1, k] -= table[2, k]
+    for k in range(3):
+        table[k, 0] -= table[k, 1]
+        table[k, 1] -= table[k, 2]
+
+
+@njit
+def _enough(n: NDArray[np.float64], rule: TraitRule) -> bool:
+    total = 0.0
+    for a in range(3):
+        for b in range(3):
+            if 0 < n[a, b] < rule.min_count:
+                return False
+            total += n[a, b]
+    return total > 0 and total >= rule.min_n
+
+
+@njit
+def f_of_table(
+    n: NDArray[np.float64], s: NDArray[np.float64], square: float, threshold: float
+) -> tuple[float, int, int]:
+    """F and its degrees of freedom from counts and sums (3, 3) and the sum of squares.
+
+    NaN where nothing is left to test or to test it with; -1 if F cannot reach the threshold.
+    """
+    full, cells, total = 0.0, 0, 0.0
+    for a in range(3):
+        for b in range(3):
+            if n[a, b] > 0:
+                full += s[a, b] * s[a, b] / n[a, b]
+                cells += 1
+                total += n[a, b]
+    d2 = int(total) - cells
+    if d2 < 1:
+        return np.nan, 0, d2
+    left = max(square - full, 0.0) / d2
+    alone = max(_one_variant(n, s), _one_variant(n.T, s.T))
+    # With every cell filled the additive model has 5 means.
+    if (full - alone) / (4 if cells == 9 else 1) * SLACK < threshold * left:
+        return -1.0, 0, d2
+    additive, rank = _additive(n, s)
+    d1 = cells - rank
+    if d1 < 1:
+        return np.nan, d1, d2
+    return max(full - additive, 0.0) / d1 / left, d1, d2
+
+
+@njit
+def _one_variant(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
+    """What the genotypes of the rows explain."""
+    explained = 0.0
+    for a in range(3):
+        count, total = 0.0, 0.0
+        for b in range(3):
+            count += n[a, b]
+            total += s[a, b]
+        if count > 0:
+            explained += total * total / count
+    return explained
+
+
+@njit
+def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, int]:
+    """What means of the rows and of the columns explain together, and the rank of that model."""
+    left, right = np.zeros((3, 3)), np.zeros(3)
+    for b in range(3):
+        for a in range(3):
+            left[b, b] += n[a, b]
+            right[b] += s[a, b]
+    rank = 0
+    for a in range(3):
+        count, total = 0.0, 0.0
+        for b in range(3):
+            count += n[a, b]
+            total += s[a, b]
+        if count > 0:
+            rank += 1
+            for b in range(3):
+                right[b] -= n[a, b] * total / count
+                for c in range(3):
+                    left[b, c] -= n[a, b] * n[a, c] / count
+    explained, pivots = _eliminated(left, right)
+    return _one_variant(n, s) + explained, rank + pivots
+
+
+@njit
+def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, int]:
+    """Solve left x = right (3,) in place: right x, and the rank of left."""
+    explained, rank = 0.0, 0
+    for b in range(3):
+        # A pivot of 0 is a column whose mean follows from the others.
+        if left[b, b] <= DEPENDENT:
+            continue
+        rank += 1
+        explained += right[b] * right[b] / left[b, b]
+        for c in range(b + 1, 3):
+            factor = left[b, c] / left[b, b]
+            right[c] -= factor * right[b]
+            for d in range(b + 1, 3):
+                left[c, d] -= factor * left[b, d]
+    return explained, rank
