@@ -5,6 +5,7 @@ May import: analyses, packed and what is below. The arithmetic is in `genobit.an
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,14 @@ import xarray as xr
 from genobit import model, packed
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Hashable
 
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.epistasis import Columns, Wanted
-    from genobit.lazy.combination_search import Ranking
+    from genobit.analyses.epistasis_scope import Limits
+    from genobit.lazy.combination_runs import Ranking
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
 _COLUMN_NAMES = {
@@ -27,6 +30,8 @@ _COLUMN_NAMES = {
     "df": "degrees of freedom of p",
     "p": "p-value of this combination alone, not corrected for the search",
     "n": "samples without a missing call in the combination",
+    "df_residual": "degrees of freedom of what the full model leaves",
+    "p_familywise": "share of permutations with a score as large anywhere in the search",
     "sparse": "expected counts too small for p to be trusted (Cochran's rule)",
 }
 
@@ -47,8 +52,87 @@ class InteractionMethods:
         seed: int = 0,
         min_n: int | None = None,
         min_count: int = 0,
+        variants_0: Any = None,
+        variants_1: Any = None,
+        min_gap: int | str | None = None,
+        max_r2: float | None = None,
+        prefilter: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool = False,
     ) -> xr.Dataset:
-        """Rank all combinations of so many variants by their association with a phenotype.
+        """Rank all combinations of so many variants by what they tell about a phenotype.
+
+        Parameters
+        ----------
+        phenotype
+            Classes (booleans, whole numbers or text; two or more), or with "f" a trait: the name
+            of a variable along the samples, or their values. Samples where it is missing (NaN,
+            None, an empty text) are left out.
+        order
+            Variants of a combination.
+        top
+            How many of the best to return. Of equal ones those that come first.
+        statistic
+            What to rank by: "mutual_information", "chi2" (Pearson's), "gain" (mutual information
+            less that of the best combination without one member, so that a strong single variant
+            does not fill the ranking), "boost" (likelihood ratio of the interaction of two
+            variants on two classes) or "f" (F of the interaction of two variants on a trait).
+        permutations, seed
+            How many random permutations of the phenotype to search, too, and what they are drawn
+            from, for p-values that allow for the number of combinations.
+        min_n
+            Fewest samples without a missing call in a combination for it to be ranked. By default
+            5 for each genotype cell, and at most half of the samples.
+        min_count
+            Fewest samples of each class, and of each genotype cell that is not empty.
+        variants_0, variants_1
+            Sets of variants (identifiers, positions or a mask): combinations with a member of the
+            one and, where both are given, another variant of the other.
+        min_gap
+            Least distance of members on one contig: "1Mb", "500kb", "2cM", or variants.
+        max_r2
+            Largest r2 of two members.
+        prefilter
+            Search among so many variants with the largest mutual information by themselves, and
+            those of the sets.
+        checkpoint
+            A folder that keeps what is finished: the same call goes on from there.
+        progress
+            Show a bar, with an estimate of the time left.
+
+        Returns
+        -------
+            Dataset of the best combinations, best first, in memory, with dimensions ``rank``,
+            ``order``, ``cell`` (3^order genotypes, the last member's changes fastest) and
+            ``class``; with labels of the variants along (rank, order):
+
+            - ``variants`` (rank, order): positions along the variants, ascending
+            - ``mi``, in nats, and ``g`` = 2 n mi; of "f" neither
+            - the statistic ranked by, if that is another: ``chi2``, ``gain``, ``boost`` or ``f``
+            - ``p``, of the chi2 distribution with ``df`` (of "f": F with ``df`` and
+              ``df_residual``), of that statistic ("gain": 2 n gain) and this combination alone
+            - ``n``: samples without a missing call in any member, all that is counted
+            - ``cells`` int32 (rank, cell, class): samples; of "f" also ``cell_mean`` (rank, cell)
+            - ``sparse``: cells are too empty for ``p`` to be trusted
+            - ``p_familywise`` and ``permutation_maximum`` (permutation), with permutations: the
+              share of permutations, the given order among them, with a score as large anywhere
+
+            Stopped by Ctrl-C, it is the best of what was done, and ``attrs["partial"]`` is True.
+
+        Raises
+        ------
+        KeyError
+            For a variable that is not there.
+        ValueError
+            For a phenotype of another number of samples, of one class or of a measurement where
+            classes are needed, an unknown choice, and numbers out of range.
+        genobit.lazy.combination_search.SearchError
+            Where a part of the search fails; it carries the ranking of the rest.
+
+        Notes
+        -----
+        Formulas and references: `genobit.analyses.epistasis`. The ranking is the same for any
+        chunks, threads and schedulers of dask. Genotypes are held in memory, 2 or 3 bits a call.
 
         Examples
         --------
@@ -60,11 +144,19 @@ class InteractionMethods:
         >>> top.variants.values.tolist(), top.mi.values.round(4).tolist()
         ([[0, 1]], [0.6931])
         """
-        from genobit.analyses import epistasis, phenotypes
+        from genobit.analyses import epistasis, epistasis_trait, phenotypes
 
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         values, name = phenotype_of(ds, layout.bits, phenotype)
-        found = phenotypes.classes(values, name)
+        search: Any
+        if statistic == "f":
+            names: tuple[str, ...] = ("all",)
+            search = partial(epistasis_trait.search, phenotype=phenotypes.trait(values, name))
+        else:
+            classes = phenotypes.classes(values, name)
+            names = classes.names
+            search = partial(epistasis.search, phenotype=classes)
+        used = phenotypes.present(values)
         wanted = epistasis.checked(
             order=order,
             top=top,
@@ -74,16 +166,43 @@ class InteractionMethods:
             min_n=min_n,
             min_count=min_count,
             variants=ds.sizes[model.VARIANTS],
-            samples=int((found.numbers >= 0).sum()),
-            classes=len(found.names),
+            samples=used,
+            classes=len(names),
         )
-        ranking, columns = epistasis.search(planes, layout, found, wanted)
-        about = {
-            "phenotype": name,
-            "samples": int((found.numbers >= 0).sum()),
-            "samples_left_out": int((found.numbers < 0).sum()),
-        }
-        return _labelled(ds, columns, ranking, wanted, found.names, about)
+        limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
+        about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
+        found = search(
+            planes, layout, wanted=wanted, limits=limits, checkpoint=checkpoint, progress=progress
+        )
+        return _labelled(ds, *found, wanted, names, about)
+
+
+def _limits(
+    ds: xr.Dataset,
+    order: int,
+    sets: tuple[Any, Any],
+    min_gap: int | str | None,
+    max_r2: float | None,
+    prefilter: int | None,
+) -> Limits:
+    from genobit.analyses.epistasis_scope import Limits, checked, members_of
+    from genobit.analyses.ld import parse_window
+
+    count = ds.sizes[model.VARIANTS]
+    ids = ds[model.VARIANT_ID].values if model.VARIANT_ID in ds.variables else None
+    masks = [
+        None if given is None else members_of(name, given, count, ids)
+        for name, given in zip(("variants_0", "variants_1"), sets, strict=True)
+    ]
+    gap, contigs, coordinates = 0.0, None, None
+    if min_gap is not None:
+        variable, gap = parse_window(min_gap)
+        if model.VARIANT_CONTIG in ds.variables:
+            contigs = np.asarray(ds[model.VARIANT_CONTIG].values)
+        if variable is not None:
+            coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")
+    limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, max_r2, prefilter)
+    return checked(limits, order, count)
 
 
 def phenotype_of(
@@ -109,7 +228,7 @@ def phenotype_of(
         phenotype = ds[phenotype]
     name = "phenotype"
     if isinstance(phenotype, xr.DataArray):
-        name = str(phenotype.name or name)
+        name = name if phenotype.name is None else str(phenotype.name)
         if phenotype.dims != (model.SAMPLES,):
             msg = f"{name} has dimensions {phenotype.dims}, expected ({model.SAMPLES!r},)"
             raise ValueError(msg)
@@ -142,8 +261,8 @@ def _check_same_samples(ds: xr.Dataset, phenotype: xr.DataArray, name: str) -> N
 
 def _labelled(
     ds: xr.Dataset,
-    columns: Columns,
     ranking: Ranking,
+    columns: Columns,
     wanted: Wanted,
     classes: tuple[str, ...],
     about: dict[str, Any],
@@ -176,6 +295,11 @@ def _labelled(
             model.COUNTED_ALLELE: model.counted_allele(ds),
         },
     )
+    if columns.means is not None:
+        out["cell_mean"] = ((RANK, CELL), columns.means, {"long_name": "mean trait of the cell"})
+    if wanted.permutations:
+        maxima = {"long_name": "largest score anywhere in the search", "seed": wanted.seed}
+        out["permutation_maximum"] = ("permutation", ranking.maxima, maxima)
     if model.CONTIG_ID in ds.variables:
         out.attrs[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]
     return out

@@ -26,14 +26,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import ClassOf
     from genobit.kernels.combination_tables import Classes
-    from genobit.lazy.combination_search import Ranking
+    from genobit.lazy.combination_runs import Ranking
+    from genobit.lazy.combination_search import CombinationSearch
     from genobit.packing import Layout
 
 LONG_NAMES = {
@@ -70,6 +73,8 @@ class Columns(NamedTuple):
     """By name, (rank,)."""
     cells: NDArray[np.int32]
     """(rank, 3^order, class)."""
+    means: NDArray[np.float64] | None = None
+    """Of the trait, (rank, 3^order)."""
 
 
 def checked(
@@ -123,31 +128,81 @@ def checked(
     return Wanted(order, top, statistic, permutations, seed, least, min_count)
 
 
-def _at_least(name: str, number: int, least: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+def _at_least(name: str, number: Any, least: int) -> None:
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least:
         msg = f"{name}={number!r} is not a whole number of at least {least}"
         raise ValueError(msg)
 
 
 def search(
-    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    phenotype: ClassOf,
+    wanted: Wanted,
+    limits: Limits,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
 ) -> tuple[Ranking, Columns]:
-    """Rank combinations by a statistic of their tables by class."""
+    """Rank combinations by a statistic of their tables by class.
+
+    Parameters
+    ----------
+    planes, layout
+        Of the variants, dosages.
+    phenotype
+        Class of each sample.
+    wanted
+        What `checked` returned.
+    limits
+        Which combinations.
+    checkpoint, progress
+        As for `genobit.lazy.combination_search.CombinationSearch.run`.
+    """
+    from genobit.analyses.epistasis_scope import scope_of
     from genobit.lazy.combination_search import CombinationSearch, gathered
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     if wanted.order == 1:
         ranking = _each_variant(classes, wanted)
     else:
-        ranking = CombinationSearch(classes, wanted.order, wanted.top, score=scoring(wanted)).run()
-    return ranking, columns(classes, ranking.members, wanted.statistic)
+        scope = scope_of(limits, classes, planes, layout)
+        score = _scoring(classes, wanted)
+        work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
+        smaller_units(work, 1 + wanted.permutations)
+        about = {"permutations": wanted.permutations, "seed": wanted.seed}
+        ranking = work.run(checkpoint=checkpoint, about=about, progress=progress)
+    found = columns(classes, ranking.members, wanted.statistic)
+    add_familywise(found.of_rank, ranking.scores, ranking.maxima)
+    return ranking, found
 
 
-def scoring(wanted: Wanted) -> Any:
+def smaller_units(work: CombinationSearch, times: int) -> None:
+    """Units of fewer combinations, where each takes so many times as long."""
+    cut = work.work.cut
+    work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
+
+
+def add_familywise(
+    of_rank: dict[str, NDArray[Any]], scores: NDArray[np.float64], maxima: NDArray[np.float64]
+) -> None:
+    """Add the share of permutations whose largest score is at least as large, the given one too."""
+    if maxima.size:
+        # Tables that mirror one another may differ by a rounding.
+        reached = maxima >= scores[:, None] * (1 - 1e-12)
+        of_rank["p_familywise"] = (1 + reached.sum(axis=1)) / (1 + maxima.size)
+
+
+def _scoring(classes: Classes, wanted: Wanted) -> Any:
     """What scores a block of combinations."""
     from genobit.kernels.epistasis import search
+    from genobit.kernels.permuted_classes import permuted_masks, search_permuted
 
-    return partial(search, rule=_rule(wanted))
+    if not wanted.permutations:
+        return partial(search, rule=_rule(wanted))
+    masks = permuted_masks(classes.sizes, wanted.permutations, wanted.seed)
+    return partial(search_permuted, rule=_rule(wanted), masks=masks)
 
 
 def _rule(wanted: Wanted) -> Any:
@@ -167,7 +222,8 @@ def _each_variant(classes: Classes, wanted: Wanted) -> Ranking:
     from genobit.kernels.combination_cells import count_cells
     from genobit.kernels.interaction_scores import ranked_scores
     from genobit.kernels.table_scores import x_log_x
-    from genobit.lazy.combination_search import Ranking, best_of
+    from genobit.lazy.combination_blocks import best_of
+    from genobit.lazy.combination_runs import Ranking
 
     members = np.arange(classes.planes[0].shape[1])[:, None]
     tables = count_cells(classes, members)

@@ -142,7 +142,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     def write(self, unit: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep what a unit found."""
         content = io.BytesIO()
-        np.savez(content, **arrays)
+        named: dict[str, Any] = dict(arrays)
+        np.savez(content, **named)
         self._replace(self._path(unit), content.getvalue())
 
     def units(self) -> set[int]:

@@ -20,6 +20,7 @@ from genobit.lazy.checkpoints import digest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from genobit.kernels.combination_scope import Distances
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.combination_units import Cut
 
@@ -74,7 +75,7 @@ class Scope(NamedTuple):
         between(first, last, self._distances(), self.sets, out)
         return out
 
-    def _distances(self) -> object:
+    def _distances(self) -> Distances:
         from genobit.kernels.combination_scope import Distances
 
         return Distances(self.contigs, self.coordinates, self.gap, self.linked)

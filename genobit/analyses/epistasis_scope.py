@@ -1,0 +1,238 @@
+"""Which combinations of variants an epistasis search goes through.
+
+``variants_0`` and ``variants_1`` are sets: a combination holds a member of the one and, where both
+are given, another variant of the other. ``min_gap`` leaves out combinations with two members on
+one contig that are less apart, ``max_r2`` those with two members of larger r2 (as
+`genobit.analyses.ld`: dosages, calls present at both, all samples). ``prefilter=n`` searches among
+the n variants with the largest mutual information with the class, of equal ones the first, and
+keeps the members of the sets whatever theirs is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.kernels.combination_tables import Classes
+    from genobit.lazy.combination_scope import Scope
+    from genobit.packing import Layout
+
+
+class Limits(NamedTuple):
+    """What is asked for, of (variants,) arrays."""
+
+    sets: tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None] = (None, None)
+    """Members of variants_0 and of variants_1; None where not given."""
+    gap: float = 0.0
+    """Least distance of two members on one contig."""
+    contigs: NDArray[np.integer] | None = None
+    coordinates: NDArray[Any] | None = None
+    """What ``gap`` is measured in; the variant's number if None."""
+    max_r2: float | None = None
+    prefilter: int | None = None
+
+    @property
+    def none(self) -> bool:
+        """Whether all combinations are searched."""
+        return (
+            all(members is None for members in self.sets)
+            and not self.gap
+            and self.max_r2 is None
+            and self.prefilter is None
+        )
+
+
+def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """A set of variants as a mask.
+
+    Parameters
+    ----------
+    name
+        Of the argument, for messages.
+    variants
+        Identifiers, positions along the variants or a boolean mask.
+    count
+        Number of variants.
+    ids
+        Identifier of each variant, where known.
+
+    Raises
+    ------
+    ValueError
+        For a mask of another length, positions past the last variant, identifiers that are not
+        there, and an empty set.
+    TypeError
+        For anything else.
+
+    Examples
+    --------
+    >>> members_of("variants_0", ["rs2"], 3, np.array(["rs1", "rs2", "rs3"])).tolist()
+    [False, True, False]
+    >>> members_of("variants_0", [0, -1], 3, None).tolist()
+    [True, False, True]
+    """
+    given = np.atleast_1d(np.asarray(variants))
+    if given.ndim != 1:
+        msg = f"{name} has shape {given.shape}: give a list of variants"
+        raise ValueError(msg)
+    if given.size == 0:
+        msg = f"{name} is empty: name a variant, or leave it out for all"
+        raise ValueError(msg)
+    if given.dtype == bool:
+        out = _mask(name, given, count)
+    elif np.issubdtype(given.dtype, np.integer):
+        wrong = np.flatnonzero((given < -count) | (given >= count))
+        if wrong.size:
+            k = int(wrong[0])
+            msg = f"{name}[{k}] is {given[k]}, and there are {count} variants"
+            raise ValueError(msg)
+        out = np.zeros(count, bool)
+        out[given] = True
+    elif given.dtype.kind in "UOT":
+        out = _named(name, given, ids)
+    else:
+        msg = (
+            f"{name} holds {given.dtype} values: give identifiers of variants, their positions "
+            "along the variants dimension, or a boolean mask"
+        )
+        raise TypeError(msg)
+    return out
+
+
+def _mask(name: str, given: NDArray[Any], count: int) -> NDArray[np.bool_]:
+    if given.size != count:
+        msg = f"{name} is a mask of {given.size} values, and there are {count} variants"
+        raise ValueError(msg)
+    if not given.any():
+        msg = f"{name} is a mask without a variant: mark one, or leave it out for all"
+        raise ValueError(msg)
+    return given
+
+
+def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[np.bool_]:
+    if ids is None:
+        msg = f"{name} names variants, and the Dataset has no variant_id: give positions or a mask"
+        raise ValueError(msg)
+    texts = np.asarray(ids).astype(str)
+    known = set(texts.tolist())
+    for k, text in enumerate(given.astype(str).tolist()):
+        if text not in known:
+            msg = f"{name}[{k}] is {text!r}, which is not in variant_id"
+            raise ValueError(msg)
+    return np.isin(texts, given.astype(str))
+
+
+def checked(limits: Limits, order: int, count: int) -> Limits:
+    """Limits whose numbers are in range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For one that is not.
+    """
+    if limits.max_r2 is not None:
+        if isinstance(limits.max_r2, bool) or not isinstance(limits.max_r2, int | float):
+            msg = f"max_r2={limits.max_r2!r} is not a number"
+            raise TypeError(msg)
+        if not 0 <= limits.max_r2 <= 1:
+            msg = f"max_r2={limits.max_r2!r} is outside [0, 1]"
+            raise ValueError(msg)
+    n: Any = limits.prefilter
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < order):
+        msg = f"prefilter={n!r} is not a whole number of at least order={order} variants"
+        raise ValueError(msg)
+    if limits.gap and limits.coordinates is not None:
+        wrong = np.flatnonzero(~np.isfinite(np.asarray(limits.coordinates, np.float64)))
+        if wrong.size:
+            msg = f"variants={wrong[0]} of {count} has no position, which min_gap= needs"
+            raise ValueError(msg)
+    return limits
+
+
+def scope_of(
+    limits: Limits, classes: Classes, planes: Mapping[str, da.Array], layout: Layout
+) -> Scope | None:
+    """The scope of a search; None for all combinations."""
+    from genobit.lazy.combination_scope import Scope
+
+    if limits.none:
+        return None
+    count = classes.planes[0].shape[1]
+    sets = [np.zeros(count, bool) if m is None else m for m in limits.sets]
+    one, two = any(m.any() for m in sets), all(m.any() for m in sets)
+    kept = _prefiltered(classes, limits.prefilter, sets[0] | sets[1])
+    first, second = sorted(sets, key=lambda m: (not m[kept].any(), np.count_nonzero(m[kept])))
+    # Behind the others those of the larger set, then those of the smaller: 0, 1, 2.
+    last = np.where(first, 2, np.where(second, 1, 0))[kept]
+    places = kept[np.argsort(last, kind="stable")]
+    marks = (sets[0] + 2 * sets[1]).astype(np.uint8)
+    contigs = np.zeros(count) if limits.contigs is None else limits.contigs
+    coordinates = np.arange(count) if limits.coordinates is None else limits.coordinates
+    linked = np.empty((0, 0), np.uint8)
+    if limits.max_r2 is not None:
+        linked = _linked(planes, layout, places, limits.max_r2)
+    return Scope(
+        places,
+        int(np.count_nonzero(last == 2)) if one else 0,
+        int(np.count_nonzero(last)) if two else 0,
+        marks[places] if two else np.empty(0, np.uint8),
+        np.asarray(contigs, np.int64)[places],
+        np.asarray(coordinates, np.float64)[places],
+        float(limits.gap),
+        linked,
+    )
+
+
+def _prefiltered(classes: Classes, n: int | None, always: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The n best single variants, and those of the sets, ascending."""
+    from genobit.kernels.combination_cells import count_cells
+    from genobit.kernels.interaction_scores import MUTUAL_INFORMATION, scores_of
+    from genobit.kernels.table_scores import x_log_x
+
+    every = np.arange(classes.planes[0].shape[1])
+    if n is None or n >= every.size:
+        return every
+    tables = count_cells(classes, every[:, None])
+    scores = scores_of(tables, MUTUAL_INFORMATION, x_log_x(sum(classes.sizes)))
+    best = np.argsort(-np.nan_to_num(scores, nan=-1.0), kind="stable")[:n]
+    return np.flatnonzero(np.isin(every, best) | always)
+
+
+def _linked(
+    planes: Mapping[str, da.Array], layout: Layout, places: NDArray[np.int64], max_r2: float
+) -> NDArray[np.uint8]:
+    """Pairs with a larger r2, a bit each: (variants, bytes). Not a number is not larger.
+
+    Raises
+    ------
+    MemoryError
+        If they take more than ``get_options().eager_limit``.
+    """
+    from genobit.analyses.ld import matrix
+    from genobit.options import get_options
+
+    size, limit = places.size * (-(-places.size // 8)), get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"max_r2= holds a bit for each pair of {places.size:,} variants, {size / 2**20:,.1f} "
+            f"MiB, more than eager_limit ({limit / 2**20:,.1f} MiB): give a smaller prefilter=, "
+            "thin the variants, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    # Rows in turn, so that no more than one of chunks of r2 stands in memory.
+    out = np.empty((places.size, -(-places.size // 8)), np.uint8)
+    rows = {0: get_options().chunk_rows}
+    r2 = matrix({k: plane[places].rechunk(rows) for k, plane in planes.items()}, layout, "r2")
+    start = 0
+    for count in r2.chunks[0]:
+        part = r2[start : start + count].compute()
+        out[start : start + count] = np.packbits(part > max_r2, axis=1, bitorder="little")
+        start += count
+    return out

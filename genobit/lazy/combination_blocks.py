@@ -1,0 +1,144 @@
+"""Blocks of a unit of work: which first and last parts meet, and what is best of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.lazy.combination_units import Cut
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.kernels.combination_tables import Classes
+    from genobit.kernels.epistasis import Best
+    from genobit.lazy.combination_scope import Scope
+
+Score = Callable[..., "Best"]
+"""``score(classes, first, last, top, threshold, allowed)``, as `genobit.kernels.epistasis.search`;
+a function of a module or a partial of one, since it goes to other processes."""
+
+
+class Found(NamedTuple):
+    """The best combinations of some units, best first."""
+
+    scores: NDArray[np.float64]
+    members: NDArray[np.int64]
+    """(combinations, order), positions ascending."""
+    searched: int
+    """Combinations in the scope."""
+    scored: int
+    """Those of them that came past the bound."""
+    maxima: NDArray[np.float64]
+    """The largest score under each permutation, where the score has permutations."""
+
+
+class Failure(NamedTuple):
+    """Why a unit gave nothing."""
+
+    error: Exception
+
+
+class Work(NamedTuple):
+    """What a worker needs to know beside the planes."""
+
+    cut: Cut
+    top: int
+    score: Score
+    lowest: float
+    """A score that all reach: where thresholds start."""
+    scope: Scope | None
+
+
+def best_of(
+    scores: NDArray[np.float64], members: NDArray[np.int64], top: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The best, best first; of equal scores those with the lowest positions."""
+    if scores.size > top:
+        least = np.partition(scores, scores.size - top)[scores.size - top]
+        near = scores >= least
+        scores, members = scores[near], members[near]
+    order = np.lexsort((*members.T[::-1], -scores))[:top]
+    return scores[order], members[order]
+
+
+def merged(parts: Sequence[Found], top: int) -> Found:
+    """The best of several."""
+    scores, members = best_of(
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.members for part in parts]),
+        top,
+    )
+    return Found(
+        scores,
+        members,
+        sum(part.searched for part in parts),
+        sum(part.scored for part in parts),
+        np.maximum.reduce([part.maxima for part in parts]) if parts else np.empty(0),
+    )
+
+
+def searched_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found | Failure:
+    """The best combinations of a unit; an error is returned, for the others not to be lost."""
+    try:
+        return _search_unit(classes, work, unit, threshold)
+    except Exception as error:  # noqa: BLE001 - raised again when the others are safe
+        return Failure(error)
+
+
+def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found:
+    cut, scope = work.cut, work.scope
+    found = Found(np.empty(0), np.empty((0, cut.order), np.int64), 0, 0, np.empty(0))
+    searched = 0
+    threshold = max(threshold, work.lowest)
+    for first, last in blocks(cut, unit, scope):
+        allowed = None
+        if scope is not None and not scope.free:
+            allowed = scope.allowed(first, last)
+            searched += int(np.count_nonzero(allowed))
+            if not allowed.any():
+                continue
+        best = work.score(classes, first, last, work.top, threshold, allowed)
+        members = best.members if scope is None else scope.original(best.members)
+        maxima = getattr(best, "maxima", found.maxima)
+        if not found.maxima.size:
+            found = found._replace(maxima=np.full(maxima.shape, -np.inf))
+        found = merged([found, Found(best.scores, members, 0, best.scored, maxima)], work.top)
+        if found.scores.size == work.top:
+            threshold = max(threshold, float(found.scores[-1]))
+    return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
+
+
+def blocks(
+    cut: Cut, unit: int, scope: Scope | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """First parts and last parts whose pairs hold all combinations of a unit, each once.
+
+    A pair whose last part begins before the first one ends is no combination.
+    """
+    from genobit.kernels.combinations import combinations
+
+    parts = cut.range_of(unit)
+    for start in range(parts.start, parts.stop, cut.rows):
+        first = combinations(start, min(cut.rows, parts.stop - start), cut.p)
+        if scope is not None:
+            first = scope.whole(first)
+        if not len(first):
+            continue
+        count = cut.last_parts(int(first[0, -1]))
+        pieces = -(-count // cut.columns)
+        edges = [count * k // pieces for k in range(pieces + 1)]
+        for left, right in itertools.pairwise(edges):
+            # Numbered from the end: the members change places with their mirror images.
+            last = cut.variants - 1 - combinations(left, right - left, cut.q)[:, ::-1]
+            # The largest start comes first; what ends after it meets none of these.
+            rows = int(np.searchsorted(first[:, -1], last[0, 0]))
+            if scope is not None:
+                last = scope.whole(last)
+            if len(last) and rows:
+                yield first[:rows], np.ascontiguousarray(last)
