@@ -19,8 +19,8 @@ from genobit.kernels.gemm import products
 from genobit.kernels.rows import Rows
 from genobit.lazy.by_samples import variant_chunk
 
-from . import limits
 from .measure import Row, median, one_thread, rates, ratio, seconds
+from .published import Peer, popcount_limit, published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 GIGA = 1e9
 SAMPLES = 1000
-PEER_LIMIT = 1240.0
-"""Gbit/s of and + popcount + add on the core that the peers below were measured on: Zen 4."""
 MIRACULIX = 2.66
 """Seconds there of miraculix's 2-bit AVX2 kernel: M M' of 1,000 samples x 500,000 variants."""
 PLINK2 = 10.1
@@ -97,29 +95,9 @@ def crossproducts(*, quick: bool) -> Iterator[Row]:
         yield Row("grm", what, ours, "s", at, ratio(found["ours"], found["blas"]), wanted)
         del matrix, calls
     if not quick:
-        limit = _popcount_limit()
-        yield from _published(what, ours, limit, MIRACULIX, "miraculix, 2-bit kernel", 5)
-
-
-def _popcount_limit() -> float:
-    calls = {name: c for name, c in limits.work().items() if name.endswith("and")}
-    found = rates(calls, 5)
-    return max(statistics.median(found[name]) for name in ("scalar and", "vector and")) / GIGA
-
-
-def _published(
-    what: str, ours: float, limit: float, theirs: float, who: str, wanted: float
-) -> Iterator[Row]:
-    """A peer's figure of another core, as it is and scaled by what both cores' registers do.
-
-    The scale is that of popcounts, which flatters a core without a vector popcount: a peer built
-    for AVX2 would lose less on it. So both stand here.
-    """
-    there = f"{who}: {theirs} s on a core of {PEER_LIMIT:,.0f} Gbit/s"
-    scaled = theirs * PEER_LIMIT / limit
-    yield Row("grm", what, ours, "s", f"{there}, not scaled", theirs / ours)
-    at = f"{there}; scaled to the {limit:.0f} of this one ({scaled:.1f} s)"
-    yield Row("grm", what, ours, "s", at, scaled / ours, wanted)
+        limit = popcount_limit()
+        peer = Peer("miraculix, 2-bit kernel", MIRACULIX, "s")
+        yield from published("grm", what, ours, limit, peer, 5)
 
 
 def weights(*, quick: bool) -> Iterator[Row]:
@@ -155,7 +133,7 @@ def relationships(*, quick: bool) -> Iterator[Row]:
     from .relatives import lose_calls
     from .rows import random_bed
 
-    limit = _popcount_limit()
+    limit = popcount_limit()
     for variants in (20_000,) if quick else (50_000, 500_000):
         with tempfile.TemporaryDirectory() as folder, one_thread():
             prefix = random_bed(Path(folder), variants, SAMPLES)
@@ -170,7 +148,8 @@ def relationships(*, quick: bool) -> Iterator[Row]:
                     ours = median(run, 3)
                 what = f'open_plink -> grm("{method}"), {SAMPLES:,} x {variants:,}, {calls}'
                 if variants == 500_000 and method == "vanraden1":
-                    yield from _published(what, ours, limit, PLINK2, "plink2 --make-rel", 12)
+                    peer = Peer("plink2 --make-rel", PLINK2, "s")
+                    yield from published("grm", what, ours, limit, peer, 12)
                 yield from _plink2(what, ours, prefix, 12 if method == "vanraden1" else 2)
 
 

@@ -23,7 +23,7 @@ from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 from genobit.simd import host
 
-from . import components, grm, kendall, limits, relatives
+from . import components, epistasis, grm, kendall, limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -298,6 +298,8 @@ ALL = (
     grm.relationships,
     relatives.kinship,
     kendall.kendall,
+    epistasis.epistasis,
+    epistasis.epistasis_threads,
     components.dequantisation,
     components.components,
     threads,

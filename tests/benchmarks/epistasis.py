@@ -1,0 +1,101 @@
+"""Exhaustive searches through the public call, against Fiuncho's figures and the paper's sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import dask
+import numpy as np
+import xarray as xr
+
+import genobit as gb  # noqa: F401 - registers the accessor
+
+from .measure import Row, cores, median
+from .published import Peer, popcount_limit, published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NANO = 1e9
+
+
+class Shape(NamedTuple):
+    """A search, and what Fiuncho's AVX-512 build took for a combination on a Zen 4, in ns."""
+
+    order: int
+    variants: int
+    samples: int
+    fiuncho: float | None
+    wanted: float | None
+
+
+SHAPES = (
+    Shape(2, 5_000, 2_048, 123, 9),
+    Shape(2, 25_000, 2_048, 123, 9),
+    Shape(3, 400, 2_000, 318, 10),
+    Shape(3, 1_000, 1_000, 284, 10),
+    Shape(3, 1_000, 2_000, 310, 10),
+    Shape(4, 120, 2_048, 913, 12),
+    Shape(4, 242, 2_048, 906, 12),
+    Shape(8, 23, 2_048, None, None),
+)
+QUICK = (Shape(2, 2_000, 2_048, 123, 9), Shape(3, 200, 2_000, 318, 10), SHAPES[5])
+MPI3SNP = {(400, 2_000): 9.85, (1_000, 1_000): 116.0}
+"""Seconds there of MPI3SNP, order 3."""
+
+
+def cohort(variants: int, samples: int) -> xr.Dataset:
+    """Packed random genotypes with half of the samples cases, in no order."""
+    rng = np.random.default_rng(variants + samples)
+    frequency = rng.uniform(0.1, 0.5, (variants, 1, 1))
+    calls = (rng.random((variants, samples, 2)) < frequency).astype(np.int8)
+    case = rng.permutation(samples) % 2 == 0
+    ds = xr.Dataset(
+        {"call_genotype": (("variants", "samples", "ploidy"), calls), "case": ("samples", case)}
+    )
+    return ds.genobit.pack().load()
+
+
+def _search(shape: Shape) -> tuple[Callable[[], object], int]:
+    ds = cohort(shape.variants, shape.samples)
+
+    def search() -> object:
+        return ds.genobit.epistasis("case", order=shape.order, top=10)
+
+    return search, math.comb(shape.variants, shape.order)
+
+
+def epistasis(*, quick: bool) -> Iterator[Row]:
+    """Nanoseconds a combination, from packed genotypes to the ranking."""
+    limit = popcount_limit()
+    for shape in QUICK if quick else SHAPES:
+        search, combinations = _search(shape)
+        with dask.config.set(scheduler="synchronous"):
+            seconds = median(search, 1 if combinations > 50_000_000 else 3)
+        ours = seconds / combinations * NANO
+        what = f"order {shape.order}, {shape.variants:,} variants x {shape.samples:,} samples"
+        if shape.fiuncho is None or shape.wanted is None:
+            yield Row("epistasis", what, ours, "ns a combination", "")
+            continue
+        peer = Peer("Fiuncho, AVX-512", shape.fiuncho, "ns a combination")
+        yield from published("epistasis", what, ours, limit, peer, shape.wanted)
+        mpi3snp = MPI3SNP.get((shape.variants, shape.samples))
+        if shape.order == 3 and mpi3snp:
+            peer = Peer("MPI3SNP", mpi3snp, "s")
+            yield from published("epistasis", what, seconds, limit, peer, shape.wanted)
+
+
+def epistasis_threads(*, quick: bool) -> Iterator[Row]:
+    """The same search on two threads against one."""
+    shape = Shape(3, 200 if quick else 500, 2_000, None, None)
+    search, _ = _search(shape)
+    with cores(2) as enough:
+        if not enough:
+            return
+        times = []
+        for count in (1, 2):
+            with dask.config.set(scheduler="threads", num_workers=count):
+                times.append(median(search, 3))
+    what = f"order 3, {shape.variants} variants x {shape.samples:,} samples, two threads"
+    yield Row("epistasis", what, times[1], "s", "one thread", times[0] / times[1], 1.9)

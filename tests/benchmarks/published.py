@@ -1,0 +1,46 @@
+"""Figures of peers that were taken on another core: as they are, and scaled to this one."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import limits
+from .measure import Row, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIGA = 1e9
+PEER_LIMIT = 1240.0
+"""Gbit/s of and + popcount + add on the core that the peers were measured on: Zen 4."""
+
+
+class Peer(NamedTuple):
+    """What a program took there."""
+
+    name: str
+    value: float
+    unit: str
+
+
+def popcount_limit() -> float:
+    """Gbit/s of and + popcount + add on this core, in registers."""
+    calls = {name: c for name, c in limits.work().items() if name.endswith("and")}
+    found = rates(calls, 5)
+    return max(statistics.median(found[name]) for name in ("scalar and", "vector and")) / GIGA
+
+
+def published(
+    table: str, what: str, ours: float, limit: float, peer: Peer, wanted: float
+) -> Iterator[Row]:
+    """A peer's figure of another core, as it is and scaled by what both cores' registers do.
+
+    The scale is that of popcounts, which flatters a core without a vector popcount: a peer built
+    for AVX2 would lose less on it. So both stand here.
+    """
+    there = f"{peer.name}: {peer.value:g} {peer.unit} on a core of {PEER_LIMIT:,.0f} Gbit/s"
+    scaled = peer.value * PEER_LIMIT / limit
+    yield Row(table, what, ours, peer.unit, f"{there}, not scaled", peer.value / ours)
+    at = f"{there}; scaled to the {limit:.0f} of this one ({scaled:.3g} {peer.unit})"
+    yield Row(table, what, ours, peer.unit, at, scaled / ours, wanted)
