@@ -178,8 +178,7 @@ def multiply(
                 if (k + 1) % (SETS * WORDS_A_BYTE) and k + 1 < sets:
                     add_entries(line, tables, STEP, fresh, totals[:rows])
                 else:
-                    if fresh:
-                        totals[:rows] = 0
+                    # Never the first: a word is two sets, and a byte holds three words.
                     add_last(line, tables, STEP, totals[:rows], sums[panel, :rows])
             if last == n or held + WORDS > LARGEST:
                 _move_sums(sums[panel, :rows], panel * COLUMNS, counts)
