@@ -17,8 +17,10 @@ from dask.delayed import delayed
 
 from genobit.lazy.checkpoints import Checkpoint
 from genobit.lazy.combination_blocks import Score, Work
+from genobit.lazy.combination_estimates import Estimate, check_memory, estimated
 from genobit.lazy.combination_runs import Ranking, Run
 from genobit.lazy.rows import as_rows, ordered
+from genobit.options import get_options
 
 if TYPE_CHECKING:
     import os
@@ -49,6 +51,8 @@ def gathered(
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.tiles import whole_rows
 
+    sizes = tuple(int(np.count_nonzero(classes == k)) for k in range(count))
+    check_planes(planes, sizes)
     ready = whole_rows(ordered(planes, layout))
     classes = np.asarray(classes, np.int64)
     chunks = [plane.to_delayed()[:, 0] for plane in ready]
@@ -56,7 +60,6 @@ def gathered(
     parts = compute(
         *[task(list(blocks), layout, classes, count) for blocks in zip(*chunks, strict=True)]
     )
-    sizes = tuple(int(np.count_nonzero(classes == k)) for k in range(count))
     if not all(part.complete for part in parts):
         parts = tuple(_with_called(part) if part.complete else part for part in parts)
     return Classes(
@@ -93,9 +96,24 @@ def _with_called(part: Classes) -> Classes:
     return Classes(tuple(planes), part.sizes)
 
 
-def size_of(variants: int, sizes: Sequence[int], *, complete: bool) -> int:
-    """Bytes of the planes of so many variants."""
-    return variants * sum(-(-size // 64) for size in sizes) * 8 * (2 if complete else 3)
+def check_planes(planes: Mapping[str, da.Array], sizes: Sequence[int]) -> None:
+    """Refuse planes that do not fit in memory, before they are computed.
+
+    Raises
+    ------
+    MemoryError
+        If they take more than ``get_options().eager_limit``.
+    """
+    variants = next(iter(planes.values())).shape[0]
+    size = 8 * len(planes) * variants * sum(-(-size // 64) for size in sizes)
+    limit = get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"the genotypes of {variants:,} variants and {sum(sizes):,} samples take "
+            f"{size / 2**20:,.0f} MiB, packed, more than eager_limit ({limit / 2**20:,.0f} MiB): "
+            "select variants, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
 
 
 class CombinationSearch:
@@ -154,6 +172,16 @@ class CombinationSearch:
         """Combinations of the variants, with those that the scope leaves out."""
         return self.work.cut.combinations
 
+    def estimate(self) -> Estimate:
+        """What the search will take on the scheduler that is active.
+
+        Raises
+        ------
+        MemoryError
+            If it would take more memory than ``get_options().eager_limit``.
+        """
+        return estimated(self.classes, self.work)
+
     def question(self) -> dict[str, Any]:
         """What is asked, for a checkpoint to tell it from other questions."""
         from importlib.metadata import version
@@ -196,6 +224,8 @@ class CombinationSearch:
 
         Raises
         ------
+        MemoryError
+            Before it starts, if it would take more than ``get_options().eager_limit``.
         SearchError
             If a unit fails.
         ValueError
@@ -203,6 +233,8 @@ class CombinationSearch:
         RuntimeError
             If another run is at work in the folder.
         """
+        planes = sum(plane.nbytes for plane in self.classes.planes)
+        check_memory(self.work.cut, self.work.top, planes)
         if checkpoint is None:
             return Run(self.classes, self.work, None, progress=progress).ranking()
         with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
