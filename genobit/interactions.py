@@ -81,8 +81,8 @@ class InteractionMethods:
             How many random permutations of the phenotype to search, too, and what they are drawn
             from, for p-values that allow for the number of combinations.
         min_n
-            Fewest samples without a missing call in a combination for it to be ranked. By default
-            5 for each genotype cell, and at most half of the samples.
+            Fewest samples without a missing call in a combination for it to be ranked, by default
+            half of those with a phenotype: the fewer, the larger is what chance gives.
         min_count
             Fewest samples of each class, and of each genotype cell that is not empty.
         variants_0, variants_1
@@ -171,10 +171,10 @@ class InteractionMethods:
         )
         limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-        found = search(
+        ranking, columns = search(
             planes, layout, wanted=wanted, limits=limits, checkpoint=checkpoint, progress=progress
         )
-        return _labelled(ds, *found, wanted, names, about)
+        return _labelled(ds, ranking, columns, wanted, names, about)
 
 
 def _limits(

@@ -49,7 +49,6 @@ LONG_NAMES = {
 COLUMNS = {"mutual_information": "mi"}
 """Columns of statistics that are not named as they are."""
 MISSING = "complete cases of each combination: n samples without a missing call in its members"
-SAMPLES_PER_CELL = 5
 
 
 class Wanted(NamedTuple):
@@ -92,8 +91,8 @@ def checked(
 ) -> Wanted:
     """Refuse what cannot be searched.
 
-    ``min_n`` is by default 5 for each of the 3^order cells, and never more than half of the
-    samples, so that complete calls refuse nothing.
+    ``min_n`` is by default half of the samples: chance alone gives a combination an MI of about
+    df / 2n, and a few complete cases more than any effect.
 
     Raises
     ------
@@ -124,7 +123,7 @@ def checked(
     if permutations and order == 1:
         msg = "permutations= takes order=2 or more"
         raise ValueError(msg)
-    least = min(SAMPLES_PER_CELL * 3**order, samples // 2) if min_n is None else min_n
+    least = -(-samples // 2) if min_n is None else min_n
     return Wanted(order, top, statistic, permutations, seed, least, min_count)
 
 

@@ -118,6 +118,11 @@ def trait(values: NDArray[Any], name: str) -> Trait:
     return Trait(numbers)
 
 
+def present(values: NDArray[Any]) -> int:
+    """How many samples have a phenotype."""
+    return int((~_missing(values)).sum())
+
+
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Objects that are all numbers, or missing, as numbers."""
     if values.dtype.kind != "O":

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.combination_cells import exact_planes
 from genobit.kernels.combination_tables import product
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ def whole_values(trait: NDArray[np.float64]) -> Values:
     return Values(trait, squares, unit)
 
 
+def permuted(values: Values, count: int, seed: int) -> list[Values]:
+    """The trait of the samples in other orders; the k-th depends on the seed and on k alone."""
+    orders = (np.random.default_rng((seed, k)).permutation(values.trait.size) for k in range(count))
+    return [Values(values.trait[order], values.squares[order], values.unit) for order in orders]
+
+
 def _whole(values: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:
     unit = 2.0 ** (np.ceil(np.log2(np.abs(values).max())) - bits)
     return np.round(values / unit), unit
@@ -87,7 +94,9 @@ def search_pairs(
     allowed: NDArray[np.bool_] | None = None,
     *,
     rule: TraitRule,
-    traits: tuple[Values, ...],
+    values: Values,
+    permutations: int = 0,
+    seed: int = 0,
 ) -> BestPairs:
     """Pairs of a first and a later last variant by the F of their interaction.
 
@@ -99,13 +108,16 @@ def search_pairs(
         As for `genobit.kernels.epistasis.search`, parts of one variant.
     rule
         Which pairs are not ranked.
-    traits
-        The trait, then its permutations, of which only the largest F is kept.
+    values
+        The trait of the samples.
+    permutations, seed
+        How many permutations of it to go through, too, for the largest F; see `permuted`.
     """
     samples = classes.sizes[0]
     width = max(1, min(WIDTH, DENSE // (3 * max(1, samples))))
     kept = [(np.empty(0), np.empty((0, 2), np.int64))]
-    maxima = np.full(len(traits) - 1, -np.inf)
+    others = permuted(values, permutations, seed)
+    maxima = np.full(permutations, -np.inf)
     scored = 0
     for top_row in range(0, len(first), width):
         rows = _side(classes, first[top_row : top_row + width, 0])
@@ -117,16 +129,16 @@ def search_pairs(
             if not wanted.any():
                 continue
             counts = product(rows.words, columns.words)
-            scores, past = _scores(counts, rows, columns, wanted, threshold, rule, traits[0])
+            scores, past = _scores(counts, rows, columns, wanted, threshold, rule, values)
             scored += past
             i, j = np.nonzero(scores >= threshold)
             pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
             kept = [_best([*kept, (scores[i, j], pairs)], top)]
             if kept[0][0].size >= top:
                 threshold = max(threshold, float(kept[0][0].min()))
-            for k, values in enumerate(traits[1:]):
+            for k, other in enumerate(others):
                 least = max(0.0, float(maxima[k]))
-                scores, _ = _scores(counts, rows, columns, wanted, least, rule, values)
+                scores, _ = _scores(counts, rows, columns, wanted, least, rule, other)
                 maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
     return BestPairs(*kept[0], scored, maxima)
 
@@ -335,3 +347,33 @@ def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[
             for d in range(b + 1, 3):
                 left[c, d] -= factor * left[b, d]
     return explained, rank
+
+
+class Pair(NamedTuple):
+    """A pair cell by cell."""
+
+    f: float
+    df: int
+    df_residual: int
+    cells: NDArray[np.int32]
+    """(9,), the last member's genotype fastest."""
+    means: NDArray[np.float64]
+    """Of the trait, NaN in empty cells."""
+
+
+def tested_pair(
+    classes: Classes, members: NDArray[np.int64], values: Values, trait: NDArray[np.float64]
+) -> Pair:
+    """One pair, with the bits that a search ranks it by."""
+    samples = classes.sizes[0]
+    exact = exact_planes(classes.planes[0][:, members], samples)
+    octets = exact.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=2, count=samples, bitorder="little").astype(np.float64)
+    first, second = bits[:, 0], bits[:, 1]
+    n, s = first @ second.T, (first * values.trait) @ second.T
+    called = first.sum(axis=0) * second.sum(axis=0)
+    square = (called @ values.squares) * values.unit
+    f, df, df_residual = f_of_table(n, s, square, -np.inf)
+    means = np.full((3, 3), np.nan)
+    np.divide((first * trait) @ second.T, n, out=means, where=n > 0)
+    return Pair(f, df, df_residual, n.ravel().astype(np.int32), means.ravel())

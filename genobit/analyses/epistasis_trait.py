@@ -1,0 +1,104 @@
+"""Interaction of two variants on a quantitative trait: an F test of all pairs.
+
+The full model has a mean for each of the genotype cells that are not empty, the additive one a
+mean for each genotype of either variant, so that dominance of one variant is no interaction; in R
+``anova(lm(y ~ factor(a) + factor(b)), lm(y ~ factor(a) * factor(b)))``. With SS what they leave:
+
+    F = ((SS_additive - SS_full) / d1) / (SS_full / d2)
+
+d1 is the difference of their ranks, 4 if no cell is empty, d2 = n - cells. Samples without a
+missing call in the pair, and with a trait.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.analyses.epistasis import Columns, Wanted, add_familywise, smaller_units
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.analyses.epistasis_scope import Limits
+    from genobit.analyses.phenotypes import Trait
+    from genobit.kernels.combination_tables import Classes
+    from genobit.lazy.combination_runs import Ranking
+    from genobit.packing import Layout
+
+SLOWER = 50
+"""About how many times as long as the mutual information of a pair its F takes."""
+FEW = 5
+"""Samples of a cell that its mean can be trusted with."""
+
+
+def search(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    phenotype: Trait,
+    wanted: Wanted,
+    limits: Limits,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> tuple[Ranking, Columns]:
+    """Rank pairs by the F of their interaction; as `genobit.analyses.epistasis.search`."""
+    from genobit.analyses.epistasis_scope import scope_of
+    from genobit.kernels.trait_interactions import TraitRule, search_pairs, whole_values
+    from genobit.lazy.checkpoints import digest
+    from genobit.lazy.combination_search import CombinationSearch, gathered
+
+    if limits.prefilter is not None:
+        msg = (
+            "prefilter= ranks variants by their mutual information with classes, and statistic='f' "
+            "has a trait: select variants with ds.genobit.isel(variants=...)"
+        )
+        raise ValueError(msg)
+    known = ~np.isnan(phenotype.values)
+    classes = gathered(planes, layout, np.where(known, 0, -1), 1)
+    present = phenotype.values[known]
+    values = whole_values(present)
+    score: Any = partial(
+        search_pairs,
+        rule=TraitRule(wanted.min_n, wanted.min_count),
+        values=values,
+        permutations=wanted.permutations,
+        seed=wanted.seed,
+    )
+    scope = scope_of(limits, classes, planes, layout)
+    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
+    smaller_units(work, SLOWER * (1 + wanted.permutations))
+    about = {"trait": digest([values.trait, values.squares])}
+    ranking = work.run(checkpoint=checkpoint, about=about, progress=progress)
+    found = columns(classes, ranking.members, present)
+    add_familywise(found.of_rank, ranking.scores, ranking.maxima)
+    return ranking, found
+
+
+def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64]) -> Columns:
+    """Test pairs again, one by one, with counts and means of their cells."""
+    from scipy.stats import f as distribution
+
+    from genobit.kernels.trait_interactions import tested_pair, whole_values
+
+    values = whole_values(trait)
+    pairs = [tested_pair(classes, pair, values, trait) for pair in members]
+    cells = np.array([pair.cells for pair in pairs], np.int32).reshape(-1, 9)
+    of_rank: dict[str, NDArray[Any]] = {
+        "f": np.array([pair.f for pair in pairs], np.float64),
+        "df": np.array([pair.df for pair in pairs], np.int64),
+        "df_residual": np.array([pair.df_residual for pair in pairs], np.int64),
+    }
+    of_rank |= {
+        "p": distribution.sf(of_rank["f"], of_rank["df"], of_rank["df_residual"]),
+        "n": cells.sum(axis=1, dtype=np.int64),
+        "sparse": np.any((cells > 0) & (cells < FEW), axis=1),
+    }
+    means = np.array([pair.means for pair in pairs]).reshape(-1, 9)
+    return Columns(members, of_rank, cells[:, :, None], means)
