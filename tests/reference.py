@@ -287,3 +287,82 @@ def kendall_permuted(
     scores = [kendall_score(given, y[order].tolist()) for order in orders]
     further = sum(abs(score) >= observed for score in scores)
     return (further + 1) / (len(orders) + 1)
+
+
+def genotype_table(
+    dosages: NDArray[np.float64], labels: NDArray[np.integer], classes: int
+) -> NDArray[np.int64]:
+    """Samples of dosages (k, samples), NaN where missing: (classes, 3, ..., 3), one by one."""
+    out = np.zeros((classes, *[3] * len(dosages)), np.int64)
+    for calls, label in zip(dosages.T, labels, strict=True):
+        if label >= 0 and not np.isnan(calls).any():
+            out[(label, *calls.astype(int))] += 1
+    return out
+
+
+def mutual_information(table: NDArray[np.int64]) -> float:
+    """Of genotypes and class in nats, from the definition; NaN of no samples."""
+    counts = table.reshape(len(table), -1)
+    n = counts.sum()
+    if n == 0:
+        return np.nan
+    total = 0.0
+    for c, x in zip(*np.nonzero(counts), strict=True):
+        p = counts[c, x] / n
+        total += p * np.log(p / (counts[c].sum() / n * counts[:, x].sum() / n))
+    return total
+
+
+def pearson_chi2(table: NDArray[np.int64]) -> float:
+    counts = table.reshape(len(table), -1)
+    if counts.sum() == 0:
+        return np.nan
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    used = expected > 0
+    return float(((counts - expected)[used] ** 2 / expected[used]).sum())
+
+
+def information_gain(table: NDArray[np.int64]) -> float:
+    """Mutual information less the largest without one of the members."""
+    subsets = [mutual_information(table.sum(axis=k)) for k in range(1, table.ndim)]
+    return mutual_information(table) - max(subsets)
+
+
+def interaction_ratio(table: NDArray[np.int64]) -> float:
+    """Likelihood ratio of the interaction on two classes: logistic regressions by Newton's method.
+
+    The model without it has a mean for each genotype of either variant.
+    """
+    controls, cases = table.astype(float).reshape(2, 9)
+    design = np.array([[*np.eye(3)[a], *np.eye(3)[b]] for a in range(3) for b in range(3)])
+    n, effects = cases + controls, np.zeros(6)
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-design @ effects))
+        weight = n * p * (1 - p)
+        step = np.linalg.pinv(design.T @ (weight[:, None] * design), rcond=1e-13)
+        effects = effects + np.clip(step @ (design.T @ (cases - n * p)), -3, 3)
+    p = 1 / (1 + np.exp(-design @ effects))
+    pairs = ((cases, n * p), (controls, n * (1 - p)))
+    return 2 * sum((x[x > 0] * np.log(x[x > 0] / m[x > 0])).sum() for x, m in pairs)
+
+
+def interaction_f(
+    x: NDArray[np.float64], y: NDArray[np.float64], trait: NDArray[np.float64]
+) -> tuple[float, int, int]:
+    """F of the interaction of two dosages on a trait, and its degrees of freedom.
+
+    Least squares of a column a genotype, and of a column a pair of genotypes.
+    """
+    kept = ~(np.isnan(x) | np.isnan(y) | np.isnan(trait))
+    x, y, trait = x[kept], y[kept], trait[kept]
+    additive = np.array([which == g for which in (x, y) for g in range(3)])
+    full = np.array([(x == a) & (y == b) for a in range(3) for b in range(3)])
+    left, ranks = [], []
+    for design in (additive.T.astype(float), full.T.astype(float)):
+        effects, _, rank, _ = np.linalg.lstsq(design, trait, rcond=1e-10)
+        left.append(((trait - design @ effects) ** 2).sum())
+        ranks.append(int(rank))
+    df, residual = ranks[1] - ranks[0], len(trait) - ranks[1]
+    if df < 1 or residual < 1:
+        return np.nan, df, residual
+    return (left[0] - left[1]) / df / (left[1] / residual), df, residual

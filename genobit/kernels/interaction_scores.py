@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
 SWEEPS = 10_000
+SLACK = 1 + 1e-9
+"""More than rounding takes from a bound."""
 CONVERGED = 1e-12
 """Change of a fitted share in a sweep at which the fit stands. The statistic's error is of second
 order in it."""
@@ -87,18 +89,15 @@ def score(
         return information
     if rule.statistic == CHI2:
         return pearson(tables, k)
-    if rule.statistic == GAIN:
-        if information < threshold:
-            return information
-        return max(information - best_subset(tables, k, logarithms), 0.0)
-    most = 2 * n * information
-    if most < threshold:
-        return most
-    most = 2 * n * max(information - best_subset(tables, k, logarithms), 0.0)
-    # The fit without interaction is at least as good as that of one variant alone.
-    if most * (1 + 1e-9) < threshold:
-        return most
-    return interaction(tables, k)
+    # Gain is at most the information, and the interaction at most 2 n times the gain, as a fit
+    # without it is at least as good as that of one variant alone.
+    unit = 2 * n if rule.statistic == BOOST else 1
+    most = unit * information
+    if most >= threshold:
+        most = unit * max(information - best_subset(tables, k, logarithms), 0.0)
+        if rule.statistic == BOOST and most * SLACK >= threshold:
+            most = interaction(tables, k)
+    return most
 
 
 @njit
@@ -162,8 +161,14 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
                 counts[c, a, b] = tables[c, 3 * a + b, k]
                 fitted[c, a, b] = 1.0
                 n += counts[c, a, b]
+    before = np.empty((classes, 3, 3))
     for _ in range(SWEEPS):
-        if _sweep(counts, fitted) <= CONVERGED * n:
+        before[:] = fitted
+        _fit_genotypes(counts, fitted)
+        for c in range(classes):
+            _fit_rows(counts[c], fitted[c])
+            _fit_rows(counts[c].T, fitted[c].T)
+        if np.abs(fitted - before).max() <= CONVERGED * n:
             break
     total = 0.0
     for c in range(classes):
@@ -175,39 +180,20 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
 
 
 @njit
-def _sweep(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
-    """Fit the margins of genotypes, then of each variant by class; the largest change."""
-    classes = counts.shape[0]
-    before = fitted.copy()
+def _fit_genotypes(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> None:
+    """Give the fit (classes, 3, 3) the sums over classes that the counts have."""
     for a in range(3):
         for b in range(3):
-            wanted, found = 0.0, 0.0
-            for c in range(classes):
-                wanted += counts[c, a, b]
-                found += fitted[c, a, b]
-            for c in range(classes):
-                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
-    for c in range(classes):
-        for a in range(3):
-            wanted, found = 0.0, 0.0
-            for b in range(3):
-                wanted += counts[c, a, b]
-                found += fitted[c, a, b]
-            for b in range(3):
-                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
-        for b in range(3):
-            wanted, found = 0.0, 0.0
-            for a in range(3):
-                wanted += counts[c, a, b]
-                found += fitted[c, a, b]
-            for a in range(3):
-                fitted[c, a, b] *= wanted / found if found > 0 else 0.0
-    change = 0.0
-    for c in range(classes):
-        for a in range(3):
-            for b in range(3):
-                change = max(change, abs(fitted[c, a, b] - before[c, a, b]))
-    return change
+            wanted, found = counts[:, a, b].sum(), fitted[:, a, b].sum()
+            fitted[:, a, b] *= wanted / found if found > 0 else 0.0
+
+
+@njit
+def _fit_rows(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> None:
+    """Give the fit (3, 3) of a class the sums of rows that its counts have."""
+    for a in range(3):
+        wanted, found = counts[a].sum(), fitted[a].sum()
+        fitted[a] *= wanted / found if found > 0 else 0.0
 
 
 @njit
