@@ -71,8 +71,8 @@ def classes(values: NDArray[Any], name: str) -> ClassOf:
     found, numbers = np.unique(present, return_inverse=True)
     if found.size < 2:
         msg = (
-            f"{name} is {_named(found[0])} in all {present.size} samples that have it: a search takes "
-            "two or more classes"
+            f"{name} is {_named(found[0])} in all {present.size} samples that have it: a search "
+            "takes two or more classes"
         )
         raise ValueError(msg)
     if found.size > MOST_CLASSES:

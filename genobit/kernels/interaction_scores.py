@@ -152,15 +152,12 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
     three (all pairs of margins kept), by iterative proportional fitting.
     """
     classes = tables.shape[0]
-    counts = np.empty((classes, 3, 3))
-    fitted = np.empty((classes, 3, 3))
-    n = 0.0
+    cells = np.empty((classes, 9))
     for c in range(classes):
-        for a in range(3):
-            for b in range(3):
-                counts[c, a, b] = tables[c, 3 * a + b, k]
-                fitted[c, a, b] = 1.0
-                n += counts[c, a, b]
+        for x in range(9):
+            cells[c, x] = tables[c, x, k]
+    counts, fitted = cells.reshape((classes, 3, 3)), np.ones((classes, 3, 3))
+    n = counts.sum()
     before = np.empty((classes, 3, 3))
     for _ in range(SWEEPS):
         before[:] = fitted
@@ -171,11 +168,9 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
         if np.abs(fitted - before).max() <= CONVERGED * n:
             break
     total = 0.0
-    for c in range(classes):
-        for a in range(3):
-            for b in range(3):
-                if counts[c, a, b] > 0:
-                    total += counts[c, a, b] * np.log(counts[c, a, b] / fitted[c, a, b])
+    for count, mean in zip(counts.ravel(), fitted.ravel()):  # noqa: B905 - numba has no strict
+        if count > 0:
+            total += count * np.log(count / mean)
     return max(2 * total, 0.0)
 
 
