@@ -89,6 +89,8 @@ def mutual_information(
 
     Sums run over the cells in their order, so the result has the same bits wherever a table stands.
     """
+    if tables.shape[0] == 2:
+        return _information_of_two(tables[0], tables[1], k, logarithms)
     classes, cells, _ = tables.shape
     inner, outer, n = 0.0, 0.0, 0
     for x in range(cells):
@@ -107,3 +109,24 @@ def mutual_information(
     if n == 0:
         return np.nan, 0
     return (inner - outer + logarithms[n]) / n, n
+
+
+@njit
+def _information_of_two(
+    first: NDArray[np.int32], second: NDArray[np.int32], k: int, logarithms: NDArray[np.float64]
+) -> tuple[float, int]:
+    """The same of two classes: three sums go side by side, none waits for another's addition."""
+    left, right, both = 0.0, 0.0, 0.0
+    cases, controls = 0, 0
+    for x in range(first.shape[0]):
+        a, b = first[x, k], second[x, k]
+        left += logarithms[a]
+        right += logarithms[b]
+        both += logarithms[a + b]
+        cases += a
+        controls += b
+    n = cases + controls
+    if n == 0:
+        return np.nan, 0
+    outer = logarithms[cases] + logarithms[controls]
+    return (left + right - both - outer + logarithms[n]) / n, n
