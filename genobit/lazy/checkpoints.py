@@ -161,7 +161,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         path = self._path(unit)
         try:
             # The archive's checksums are compared as its members are read.
-            with np.load(path, allow_pickle=False) as arrays:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
                 return dict(arrays)
         except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
             msg = f"{path} is damaged ({error}): remove it, and its unit is computed again"

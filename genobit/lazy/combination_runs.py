@@ -83,7 +83,10 @@ class Run:
         """
         from tqdm import tqdm
 
+        finished = set() if self.checkpoint is None else self.checkpoint.units()
         with tqdm(
+            # What was done before says nothing of the time that is left.
+            initial=sum(self.work.cut.weight(unit) for unit in finished),
             total=self.work.cut.combinations,
             desc="combinations",
             unit="",
@@ -91,7 +94,7 @@ class Run:
             disable=not self.progress,
         ) as self.bar:
             try:
-                self._waves()
+                self._waves(finished)
             except KeyboardInterrupt:
                 self._merge()
         if self.failures:
@@ -112,13 +115,12 @@ class Run:
             found.scores, found.members, found.searched, found.scored, fraction, found.maxima
         )
 
-    def _waves(self) -> None:
+    def _waves(self, finished: set[int]) -> None:
         """Units in their order, in the same waves whether some are finished or none.
 
         So a unit is handed the same threshold in a run that was stopped, and finds the same.
         """
         planes = _shared(self.classes)
-        finished = set() if self.checkpoint is None else self.checkpoint.units()
         units, size = self.work.cut.units, 2
         start = 0
         while start < units and not self.failures:
@@ -137,11 +139,7 @@ class Run:
         arrays: dict[str, Any] = self.checkpoint.read(unit)
         arrays |= {name: int(arrays[name]) for name in ("searched", "scored")}
         self.fresh[unit] = Found(**arrays)
-        weight = self.work.cut.weight(unit)
-        self.weight += weight
-        # What was done before says nothing of the time that is left.
-        self.bar.initial += weight
-        self.bar.update(weight)
+        self.weight += self.work.cut.weight(unit)
 
     def _wave(self, planes: Any, wave: list[int]) -> None:
         """Compute some units; what is done is kept even if the rest is interrupted."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -177,9 +178,9 @@ def wanted(members: tuple[int, ...], limits: Limits, linked: np.ndarray, kept: s
     ):
         return False
     for a, b in itertools.combinations(members, 2):
-        if limits.gap and limits.contigs[a] == limits.contigs[b]:
-            if abs(int(limits.coordinates[a]) - int(limits.coordinates[b])) < limits.gap:
-                return False
+        apart = abs(int(limits.coordinates[a]) - int(limits.coordinates[b]))
+        if limits.gap and limits.contigs[a] == limits.contigs[b] and apart < limits.gap:
+            return False
         if limits.max_r2 is not None and linked[a, b]:
             return False
     return True
@@ -316,7 +317,7 @@ def test_a_signal__ends_threads_with_a_ranking_and_progress_was_shown() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SLOW],
         cwd=root,
-        env={"PYTHONPATH": str(root), "PATH": "/usr/bin"},
+        env=os.environ | {"PYTHONPATH": str(root)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
