@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from genobit.network import PairTable
 
+    from .epistasis import EpistasisExplorer
     from .grm import GRMExplorer
     from .kendall import KendallExplorer
     from .ld import LDExplorer
@@ -34,7 +35,7 @@ class Explore:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .ld(), .grm(), .kendall()"
+        return "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result)"
 
     def ld(self, **initial: Any) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
@@ -92,6 +93,24 @@ class Explore:
         from .kendall import KendallExplorer
 
         return KendallExplorer(self._ds, pairs, **initial)
+
+    def epistasis(self, result: xr.Dataset, **initial: Any) -> EpistasisExplorer:
+        """Explore which combinations of variants go with a phenotype, and how.
+
+        Parameters
+        ----------
+        result
+            Of `.genobit.epistasis()` of these variants.
+        **initial
+            Traits of `EpistasisExplorer` to begin with, such as `filter="2:"`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .epistasis import EpistasisExplorer
+
+        return EpistasisExplorer(self._ds, result, **initial)
 
 
 class ExploreArray:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .files import new_file
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from genobit.network import PairTable
 
 #: Endings of the files that have a button, and what it is called.
@@ -33,7 +36,6 @@ def write_pairs(pairs: PairTable, path: str | Path) -> Path:
     FileExistsError
         If there is such a file already.
     """
-    target = Path(path).expanduser().absolute()
     writers = {
         ".csv": lambda file: pairs.to_pandas().to_csv(file, index=False),
         ".graphml": pairs.to_graphml,
@@ -41,11 +43,6 @@ def write_pairs(pairs: PairTable, path: str | Path) -> Path:
         ".json": pairs.to_cytoscape,
         ".parquet": pairs.to_parquet,
     }
-    if target.suffix not in writers:
-        raise ValueError(
-            f"{target.name} does not say what to write; end it with {', '.join(writers)}"
-        )
-    if target.exists():
-        raise FileExistsError(f"{target} exists already; choose another name")
+    target = new_file(path, writers)
     writers[target.suffix](target)
     return target

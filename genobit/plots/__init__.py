@@ -18,20 +18,25 @@ except ModuleNotFoundError as error:
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
+from .arcs import epistasis_arcs
 from .edges import degree_histogram, draw_edges, strongest_edges
+from .epistasis import permutation_histogram, ranking_table
 from .grm import grm_heatmap
 from .kendall import kendall_heatmap, pair_scatter
 from .kinship import closest_pairs, kinship_histogram
 from .ld import ld_heatmap, ld_triangle
 from .ld_curves import allele_frequency_spectrum, ld_decay, ld_track
+from .marginals import marginal_effects
 from .network import kendall_network
 from .pca import pca_scatter
+from .penetrance import penetrance_heatmap
 
 __all__ = [
     "allele_frequency_spectrum",
     "closest_pairs",
     "degree_histogram",
     "draw_edges",
+    "epistasis_arcs",
     "grm_heatmap",
     "kendall_heatmap",
     "kendall_network",
@@ -40,7 +45,11 @@ __all__ = [
     "ld_heatmap",
     "ld_track",
     "ld_triangle",
+    "marginal_effects",
     "pair_scatter",
     "pca_scatter",
+    "penetrance_heatmap",
+    "permutation_histogram",
+    "ranking_table",
     "strongest_edges",
 ]

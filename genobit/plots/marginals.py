@@ -1,0 +1,159 @@
+"""The share of cases by the genotype of each member of a combination of variants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from .cells import Cells
+from .combinations import GENOTYPES, Ranked, ranked
+from .penetrance import cell_hover, quantity, short_name
+from .style import plain_frame
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_BAR, _INK = "#b9cde0", "#1a1a1a"
+
+
+def marginal_effects(
+    result: xr.Dataset, rank: int = 0, *, of_class: int = -1, ds: xr.Dataset | None = None
+) -> hv.Overlay:
+    """Draw the share of cases by the genotype of each member of a combination by itself.
+
+    Parameters
+    ----------
+    result, rank, of_class, ds
+        As `penetrance_heatmap` takes them.
+
+    Returns
+    -------
+        hv.Overlay: three bars a member with the cases of their samples, and a line at the share
+        among all samples. Members without an effect of their own have bars that end at the line.
+
+    Raises
+    ------
+    ValueError
+        If there are no tables of classes.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> cells = np.zeros((1, 9, 2), "i4")
+    >>> cells[0, 4] = 3, 7
+    >>> result = xr.Dataset(
+    ...     {
+    ...         "variants": (("rank", "order"), [[3, 14]]),
+    ...         "mi": ("rank", [0.25]),
+    ...         "cells": (("rank", "cell", "class"), cells),
+    ...     }
+    ... )
+    >>> marginal_effects(result).Rectangles.Marginals["n"].tolist()
+    [0, 10, 0, 0, 10, 0]
+    """
+    return draw_marginals(ranked(result, ds), rank, of_class)
+
+
+def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
+    """Draw the share of a class by the genotype of each member.
+
+    Parameters
+    ----------
+    found, rank, of_class
+        As `draw_cells` takes them.
+
+    Raises
+    ------
+    ValueError
+        If there are no tables of classes.
+    """
+    cells = found.penetrance(rank, of_class)
+    overall = cells.overall
+    members_of = [cells.by(member) for member in range(found.order)]
+    start = np.repeat(np.arange(found.order) * (GENOTYPES + 0.8), GENOTYPES)
+    x = start + np.tile(np.arange(GENOTYPES), found.order)
+    whole = Cells(
+        np.concatenate([part.n for part in members_of]),
+        np.concatenate([part.value for part in members_of]),
+        None if cells.count is None else np.concatenate([part.count for part in members_of]),
+    )
+    value = np.nan_to_num(whole.value)
+    names = np.concatenate([found.genotypes(rank, member) for member in range(found.order)])
+    members = np.repeat(found.names[rank], GENOTYPES)
+    genotypes = [f"{a} {b}" for a, b in zip(members, names, strict=True)]
+    columns = {"x0": x - 0.42, "y0": 0 * x, "x1": x + 0.42, "y1": value}
+    columns |= {
+        "genotypes": genotypes,
+        "cases": whole.n if whole.count is None else whole.count,
+        "n": whole.n,
+        "share": whole.value,
+    }
+    bars = hv.Rectangles(
+        columns,
+        ["x0", "y0", "x1", "y1"],
+        ["genotypes", "cases", "n", "share"],
+        label="Marginals",
+    ).opts(
+        color=_BAR,
+        line_color=None,
+        default_tools=["save"],
+        tools=[cell_hover(found, of_class)],
+    )
+    low = min(float(value.min()), 0.0)
+    span = max(float(value.max()), overall, 0.0) - low or 1.0
+    texts = [text or "none" for text in whole.texts()]
+    at = np.full(len(x), low + 1.17 * span)
+    labels = hv.Labels((x, at, texts), ["x", "y"], "text", label="Counts").opts(
+        text_color=_INK, text_font_size="8pt", default_tools=[]
+    )
+    line = hv.HLine(overall).opts(
+        color=_INK, line_dash="dashed", line_width=1, default_tools=[], tools=[]
+    )
+    picture = bars * line * labels
+    return picture.opts(
+        **_marginal_frame(found, rank, of_class, (x, names), (low, low + 1.3 * span), overall)
+    )
+
+
+def _marginal_frame(
+    found: Ranked,
+    rank: int,
+    of_class: int,
+    bars: tuple[np.ndarray, np.ndarray],
+    limits: tuple[float, float],
+    overall: float,
+) -> dict[str, Any]:
+    x, names = bars
+    # The member's name stands under its middle genotype.
+    ticks = [
+        (
+            float(at),
+            f"{name}\n{short_name(found, rank, k // GENOTYPES)}" if k % GENOTYPES == 1 else name,
+        )
+        for k, (at, name) in enumerate(zip(x, names, strict=True))
+    ]
+    return {
+        "title": (
+            f"Each member by itself: {quantity(found, of_class)}\n"
+            f"dashed: {overall:.3g}, all samples"
+        ),
+        "fontsize": {"title": "9pt", "xticks": "8pt", "yticks": "8pt", "labels": "9pt"},
+        "xlim": (-0.7, float(x.max()) + 0.7),
+        "ylim": limits,
+        "frame_width": max(240, min(200 * found.order, 900)),
+        "frame_height": 200,
+        "xticks": ticks,
+        "xlabel": "",
+        "ylabel": quantity(found, of_class),
+        "show_legend": False,
+        "toolbar": "above",
+        "default_tools": ["save"],
+        "framewise": True,
+        "hooks": [plain_frame, _no_outline],
+    }
+
+
+def _no_outline(plot: Any, _element: Any) -> None:
+    plot.state.outline_line_color = None
