@@ -5,7 +5,6 @@ May import: analyses, packed and what is below. The arithmetic is in `genobit.an
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from genobit.analyses.epistasis import Columns, Wanted
     from genobit.analyses.epistasis_scope import Limits
+    from genobit.lazy.combination_estimates import Estimate
     from genobit.lazy.combination_runs import Ranking
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
@@ -59,7 +59,8 @@ class InteractionMethods:
         prefilter: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool = False,
-    ) -> xr.Dataset:
+        estimate: bool = False,
+    ) -> xr.Dataset | Estimate:
         """Rank all combinations of so many variants by what they tell about a phenotype.
 
         Parameters
@@ -99,6 +100,9 @@ class InteractionMethods:
             A folder that keeps what is finished: the same call goes on from there.
         progress
             Show a bar, with an estimate of the time left.
+        estimate
+            Instead of searching, return how many combinations there are, and how long and how much
+            memory they would take, from a short calibration.
 
         Returns
         -------
@@ -148,14 +152,14 @@ class InteractionMethods:
 
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         values, name = phenotype_of(ds, layout.bits, phenotype)
-        search: Any
+        found: Any
+        prepare: Any
         if statistic == "f":
+            found, prepare = phenotypes.trait(values, name), epistasis_trait.prepared
             names: tuple[str, ...] = ("all",)
-            search = partial(epistasis_trait.search, phenotype=phenotypes.trait(values, name))
         else:
-            classes = phenotypes.classes(values, name)
-            names = classes.names
-            search = partial(epistasis.search, phenotype=classes)
+            found, prepare = phenotypes.classes(values, name), epistasis.prepared
+            names = found.names
         used = phenotypes.present(values)
         wanted = epistasis.checked(
             order=order,
@@ -171,9 +175,16 @@ class InteractionMethods:
         )
         limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-        ranking, columns = search(
-            planes, layout, wanted=wanted, limits=limits, checkpoint=checkpoint, progress=progress
-        )
+        if order == 1:
+            if checkpoint is not None or estimate or not limits.none:
+                msg = "order=1 ranks single variants: sets, checkpoint= and estimate= take order=2"
+                raise ValueError(msg)
+            ranking, columns = epistasis.single_variants(planes, layout, found, wanted)
+        else:
+            prepared = prepare(planes, layout, found, wanted, limits)
+            if estimate:
+                return prepared.search.estimate()
+            ranking, columns = prepared.run(checkpoint=checkpoint, progress=progress)
         return _labelled(ds, ranking, columns, wanted, names, about)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -134,17 +134,34 @@ def _at_least(name: str, number: Any, least: int) -> None:
         raise ValueError(msg)
 
 
-def search(
+class Prepared(NamedTuple):
+    """A search that can be estimated and run."""
+
+    search: CombinationSearch
+    about: dict[str, Any]
+    """What tells it from others, beside what the search knows."""
+    columns: Callable[[NDArray[np.int64]], Columns]
+    """Of members (rank, order): counted again, and tested."""
+
+    def run(
+        self, *, checkpoint: str | os.PathLike[str] | None, progress: bool
+    ) -> tuple[Ranking, Columns]:
+        """Search; as `genobit.lazy.combination_search.CombinationSearch.run`."""
+        ranking = self.search.run(checkpoint=checkpoint, about=self.about, progress=progress)
+        found = self.columns(ranking.members)
+        if ranking.maxima.size:
+            found.of_rank["p_familywise"] = familywise(ranking.scores, ranking.maxima)
+        return ranking, found
+
+
+def prepared(
     planes: Mapping[str, da.Array],
     layout: Layout,
     phenotype: ClassOf,
     wanted: Wanted,
     limits: Limits,
-    *,
-    checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = False,
-) -> tuple[Ranking, Columns]:
-    """Rank combinations by a statistic of their tables by class.
+) -> Prepared:
+    """A search of combinations by a statistic of their tables by class.
 
     Parameters
     ----------
@@ -153,44 +170,54 @@ def search(
     phenotype
         Class of each sample.
     wanted
-        What `checked` returned.
+        What `checked` returned; of 2 variants or more.
     limits
         Which combinations.
-    checkpoint, progress
-        As for `genobit.lazy.combination_search.CombinationSearch.run`.
     """
     from genobit.analyses.epistasis_scope import scope_of
     from genobit.lazy.combination_search import CombinationSearch, gathered
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
-    if wanted.order == 1:
-        ranking = _each_variant(classes, wanted)
-    else:
-        scope = scope_of(limits, classes, planes, layout)
-        score = _scoring(classes, wanted)
-        work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
-        smaller_units(work, 1 + wanted.permutations)
-        about = {"permutations": wanted.permutations, "seed": wanted.seed}
-        ranking = work.run(checkpoint=checkpoint, about=about, progress=progress)
-    found = columns(classes, ranking.members, wanted.statistic)
-    add_familywise(found.of_rank, ranking.scores, ranking.maxima)
-    return ranking, found
+    scope = scope_of(limits, classes, planes, layout)
+    score = _scoring(classes, wanted)
+    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
+    smaller_units(work, 1 + wanted.permutations)
+    about = {"permutations": wanted.permutations, "seed": wanted.seed}
+    return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))
+
+
+def single_variants(
+    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
+) -> tuple[Ranking, Columns]:
+    """Rank variants by themselves: all of their tables at once."""
+    from genobit.kernels.combination_cells import count_cells
+    from genobit.kernels.interaction_scores import ranked_scores
+    from genobit.kernels.table_scores import x_log_x
+    from genobit.lazy.combination_blocks import best_of
+    from genobit.lazy.combination_runs import Ranking
+    from genobit.lazy.combination_search import gathered
+
+    classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
+    members = np.arange(classes.planes[0].shape[1])[:, None]
+    tables = count_cells(classes, members)
+    scores = ranked_scores(tables, _rule(wanted), x_log_x(sum(classes.sizes)))
+    kept = ~np.isnan(scores)
+    found = best_of(scores[kept], members[kept], wanted.top)
+    ranking = Ranking(*found, len(members), len(members), 1.0, np.empty(0))
+    return ranking, columns(classes, ranking.members, wanted.statistic)
+
+
+def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of permutations whose largest score is at least as large, the given order too."""
+    # Tables that mirror one another may differ by a rounding.
+    reached = maxima >= scores[:, None] * (1 - 1e-12)
+    return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
 
 
 def smaller_units(work: CombinationSearch, times: int) -> None:
     """Units of fewer combinations, where each takes so many times as long."""
     cut = work.work.cut
     work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
-
-
-def add_familywise(
-    of_rank: dict[str, NDArray[Any]], scores: NDArray[np.float64], maxima: NDArray[np.float64]
-) -> None:
-    """Add the share of permutations whose largest score is at least as large, the given one too."""
-    if maxima.size:
-        # Tables that mirror one another may differ by a rounding.
-        reached = maxima >= scores[:, None] * (1 - 1e-12)
-        of_rank["p_familywise"] = (1 + reached.sum(axis=1)) / (1 + maxima.size)
 
 
 def _scoring(classes: Classes, wanted: Wanted) -> Any:
@@ -214,22 +241,6 @@ def _rule(wanted: Wanted) -> Any:
         "boost": scores.BOOST,
     }[wanted.statistic]
     return scores.Rule(number, wanted.min_n, wanted.min_count)
-
-
-def _each_variant(classes: Classes, wanted: Wanted) -> Ranking:
-    """Single variants: all of their tables at once."""
-    from genobit.kernels.combination_cells import count_cells
-    from genobit.kernels.interaction_scores import ranked_scores
-    from genobit.kernels.table_scores import x_log_x
-    from genobit.lazy.combination_blocks import best_of
-    from genobit.lazy.combination_runs import Ranking
-
-    members = np.arange(classes.planes[0].shape[1])[:, None]
-    tables = count_cells(classes, members)
-    scores = ranked_scores(tables, _rule(wanted), x_log_x(sum(classes.sizes)))
-    kept = ~np.isnan(scores)
-    found = best_of(scores[kept], members[kept], wanted.top)
-    return Ranking(*found, len(members), len(members), 1.0, np.empty(0))
 
 
 def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Columns:

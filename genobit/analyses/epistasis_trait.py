@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.analyses.epistasis import Columns, Wanted, add_familywise, smaller_units
+from genobit.analyses.epistasis import Columns, Prepared, smaller_units
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.analyses.epistasis import Wanted
     from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import Trait
     from genobit.kernels.combination_tables import Classes
-    from genobit.lazy.combination_runs import Ranking
     from genobit.packing import Layout
 
 SLOWER = 50
@@ -38,17 +37,14 @@ FEW = 5
 """Samples of a cell that its mean can be trusted with."""
 
 
-def search(
+def prepared(
     planes: Mapping[str, da.Array],
     layout: Layout,
     phenotype: Trait,
     wanted: Wanted,
     limits: Limits,
-    *,
-    checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = False,
-) -> tuple[Ranking, Columns]:
-    """Rank pairs by the F of their interaction; as `genobit.analyses.epistasis.search`."""
+) -> Prepared:
+    """A search of pairs by the F of their interaction; as `genobit.analyses.epistasis.prepared`."""
     from genobit.analyses.epistasis_scope import scope_of
     from genobit.kernels.trait_interactions import TraitRule, search_pairs, whole_values
     from genobit.lazy.checkpoints import digest
@@ -75,10 +71,7 @@ def search(
     work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
     smaller_units(work, SLOWER * (1 + wanted.permutations))
     about = {"trait": digest([values.trait, values.squares])}
-    ranking = work.run(checkpoint=checkpoint, about=about, progress=progress)
-    found = columns(classes, ranking.members, present)
-    add_familywise(found.of_rank, ranking.scores, ranking.maxima)
-    return ranking, found
+    return Prepared(work, about, partial(columns, classes, trait=present))
 
 
 def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64]) -> Columns:

@@ -316,6 +316,15 @@ def test_epistasis__takes_what_scope_and_folder_are_given(tmp_path: Path) -> Non
     assert ((gaps >= 3) | (contigs[:, 0] != contigs[:, 1])).all()
 
 
+def test_epistasis__says_what_it_will_take() -> None:
+    ds, labels = cohort(random_calls(5, 12, 80)), np.arange(80) % 2
+    estimate = ds.genobit.epistasis(labels, order=3, estimate=True)
+    assert estimate.combinations == math.comb(12, 3)
+    assert estimate.seconds > 0
+    trait = ds.genobit.epistasis(labels, statistic="f", permutations=2, estimate=True)
+    assert "66 combinations" in repr(trait)
+
+
 BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("cases", {}, KeyError, "no variable 'cases'"),
     (np.zeros(7), {}, ValueError, r"shape \(7,\), and there are 60 samples"),
@@ -332,6 +341,8 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("case", {"order": 9}, ValueError, "order=9 takes as many variants"),
     ("case", {"order": 1, "statistic": "gain"}, ValueError, "order=1"),
     ("case", {"order": 1, "permutations": 3}, ValueError, "permutations"),
+    ("case", {"order": 1, "estimate": True}, ValueError, "order=1 ranks single variants"),
+    ("case", {"order": 1, "min_gap": 2}, ValueError, "order=1 ranks single variants"),
     ("case", {"top": 0}, ValueError, "top=0"),
     ("case", {"permutations": -1}, ValueError, "permutations=-1"),
     ("case", {"seed": -1}, ValueError, "seed=-1"),
