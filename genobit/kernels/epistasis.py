@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels import sparse_tables
+from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block, fill
-from genobit.kernels.interaction_scores import Rule, least_relative_chi2, score
+from genobit.kernels.interaction_scores import CHI2, Rule, least_relative_chi2, score
 from genobit.kernels.table_scores import MARGIN, relative_chi2, x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RANKED_BY_INFORMATION = Rule()
+DENSE = 1
+"""Most cells of a table for each sample: where there are more, samples are dealt one by one."""
+EVERY = np.empty((0, 0), np.bool_)
+"""All pairs of parts are in the search."""
 
 
 class Best(NamedTuple):
@@ -53,8 +59,38 @@ def search(
     rule
         What to rank by, and which combinations are not ranked.
     """
+    cells = 3 ** (first.shape[1] + last.shape[1])
+    if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
+        return _by_samples(classes, first, last, top, threshold, allowed, rule)
     counted = block(classes, first, last)
     scores, i, j, scored = best_of_block(counted, first, last, top, threshold, allowed, rule)
+    return Best(scores, np.hstack([first[i], last[j]]), scored)
+
+
+def _by_samples(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    top: int,
+    threshold: float,
+    allowed: NDArray[np.bool_] | None,
+    rule: Rule,
+) -> Best:
+    dosage = sparse_tables.dosages(classes)
+    width = 3 ** last.shape[1]
+    scores, i, j, scored = sparse_tables.search(
+        sparse_tables.cells_of(dosage, first, width),
+        sparse_tables.cells_of(dosage, last, 1),
+        first[:, -1].copy(),
+        last[:, 0].copy(),
+        np.concatenate([[0], np.cumsum(classes.sizes)]).astype(np.int64),
+        3 ** first.shape[1] * width,
+        top,
+        threshold,
+        rule,
+        x_log_x(sum(classes.sizes)),
+        EVERY if allowed is None else allowed,
+    )
     return Best(scores, np.hstack([first[i], last[j]]), scored)
 
 
@@ -76,7 +112,7 @@ def best_of_block(
         threshold,
         rule,
         x_log_x(int(counted.sizes.sum())),
-        np.empty((0, 0), np.bool_) if allowed is None else allowed,
+        EVERY if allowed is None else allowed,
     )
 
 
@@ -94,13 +130,17 @@ def _search(
     classes = len(counted.counts)
     n = starts.shape[0]
     cells = counted.rows.choices.shape[0] * counted.columns.choices.shape[0]
-    tables = np.empty((classes, cells, n), np.int32)
+    buffer = np.empty(classes * cells * n, np.int32)
     bounds = np.empty(n, np.float32)
-    scores = np.empty(4 * top + n, np.float64)
-    places = np.empty((2, 4 * top + n), np.int64)
+    kept = none_kept(top, n)
     samples = counted.sizes.sum()
-    held, scored = 0, 0
+    scored = 0
     for i in range(ends.shape[0]):
+        # Last parts come with the latest first: those that begin too early are at the end.
+        stop = n
+        while stop and starts[stop - 1] <= ends[i]:
+            stop -= 1
+        tables = buffer[: classes * cells * stop].reshape((classes, cells, stop))
         for c in range(classes):
             fill(
                 i,
@@ -114,34 +154,22 @@ def _search(
                 counted.column_places,
                 tables[c],
             )
-        relative_chi2(tables, bounds)
+        relative_chi2(tables, bounds[:stop])
         if allowed.size:
-            for k in range(n):
+            for k in range(stop):
                 if not allowed[i, k]:
                     bounds[k] = -np.inf
         limit = np.float32(least_relative_chi2(rule.statistic, threshold, samples)) * MARGIN
-        for k in range(n):
+        for k in range(stop):
             if starts[k] > ends[i] and bounds[k] >= limit:
                 scored += 1
                 found = score(tables, k, rule, threshold, logarithms)
                 if found >= threshold:
-                    scores[held], places[0, held], places[1, held] = found, i, k
-                    held += 1
-        if held >= 4 * top:
-            # What ties with the last of the best stays, for others decide by their variants.
-            threshold = max(threshold, np.partition(scores[:held], held - top)[held - top])
-            kept = 0
-            for h in range(held):
-                if scores[h] >= threshold:
-                    scores[kept] = scores[h]
-                    places[:, kept] = places[:, h]
-                    kept += 1
-            held = kept
-            if held + n > scores.shape[0]:
-                more = np.empty(2 * held + n, np.float64)
-                more[:held] = scores[:held]
-                scores = more
-                wide = np.empty((2, 2 * held + n), np.int64)
-                wide[:, :held] = places[:, :held]
-                places = wide
-    return scores[:held].copy(), places[0, :held].copy(), places[1, :held].copy(), scored
+                    kept = keep(kept, found, i, k)
+        kept, threshold = trimmed(kept, top, threshold, n)
+    return (
+        kept.scores[: kept.held],
+        kept.places[0, : kept.held],
+        kept.places[1, : kept.held],
+        scored,
+    )

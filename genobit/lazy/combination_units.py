@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 CELLS = 2**18
 """Most entries of a table buffer, classes x 3^k x last parts: it is gone through for each first
 part, and a second-level cache holds it."""
-COUNTS = 2**24
-"""Most counts in a block, of all classes: 64 MiB."""
+COUNTS = 2**20
+"""Most counts of a class in a block: one block of the product, which is then scored in place."""
+LINES = 512
+"""Most planes of last parts in a block: as many columns as a block of the product has."""
 SECONDS = 0.5
 """What a unit is meant to take."""
 FEWEST_ROWS = 1024
@@ -153,8 +155,8 @@ def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: i
     kinds, classes = 2 if complete else 3, len(sizes)
     q = order - p
     columns = max(16, CELLS // (classes * 3**order))
-    columns = min(columns, math.comb(variants, q))
-    rows = max(16, COUNTS // (classes * kinds**order * columns))
+    columns = min(columns, math.comb(variants, q), max(16, LINES // kinds**q))
+    rows = max(16, COUNTS // (kinds**order * columns))
     cut = Cut(variants, order, classes, p, rows, columns, 1, kinds)
     per_unit = SECONDS * 1e9 / nanoseconds(cut, sizes)
     wide = FEWEST_ROWS // kinds**p * math.comb(variants, q)

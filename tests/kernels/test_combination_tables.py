@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genobit.kernels import epistasis
 from genobit.kernels.combination_tables import block, by_class, fill
 from genobit.kernels.combinations import combinations, numbered
 from genobit.kernels.epistasis import search
+from genobit.kernels.interaction_scores import GAIN, Rule
 from genobit.kernels.rows import Rows
 from genobit.kernels.table_scores import mutual_information, relative_chi2, x_log_x
 from tests.reference import words_of
@@ -146,3 +148,30 @@ def test_search__finds_the_best_of_all(split: tuple[int, int], missing: float, t
     np.testing.assert_allclose(sorted(scores.values(), reverse=True)[:top], best, rtol=1e-12)
     for members, score in scores.items():
         np.testing.assert_allclose(score, every[members], rtol=1e-12)
+
+
+@pytest.mark.parametrize("split", [(2, 2), (3, 2), (1, 3)])
+@pytest.mark.parametrize("missing", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_search__sample_by_sample_is_that_by_tables(
+    split: tuple[int, int], missing: float, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = split
+    # Fewer samples than cells: the tables are put together sample by sample.
+    dosage, group = cohort(p + 10 * q, 9, 60, missing, classes)
+    planes = by_class(rows_of(dosage), group, classes)
+    first, last = combinations(0, math.comb(9, p), p), combinations(0, math.comb(9, q), q)
+    allowed = np.random.default_rng(1).random((len(first), len(last))) < 0.7
+    for rule in (Rule(), Rule(min_n=20), Rule(statistic=GAIN)):
+        for threshold in (0.0, 0.2):
+            dealt = search(planes, first, last, 10, threshold, allowed, rule)
+            with monkeypatch.context() as patch:
+                patch.setattr(epistasis, "DENSE", 3**9)
+                by_tables = search(planes, first, last, 10, threshold, allowed, rule)
+            assert ranking(dealt) == ranking(by_tables)
+
+
+def ranking(found: epistasis.Best) -> list[tuple[float, tuple[int, ...]]]:
+    """The ten best, to the last bit."""
+    members = map(tuple, found.members.tolist())
+    return sorted(zip((-found.scores).tolist(), members, strict=True))[:10]

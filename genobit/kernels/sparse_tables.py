@@ -1,0 +1,152 @@
+"""Searches of high order, whose tables have more cells than there are samples: sample by sample.
+
+A table of 3^8 cells by class takes longer to put together than 2,048 samples take to be dealt to
+their cells. Each sample has the number of its cell as the sum of a number from its first part's
+genotypes and one from its last part's, and the mutual information is added up as samples arrive: a
+cell's x ln x grows by a difference that depends on its count alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.best import keep, none_kept, trimmed
+from genobit.kernels.interaction_scores import Rule, score
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.combination_tables import Classes
+
+ABSENT = -(2**30)
+"""Cell of a missing call: below 0 with any other added."""
+ROUNDING = 1e-9
+"""More than the order of additions changes of a mutual information."""
+
+
+def dosages(classes: Classes) -> NDArray[np.int8]:
+    """Copies of the counted allele (variants, samples), classes one after another; -1 missing."""
+    parts = []
+    for planes, size in zip(classes.planes, classes.sizes, strict=True):
+        octets = np.ascontiguousarray(planes).astype("<u8", copy=False).view(np.uint8)
+        bits = np.unpackbits(octets, axis=2, count=size, bitorder="little").view(np.int8)
+        total = bits[-2] + bits[-1]
+        parts.append(total if classes.complete else np.where(bits[0] == 1, total, np.int8(-1)))
+    return np.concatenate(parts, axis=1)
+
+
+@njit
+def cells_of(dosage: NDArray[np.int8], members: NDArray[np.int64], step: int) -> NDArray[np.int32]:
+    """Of each part (parts, members) the cell of every sample, times ``step``: (parts, samples)."""
+    out = np.zeros((members.shape[0], dosage.shape[1]), np.int32)
+    for i in range(members.shape[0]):
+        for m in range(members.shape[1]):
+            calls = dosage[members[i, m]]
+            for s in range(calls.shape[0]):
+                known = out[i, s] >= 0 and calls[s] >= 0
+                out[i, s] = out[i, s] * 3 + calls[s] if known else -1
+        for s in range(out.shape[1]):
+            out[i, s] = out[i, s] * step if out[i, s] >= 0 else ABSENT
+    return out
+
+
+@njit
+def _information(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    edges: NDArray[np.int64],
+    growth: NDArray[np.float64],
+    logarithms: NDArray[np.float64],
+    totals: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> float:
+    """Mutual information of the samples' cells and classes, but for rounding."""
+    totals[:] = 0
+    inner, outer, n = 0.0, 0.0, 0
+    for c in range(edges.shape[0] - 1):
+        counts[:] = 0
+        size = 0
+        for s in range(edges[c], edges[c + 1]):
+            cell = first[s] + last[s]
+            if cell >= 0:
+                count, total = counts[cell], totals[cell]
+                inner += growth[count] - growth[total]
+                counts[cell] = count + 1
+                totals[cell] = total + 1
+                size += 1
+        outer += logarithms[size]
+        n += size
+    return (inner - outer + logarithms[n]) / n if n else np.nan
+
+
+@njit
+def _table(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    edges: NDArray[np.int64],
+    tables: NDArray[np.int32],
+) -> None:
+    tables[:] = 0
+    for c in range(edges.shape[0] - 1):
+        for s in range(edges[c], edges[c + 1]):
+            cell = first[s] + last[s]
+            if cell >= 0:
+                tables[c, cell, 0] += 1
+
+
+@njit
+def search(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    cells: int,
+    top: int,
+    threshold: float,
+    rule: Rule,
+    logarithms: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
+    """The best pairs of parts by a score that mutual information bounds.
+
+    Parameters
+    ----------
+    first, last
+        Cells of all samples, (m, samples) and (n, samples), of `cells_of`.
+    ends, starts
+        Last variants of first parts and first of last parts.
+    edges
+        Where classes begin among the samples, and their end.
+    cells
+        Of a table.
+    top, threshold, rule, logarithms, allowed
+        As for `genobit.kernels.epistasis.search`; of ``allowed`` nothing for all.
+    """
+    classes = edges.shape[0] - 1
+    tables = np.empty((classes, cells, 1), np.int32)
+    totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
+    growth = logarithms[1:] - logarithms[:-1]
+    kept = none_kept(top, last.shape[0])
+    scored = 0
+    for i in range(first.shape[0]):
+        for k in range(last.shape[0]):
+            if starts[k] <= ends[i] or (allowed.size and not allowed[i, k]):
+                continue
+            most = _information(first[i], last[k], edges, growth, logarithms, totals, counts)
+            if most + ROUNDING >= threshold:
+                scored += 1
+                _table(first[i], last[k], edges, tables)
+                found = score(tables, 0, rule, threshold, logarithms)
+                if found >= threshold:
+                    kept = keep(kept, found, i, k)
+        kept, threshold = trimmed(kept, top, threshold, last.shape[0])
+    return (
+        kept.scores[: kept.held],
+        kept.places[0, : kept.held],
+        kept.places[1, : kept.held],
+        scored,
+    )
