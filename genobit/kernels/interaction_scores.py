@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.logistic_tables import interaction_ratio
 from genobit.kernels.table_scores import mutual_information
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
-SWEEPS = 10_000
 SLACK = 1 + 1e-9
 """More than rounding takes from a bound."""
-CONVERGED = 1e-12
-"""Change of a fitted share in a sweep at which the fit stands. The statistic's error is of second
-order in it."""
 
 
 class Rule(NamedTuple):
@@ -146,49 +143,12 @@ def best_subset(tables: NDArray[np.int32], k: int, logarithms: NDArray[np.float6
 
 @njit
 def interaction(tables: NDArray[np.int32], k: int) -> float:
-    """Likelihood ratio of the interaction of two variants on the classes.
-
-    Twice the log likelihood of the table less that of the best fit without interaction of all
-    three (all pairs of margins kept), by iterative proportional fitting.
-    """
-    classes = tables.shape[0]
-    cells = np.empty((classes, 9))
-    for c in range(classes):
+    """Likelihood ratio of the interaction of two variants on two classes."""
+    counts = np.empty((2, 3, 3))
+    for c in range(2):
         for x in range(9):
-            cells[c, x] = tables[c, x, k]
-    counts, fitted = cells.reshape((classes, 3, 3)), np.ones((classes, 3, 3))
-    n = counts.sum()
-    before = np.empty((classes, 3, 3))
-    for _ in range(SWEEPS):
-        before[:] = fitted
-        _fit_genotypes(counts, fitted)
-        for c in range(classes):
-            _fit_rows(counts[c], fitted[c])
-            _fit_rows(counts[c].T, fitted[c].T)
-        if np.abs(fitted - before).max() <= CONVERGED * n:
-            break
-    total = 0.0
-    for count, mean in zip(counts.ravel(), fitted.ravel()):  # noqa: B905 - numba has no strict
-        if count > 0:
-            total += count * np.log(count / mean)
-    return max(2 * total, 0.0)
-
-
-@njit
-def _fit_genotypes(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> None:
-    """Give the fit (classes, 3, 3) the sums over classes that the counts have."""
-    for a in range(3):
-        for b in range(3):
-            wanted, found = counts[:, a, b].sum(), fitted[:, a, b].sum()
-            fitted[:, a, b] *= wanted / found if found > 0 else 0.0
-
-
-@njit
-def _fit_rows(counts: NDArray[np.float64], fitted: NDArray[np.float64]) -> None:
-    """Give the fit (3, 3) of a class the sums of rows that its counts have."""
-    for a in range(3):
-        wanted, found = counts[a].sum(), fitted[a].sum()
-        fitted[a] *= wanted / found if found > 0 else 0.0
+            counts[c, x // 3, x % 3] = tables[c, x, k]
+    return interaction_ratio(counts[0], counts[1])
 
 
 @njit

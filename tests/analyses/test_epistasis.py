@@ -226,6 +226,19 @@ def test_boost__equals_logistic_regressions(seed: int, missing: float) -> None:
         assert_ranked(found, expected, top)
 
 
+def test_boost__converges_where_effects_grow_without_limit() -> None:
+    # A pair of asthma_cc nearly in full linkage, where proportional fitting is not at its end after
+    # 10,000 sweeps.
+    controls = [502, 8, 0, 1, 572, 10, 0, 0, 139]
+    cases = [146, 4, 0, 0, 151, 0, 0, 0, 39]
+    dosage = np.repeat(np.tile(np.indices((3, 3)).reshape(2, 9), 2), controls + cases, axis=1)
+    calls = np.stack([dosage >= 1, dosage == 2], axis=-1).astype(np.int8)
+    labels = np.repeat([0, 1], [sum(controls), sum(cases)])
+    top = cohort(calls).genobit.epistasis(labels, statistic="boost")
+    expected = reference.interaction_ratio(np.reshape([controls, cases], (2, 3, 3)))
+    np.testing.assert_allclose(top.boost, [expected], rtol=1e-9)
+
+
 def test_gain__passes_over_what_one_variant_says_alone() -> None:
     rng = np.random.default_rng(4)
     calls = rng.integers(0, 2, (12, 800, 2)).astype(np.int8)
