@@ -130,7 +130,7 @@ class InteractionMethods:
         ValueError
             For a phenotype of another number of samples, of one class or of a measurement where
             classes are needed, an unknown choice, and numbers out of range.
-        genobit.lazy.combination_search.SearchError
+        genobit.lazy.combination_runs.SearchError
             Where a part of the search fails; it carries the ranking of the rest.
 
         Notes
@@ -175,6 +175,7 @@ class InteractionMethods:
         )
         limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
+        about |= limits.described(min_gap)
         if order == 1:
             if checkpoint is not None or estimate or not limits.none:
                 msg = "order=1 ranks single variants: sets, checkpoint= and estimate= take order=2"
@@ -299,6 +300,7 @@ def _labelled(
             "combinations": ranking.combinations,
             "combinations_scored": ranking.scored,
             "partial": ranking.partial,
+            "fraction_searched": ranking.fraction,
             "missing": MISSING,
             "min_n": wanted.min_n,
             "min_count": wanted.min_count,
