@@ -48,6 +48,24 @@ class Limits(NamedTuple):
             and self.prefilter is None
         )
 
+    def described(self, min_gap: int | str | None) -> dict[str, Any]:
+        """What was asked for, for attributes of the result."""
+        about: dict[str, Any] = {
+            f"variants_{k}": f"{np.count_nonzero(members)} variants"
+            for k, members in enumerate(self.sets)
+            if members is not None
+        }
+        if self.gap:
+            about["min_gap"] = str(min_gap)
+        if self.max_r2 is not None:
+            about["max_r2"] = self.max_r2
+        if self.prefilter is not None:
+            about["prefilter"] = (
+                f"the {self.prefilter} variants with the largest mutual information with the "
+                "class, and members of the sets"
+            )
+        return about
+
 
 def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -> NDArray[np.bool_]:
     """A set of variants as a mask.
