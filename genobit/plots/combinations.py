@@ -338,8 +338,8 @@ def _same(name: str, own: np.ndarray | None, theirs: np.ndarray | None) -> None:
         rank, member = unlike[0]
         raise ValueError(
             f"{name} of member {member} of the combination of rank {rank} is "
-            f"{own[rank, member]!r} in the result and {theirs[rank, member]!r} in the Dataset; "
-            "give the result of a search of these variants"
+            f"{str(own[rank, member])!r} in the result and {str(theirs[rank, member])!r} in the "
+            "Dataset; give the result of a search of these variants"
         )
 
 
