@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.checkpoints import Checkpoint
 
-WAVE = 32
+WAVE = 64
 """Most units in flight."""
 
 
@@ -121,7 +121,7 @@ class Run:
         So a unit is handed the same threshold in a run that was stopped, and finds the same.
         """
         planes = _shared(self.classes)
-        units, size = self.work.cut.units, 2
+        units, size = self.work.cut.units, 4
         start = 0
         while start < units and not self.failures:
             wave = range(start, min(start + size, units))

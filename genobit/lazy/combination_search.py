@@ -136,7 +136,7 @@ class CombinationSearch:
     p
         Members of first parts, if not the cheapest.
     unit
-        Combinations of a unit, if not as many as take half a second.
+        Combinations of a unit, if not as many as take a tenth of a second.
     """
 
     def __init__(

@@ -24,8 +24,8 @@ COUNTS = 2**20
 """Most counts of a class in a block: one block of the product, which is then scored in place."""
 LINES = 512
 """Most planes of last parts in a block: as many columns as a block of the product has."""
-SECONDS = 0.5
-"""What a unit is meant to take."""
+SECONDS = 0.1
+"""What a unit is meant to take: a search of a second keeps a few threads busy."""
 FEWEST_ROWS = 1024
 """Planes of first parts that make tables of sums pay (`genobit.kernels.gemm`)."""
 
@@ -167,7 +167,7 @@ def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
     """About what a combination costs, planes of parts included."""
     words = sum(-(-size // 64) for size in sizes)
     counting = 0.15 * cut.kinds**cut.order * words
-    tables = 0.6 * cut.classes * 3**cut.order
+    tables = 1.5 * cut.classes * 3**cut.order
     # As a part meets not all of the others, only those after or before it.
     total = max(cut.combinations, 1)
     met = [
