@@ -46,6 +46,7 @@ class ArrayPairs:
         kernel: str = "auto",
         names: str | None = None,
         parquet: str | os.PathLike[str] | None = None,
+        share: tuple[int, int] | None = None,
         progress: bool = False,
     ) -> PairTable | Path:
         """Pairs of variables that Kendall's rank correlation joins, without the matrix of all.
@@ -64,6 +65,10 @@ class ArrayPairs:
         parquet
             A file to write instead, as pairs are found: no more than the tiles in flight are held.
             Needs ``fdr=None``, as q-values are known at the end.
+        share
+            ``(k, of)``: the pairs of worker k, counted from 0, of so many. Those of all of them
+            are all pairs, each once, wherever they are computed from the same values with the
+            same options. Needs ``fdr=None``, as q-values are of all pairs.
         progress
             Whether to show a bar on standard error.
 
@@ -77,9 +82,10 @@ class ArrayPairs:
         Raises
         ------
         ValueError
-            For a limit out of its range, an unknown choice, or ``parquet`` with ``fdr``.
+            For a limit out of its range, an unknown choice, or ``parquet`` or ``share`` with
+            ``fdr``.
         TypeError
-            For a limit that is no number, and values that are no real numbers.
+            For a limit or share that is no number, and values that are no real numbers.
         MemoryError
             If the table would be larger than ``get_options().eager_limit``: with no limits, before
             anything is computed, says how many pairs that is; otherwise as soon as it is.
@@ -119,6 +125,7 @@ class ArrayPairs:
             min_abs,
             fdr,
             parquet,
+            share,
             progress=progress,
         )
 
@@ -137,13 +144,14 @@ class GenotypePairs:
         missing: str = "pairwise",
         kernel: str = "auto",
         parquet: str | os.PathLike[str] | None = None,
+        share: tuple[int, int] | None = None,
         progress: bool = False,
     ) -> PairTable | Path:
         """Pairs of variants whose dosages Kendall's rank correlation joins.
 
         Parameters
         ----------
-        min_abs, fdr, parquet, progress
+        min_abs, fdr, parquet, share, progress
             As for ``DataArray.genobit.kendall_pairs``.
         variant, missing, kernel
             As for `kendall`.
@@ -184,6 +192,7 @@ class GenotypePairs:
             min_abs,
             fdr,
             parquet,
+            share,
             progress=progress,
         )
 
@@ -212,25 +221,29 @@ def _found(
     min_abs: float | None,
     fdr: float | None,
     parquet: str | os.PathLike[str] | None,
+    share: tuple[int, int] | None,
     *,
     progress: bool,
 ) -> PairTable | Path:
     import pandas as pd
 
     from genobit.analyses.kendall import tile
-    from genobit.analyses.kendall_pairs import Question, Search
+    from genobit.analyses.kendall_pairs import WHOLE, Question, Search
 
-    question = Question(min_abs, fdr, (f"{dim}_0", f"{dim}_1", "tau"))
+    columns = (f"{dim}_0", f"{dim}_1", "tau")
+    question = Question(min_abs, fdr, columns, WHOLE if share is None else share)
     function = partial(tile, wanted=wanted, layout=variables.layout)
     search = Search(function, variables.arrays, question, progress=progress)
     attributes |= {"min_abs": search.question.min_abs, "fdr": search.question.fdr}
+    if share is not None:
+        attributes["share"] = list(search.question.share)
     if parquet is not None:
         path = Path(parquet)
         search.to_parquet(path, unique_names(names), attributes)
         return path
-    columns = search.found()
+    found = search.found()
     attributes["pairs_tested"] = search.tests
-    return PairTable(pd.DataFrame(columns), names, dim, "tau", attributes)
+    return PairTable(pd.DataFrame(found), names, dim, "tau", attributes)
 
 
 def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import xarray as xr
 
-from genobit.options import get_options
+from genobit.options import get_options, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -48,7 +48,7 @@ def computed(result: Result, remedy: str) -> Result:
         *first, last = [str(matrix.name) for matrix in matrices]
         what = f"{', '.join(first)} and {last}" if first else last
         msg = (
-            f"the {what} of {_shape(matrices[0])} {takes} {_more_than(size, limit)}: leave out "
+            f"the {what} of {_shape(matrices[0])} {takes} {more_than(size, limit)}: leave out "
             f"compute=True and take what you need of the lazy result, {remedy}, or raise "
             "gb.set_options(eager_limit=...)"
         )
@@ -73,17 +73,3 @@ def _shape(result: xr.DataArray) -> str:
     if matrices:
         return f"{matrices[0]:,} matrices of {rows:,} x {columns:,}"
     return f"{rows:,} x {columns:,} pairs"
-
-
-def _more_than(size: int, limit: int) -> str:
-    texts = [_in_units(number) for number in (size, limit)]
-    if texts[0] == texts[1]:
-        texts = [f"{number:,} bytes" for number in (size, limit)]
-    return f"{texts[0]}, more than eager_limit ({texts[1]})"
-
-
-def _in_units(size: int) -> str:
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 2**power:
-            return f"{size / 2**power:,.1f} {unit}"
-    return f"{size:,} bytes"

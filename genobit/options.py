@@ -1,5 +1,7 @@
 """Settings a user may change: the kernel, the size of chunks, the most an eager call may allocate.
 
+And how a size past that most is said.
+
 May import: the standard library.
 """
 
@@ -98,3 +100,33 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     earlier = _current
     _replace(replace(_current, **settings))
     return _Restore(earlier)
+
+
+def more_than(size: int, limit: int) -> str:
+    """Say a size and the limit that it is past, in units in which they differ.
+
+    Examples
+    --------
+    >>> more_than(3 * 2**30, 2**31)
+    '3.0 GiB, more than eager_limit (2.0 GiB)'
+    >>> more_than(1001, 1000)
+    '1,001 bytes, more than eager_limit (1,000 bytes)'
+    """
+    texts = [in_units(number) for number in (size, limit)]
+    if texts[0] == texts[1]:
+        texts = [f"{number:,} bytes" for number in (size, limit)]
+    return f"{texts[0]}, more than eager_limit ({texts[1]})"
+
+
+def in_units(size: int) -> str:
+    """Say bytes in the largest unit of which there is one.
+
+    Examples
+    --------
+    >>> in_units(640), in_units(5_000_000)
+    ('640 bytes', '4.8 MiB')
+    """
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 2**power:
+            return f"{size / 2**power:,.1f} {unit}"
+    return f"{size:,} bytes"

@@ -8,6 +8,7 @@ flight, the pairs kept so far, and the different p-values below the cutoff as it
 
 from __future__ import annotations
 
+import numbers
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from genobit.analyses.false_discovery import FalseDiscovery
 from genobit.analyses.related_pairs import check_minimum
 from genobit.lazy import triangle
 from genobit.lazy.passes import JOBS, Pass, in_passes
-from genobit.options import get_options
+from genobit.options import get_options, in_units, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 BYTES = 64
 """Of a pair in a table: two positions, two references to names, tau, n, p-value and q-value."""
+WHOLE = (0, 1)
+"""The share of the only worker."""
+REMEDIES = {
+    "min_abs": "give the least absolute value of a pair, such as 0.6, or None for no limit",
+    "fdr": "give the largest q-value of a pair, such as 0.01, or None for no limit",
+}
 
 
 class Question(NamedTuple):
@@ -42,6 +49,8 @@ class Question(NamedTuple):
     """Largest q-value of one; None for no limit, and no p-values."""
     columns: tuple[str, str, str]
     """What to call the two positions, and the value."""
+    share: tuple[int, int] = WHOLE
+    """Of which worker, counted from 0, of how many the pairs are."""
 
     def checked(self) -> Question:
         """The question with numbers in their range, of Python's own kind: files hold no other.
@@ -51,24 +60,48 @@ class Question(NamedTuple):
         TypeError
             For what is no number.
         ValueError
-            For ``min_abs`` outside [0, 1] or ``fdr`` outside (0, 1].
+            For ``min_abs`` outside [0, 1], ``fdr`` outside (0, 1], a worker that there is not, and
+            ``fdr`` of a share.
         """
         limits: dict[str, float] = {}
         for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
             if number is None:
                 continue
-            check_minimum(name, number)
+            check_minimum(name, number, REMEDIES[name])
             limits[name] = float(number)
             if not 0 <= number <= 1 or (name == "fdr" and number == 0):
                 inside = "(0, 1]" if name == "fdr" else "[0, 1]"
                 msg = f"{name}={number!r} is outside {inside}; None is no limit"
                 raise ValueError(msg)
-        return self._replace(min_abs=limits.get("min_abs"), fdr=limits.get("fdr"))
+        share = _checked_share(self.share)
+        if "fdr" in limits and share[1] > 1:
+            msg = (
+                f"share={share} with fdr={self.fdr}: q-values need the p-values of all pairs, and "
+                "a share has its own alone; give fdr=None and min_abs="
+            )
+            raise ValueError(msg)
+        return Question(limits.get("min_abs"), limits.get("fdr"), self.columns, share)
 
     @property
     def everything(self) -> bool:
         """Whether all pairs stand in the table."""
         return not self.min_abs and self.fdr in {None, 1}
+
+
+def _checked_share(share: Any) -> tuple[int, int]:
+    """Worker and workers as whole numbers, 0 <= worker < workers."""
+    remedy = "share=(k, of) is that of worker k, counted from 0, of so many: (0, 4) to (3, 4)"
+    try:
+        worker, workers = share
+    except (TypeError, ValueError):
+        worker = workers = None
+    if any(isinstance(x, bool) or not isinstance(x, numbers.Integral) for x in (worker, workers)):
+        msg = f"share={share!r} is not two whole numbers: {remedy}"
+        raise TypeError(msg)
+    if not 0 <= worker < workers:
+        msg = f"share={share!r}: there is no such worker; {remedy}"
+        raise ValueError(msg)
+    return int(worker), int(workers)
 
 
 class _Kept(NamedTuple):
@@ -115,7 +148,7 @@ def _concatenated(parts: Sequence[Columns]) -> Columns:
 
 
 class Search:
-    """All pairs of some variables, gone through pass by pass.
+    """All pairs of some variables, or a worker's share of them, gone through pass by pass.
 
     Parameters
     ----------
@@ -139,10 +172,12 @@ class Search:
         progress: bool = False,
     ) -> None:
         self.question = question.checked()
-        variables = planes[0].shape[0]
-        self.pairs = variables * (variables - 1) // 2
+        chunks = planes[0].chunks[0]
+        worker, workers = self.question.share
+        self._jobs = triangle.shares(triangle.jobs(len(chunks)), workers)[worker]
+        self.pairs = _pairs(self._jobs, chunks)
         self.tests = 0
-        self._function = partial(_reduced, function=function, question=question)
+        self._function = partial(_reduced, function=function, question=self.question)
         self._planes = planes
         self._progress = progress
         self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
@@ -150,7 +185,7 @@ class Search:
     def _passes(self) -> Iterator[Pass]:
         from tqdm import tqdm
 
-        jobs = range(triangle.jobs(len(self._planes[0].chunks[0])))
+        jobs = self._jobs
         passes = in_passes(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
         with tqdm(total=len(jobs), desc="pairs", unit="tile", disable=not self._progress) as bar:
             for each in passes:
@@ -166,6 +201,9 @@ class Search:
         With ``fdr`` these are the pairs that may stand as far as is known: `found` decides. Without
         ``learn``, as the tests of an earlier round have taught.
         """
+        if not self._jobs:
+            # More workers than tiles; what a table of no pairs has of columns is to be seen.
+            yield _nothing(self.question)
         for each in self._passes():
             if learn:
                 self._learn(each)
@@ -235,10 +273,10 @@ class Search:
         if size <= limit:
             return
         others = size - pairs * BYTES
-        pvalues = f" with {others / 2**20:,.1f} MiB of different p-values" if others else ""
+        pvalues = f", {in_units(others)} of it different p-values" if others else ""
         msg = (
-            f"the table of pairs takes {pairs * BYTES / 2**20:,.1f} MiB{pvalues}, more than "
-            f"eager_limit ({limit / 2**20:,.1f} MiB): {when}, {pairs:,} stand in it. Ask for a "
+            f"the table of pairs takes {more_than(size, limit)}{pvalues}: {when}, {pairs:,} stand "
+            "in it. Ask for a "
             "larger min_abs= or a smaller fdr=, stream to a file with fdr=None and parquet=, or "
             "raise gb.set_options(eager_limit=...)"
         )
@@ -295,6 +333,20 @@ class Search:
             if writer is not None:
                 writer.close()
             unfinished.unlink(missing_ok=True)
+
+
+def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
+    """Pairs of different variables in the tiles of some jobs."""
+    return sum(
+        chunks[y] * (chunks[y] - 1) // 2 if x == y else chunks[y] * chunks[x]
+        for y, x in triangle.tiles_of(jobs, len(chunks))
+    )
+
+
+def _nothing(question: Question) -> Columns:
+    first, second, name = question.columns
+    kinds = {first: np.int64, second: np.int64, name: np.float64, "n": np.int32}
+    return {column: np.empty(0, kind) for column, kind in kinds.items()}
 
 
 def _check_path(path: Path) -> None:

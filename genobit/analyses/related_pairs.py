@@ -25,21 +25,23 @@ if TYPE_CHECKING:
 Labels = dict[str, "NDArray[Any]"]
 
 
-def check_minimum(name: str, minimum: Any) -> None:
+def check_minimum(
+    name: str, minimum: Any, remedy: str = "give the smallest value that counts"
+) -> None:
     """Refuse a threshold that is no finite number.
 
     Raises
     ------
     TypeError
-        For what is no number.
+        For what is no number, True and False among it.
     ValueError
         For NaN and infinities.
     """
-    if not isinstance(minimum, numbers.Real):
-        msg = f"{name}={minimum!r} is not a number: give the smallest value that counts"
+    if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
+        msg = f"{name}={minimum!r} is not a number: {remedy}"
         raise TypeError(msg)
     if not np.isfinite(float(minimum)):
-        msg = f"{name}={minimum!r} is not a finite number: give the smallest value that counts"
+        msg = f"{name}={minimum!r} is not a finite number: {remedy}"
         raise ValueError(msg)
 
 
