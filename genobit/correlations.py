@@ -16,6 +16,8 @@ from genobit.eager import computed
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from numpy.typing import DTypeLike
+
     from genobit.analyses.kendall import Variables
     from genobit.analyses.kendall_explained import Explanation
     from genobit.kernels.tau_tiles import Wanted
@@ -40,7 +42,7 @@ class ArrayCorrelations:
         pvalue: bool | str = False,
         missing: str = "pairwise",
         kernel: str = "auto",
-        dtype: str = "float64",
+        dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
         explain: bool = False,
@@ -119,6 +121,12 @@ class ArrayCorrelations:
         from genobit.analyses import kendall
         from genobit.analyses.kendall_variables import of_values
 
+        if variant in self._da.dims and variant not in kendall.LONG_NAMES:
+            msg = (
+                f"variant={variant!r} is a dimension of the values: for observations along it say "
+                f"dim={variant!r}; variants are {', '.join(map(repr, kendall.LONG_NAMES))}"
+            )
+            raise ValueError(msg)
         wanted = kendall.checked(
             variant,
             pvalue=pvalue,
@@ -159,7 +167,7 @@ class GenotypeCorrelations:
         pvalue: bool | str = False,
         missing: str = "pairwise",
         kernel: str = "auto",
-        dtype: str = "float64",
+        dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
         explain: bool = False,

@@ -18,9 +18,12 @@ independent: they test S, and are the same for all five (`genobit.kernels.tau`,
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from genobit.lazy import tiles
 from genobit.lazy.rows import as_rows
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import dask.array as da
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from genobit.kernels.tau_tiles import Wanted
     from genobit.packing import Layout
@@ -67,7 +70,7 @@ def checked(
     pvalue: bool | str,
     missing: str,
     kernel: str,
-    dtype: str,
+    dtype: DTypeLike,
     permutations: int,
     seed: int,
 ) -> Wanted:
@@ -83,11 +86,22 @@ def checked(
     _one_of("variant", variant, tuple(LONG_NAMES))
     _one_of("missing", missing, tuple(MISSING))
     _one_of("kernel", kernel, KERNELS)
-    _one_of("dtype", dtype, DTYPES)
+    dtype = _dtype(dtype)
     permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (variant, "pvalue", "n") if pvalue else (variant,)
     return Wanted(outputs, rule, kernel, dtype, permutations, seed)
+
+
+def _dtype(dtype: Any) -> str:
+    """The name of a dtype that is given by name, or as numpy's or Python's type."""
+    name = dtype
+    if dtype is not None:
+        with contextlib.suppress(TypeError):
+            name = np.dtype(dtype).name
+    if name not in DTYPES:
+        _one_of("dtype", dtype, DTYPES)
+    return str(name)
 
 
 def _rule(*, pvalue: bool | str, permutations: int) -> str:

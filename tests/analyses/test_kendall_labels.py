@@ -206,6 +206,11 @@ CHOICES = {
     "a variant": ({"variant": "d"}, "variant='d' is not one of 'a', 'b', 'c', 'd_rows'"),
     "a rule": ({"missing": "omit"}, "missing='omit' is not one of 'pairwise', 'dropna', 'refuse'"),
     "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'naive', 'merge'"),
+    "no dtype": ({"dtype": None}, "dtype=None is not one of 'float64', 'float32'"),
+    "a dimension": (
+        {"variant": "sample"},
+        "variant='sample' is a dimension of the values.* say dim='sample'; variants are 'a', 'b'",
+    ),
     "a dtype": ({"dtype": "float16"}, "dtype='float16' is not one of 'float64', 'float32'"),
     "a test": ({"pvalue": "yes"}, "pvalue='yes' is not one of False, True, 'exact'"),
     "permutations of nothing": ({"permutations": 9}, "permutations=9 go with pvalue='permutation'"),
@@ -282,3 +287,9 @@ def test_refuses__exact_p_of_ties() -> None:
     values[6, 1] = values[6, 2]
     with pytest.raises(ValueError, match="gene=6 has equal values, and pvalue='exact' is of"):
         measured(values).genobit.kendall(pvalue="exact", compute=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.dtype("f4"), "f4"])
+def test_dtype__is_given_in_any_way_that_numpy_knows(dtype: object) -> None:
+    expr = measured(random_values(0, 6, 20))
+    assert expr.genobit.kendall(dtype=dtype).compute().dtype == np.float32
