@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 2**25
 """Most bytes of a plane of a block of pairs."""
 FEWEST_WORDS = 64
+MOST_WORDS = 2**18
+"""The signs of one variable are bytes before they are bits: 16 MiB."""
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
@@ -36,7 +38,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     pairs = n * (n - 1) // 2
     same = upper
     rows = a.shape[0] if same else a.shape[0] + b.shape[0]
-    words = max(FEWEST_WORDS, BLOCK_BYTES // (8 * max(1, rows)))
+    words = min(MOST_WORDS, max(FEWEST_WORDS, BLOCK_BYTES // (8 * max(1, rows))))
     strict = _every_pair(a) and (same or _every_pair(b))
     for first in range(0, pairs, 64 * words):
         count = min(64 * words, pairs - first)
@@ -106,8 +108,9 @@ def _sign_planes(
     twice = np.empty(2 * n, ranks.dtype)
     signs = np.zeros(64 * mask.shape[1], np.int8)
     for row in range(ranks.shape[0]):
-        twice[:n] = ranks[row]
-        twice[n:] = ranks[row]
+        # One by one: numba compiles an assignment of slices with the text of its error, for 3 s.
+        for k in range(n):
+            twice[k] = twice[n + k] = ranks[row, k]
         _signs(twice, n, ranks.dtype.type(absent), first, signs[:count])
         for w in range(mask.shape[1]):
             larger = equal_mask(signs, 64 * w, np.int8(1))

@@ -165,7 +165,8 @@ def _level(
 ) -> Any:
     """Merge runs of a width two by two; returns the exchanges."""
     exchanges = np.int64(0)
-    start = 0
+    # Not the literal 0, for which numba would compile the merges anew.
+    start = np.intp(0)
     while start < n:
         middle, stop = min(start + width, n), min(start + 2 * width, n)
         after = min(start + 4 * width, n)
@@ -193,7 +194,7 @@ def count_exchanges(
     for start in range(0, n, BLOCK):
         exchanges += sort_block(keys, start)
     swapped = False
-    width = RUN
+    width = np.intp(RUN)
     while width < n:
         exchanges += _level(keys, n, width, constants, other)
         keys, other = other, keys
