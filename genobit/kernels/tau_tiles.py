@@ -13,7 +13,7 @@ from genobit.kernels.ties import Ties, ties, ties_within
 from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,12 +44,16 @@ class Wanted(NamedTuple):
 
 
 def _blocks(
-    a: NDArray[Any], b: NDArray[Any] | None, score: NDArray[np.int64], *, complete: bool
+    a: NDArray[Any],
+    b: NDArray[Any] | None,
+    score: NDArray[np.int64],
+    found: Sequence[Ties],
+    *,
+    complete: bool,
 ) -> Iterator[Block]:
     everything = slice(0, score.shape[1])
     if complete:
-        x = ties(a)
-        y = x if b is None else ties(b)
+        x, y = found[0], found[-1]
         rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
         yield tau.Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
         return
@@ -115,11 +119,16 @@ def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArr
     b = _of_one_type(a, b)
     columns = a if b is None else b
     complete = not missing_any(a) and (b is None or not missing_any(b))
-    kernel = chosen(a, b, wanted.kernel, complete=complete)
+    found: list[Ties] = []
+    if complete or wanted.kernel == "auto":
+        found = [ties(a)] if b is None else [ties(a), ties(b)]
+    kernel = wanted.kernel
+    if kernel == "auto":
+        kernel = _cheapest(a, b, found, complete=complete)
     score = kendall.scores(a, b, kernel)
     out = empty(score.shape, wanted)
     n = a.shape[1]
-    for block in _blocks(a, b, score, complete=complete):
+    for block in _blocks(a, b, score, found, complete=complete):
         fill(block, wanted, n if complete else 0, n, out)
         if wanted.rule == "permutation" and "pvalue" in out:
             part = out["pvalue"][block.rows]
@@ -155,18 +164,17 @@ def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None
     return b
 
 
-def chosen(a: NDArray[Any], b: NDArray[Any] | None, kernel: str, *, complete: bool) -> str:
-    """The kernel that a tile takes: the one that is named, or the cheapest for these ranks."""
-    if kernel != "auto":
-        return kernel
-    found = ties(a) if b is None else ties(np.concatenate([a, b]))
+def _cheapest(
+    a: NDArray[Any], b: NDArray[Any] | None, found: Sequence[Ties], *, complete: bool
+) -> str:
+    """The kernel that is cheapest for the ranks of a tile, with the ties of each side."""
     return kendall.chosen_kernel(
         n=a.shape[1],
         variables=len(a),
         others=None if b is None else len(b),
-        tied=bool((found.pairs > 0).any()),
+        tied=any((side.pairs > 0).any() for side in found),
         missing=not complete,
-        levels=int(found.levels.max(initial=0)),
+        levels=max(int(side.levels.max(initial=0)) for side in found),
     )
 
 
