@@ -33,6 +33,10 @@ PLACE_BITS = np.uint64(ENTRY.bit_length() - 1)
 """How far a pattern's number is shifted to be its place."""
 UNITS = 4
 """Units whose tables a pass of the rows adds from: four places, of 16 bits, fill a word."""
+MOST_PATTERNS = 2**16 // ENTRY
+"""Patterns of a unit whose places fit 16 bits."""
+# Signs of three observations with two, tied or not: no unit has more patterns (`order_tables`).
+assert MOST_PATTERNS >= 9**3, f"places of entries of {ENTRY} bytes do not fit 16 bits"  # noqa: S101
 
 
 @njit

@@ -25,8 +25,8 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.bits import transpose_eight
 from genobit.kernels.lane_moves import prefetch
+from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES
 from genobit.simd import (
-    BYTE_LANES,
     WORD_LANES,
     add_bytes,
     bytes_of_bits,
@@ -40,9 +40,6 @@ from genobit.simd import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LANES = BYTE_LANES
-COLUMNS = 2 * LANES
-"""Columns of a panel: two registers, so that a pattern is loaded for twice the work."""
 PATTERNS = 81
 GROUPS = 8
 """Patterns that one set of tables is for: two words of places."""
@@ -54,8 +51,6 @@ AHEAD = 8
 """Rows for whose words to ask ahead."""
 BIAS = 4
 BIASES = np.full(LANES, BIAS, np.uint8)
-ENTRY = COLUMNS
-"""Bytes of an entry."""
 TABLE = PATTERNS * ENTRY
 
 
@@ -134,8 +129,9 @@ def index_rows(
     line = np.zeros((2, WORDS + 1), np.uint64)
     octets = line.view(np.uint8)
     for i in range(patterns.shape[1]):
-        line[0, : last - first] = mask[i, first:last]
-        line[1, : last - first] = sign[i, first:last]
+        # One by one: numba compiles an assignment of slices with the text of its error, for 3 s.
+        for w in range(last - first):
+            line[0, w], line[1, w] = mask[i, first + w], sign[i, first + w]
         _index_row(octets[0], octets[1], 0, i, patterns)
 
 
