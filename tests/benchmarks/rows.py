@@ -58,7 +58,7 @@ def drain(product: str, a: Planes, b: Planes) -> None:
 
 
 def best_limit(found: dict[str, list[float]], product: str) -> tuple[str, list[float]]:
-    """The faster of the scalar and the vector register limit of and + popcount + add."""
+    """The faster of the scalar and the vector register limit of a product."""
     names = [f"scalar {product}", f"vector {product}"]
     name = max(names, key=lambda n: statistics.median(found[n]))
     return name, found[name]
@@ -67,7 +67,12 @@ def best_limit(found: dict[str, list[float]], product: str) -> tuple[str, list[f
 def engine(*, quick: bool) -> Iterator[Row]:
     """The GEMM against the registers of this core."""
     rows = 1024 if quick else 4096
-    for product, wanted in (("and", (0.90, 0.95, 0.95)), ("ternary", (0.88, 0.92, 0.92))):
+    goals = {
+        "and": (0.90, 0.95, 0.95),
+        "xor": (None, 0.92, 0.92),
+        "ternary": (0.88, 0.92, 0.92),
+    }
+    for product, wanted in goals.items():
         for bits, goal in zip((2504, 10_000, 100_000), wanted, strict=True):
             planes = 2 if product == "ternary" else 1
             a = random_planes(rows, bits, planes)
@@ -77,7 +82,7 @@ def engine(*, quick: bool) -> Iterator[Row]:
             found = rates(calls, 3 if bits > 50_000 else 7)
             rate = statistics.median(found["gemm"]) / GIGA
             what = f"{product} GEMM {rows} x {rows} rows, {bits:,} bits"
-            unit = "Gbit/s" if product == "and" else "G products/s"
+            unit = "G products/s" if product == "ternary" else "Gbit/s"
             name, limit = best_limit(found, product)
             at = f"register limit, {name} + popcount + add ({statistics.median(limit) / GIGA:.0f})"
             yield Row("engine", what, rate, unit, at, ratio(found["gemm"], limit), goal)
