@@ -194,5 +194,6 @@ def _shared(classes: Classes) -> Any:
     """The planes where tasks find them: with a cluster a copy on each worker."""
     client: Any = getattr(get_scheduler(), "__self__", None)
     if hasattr(client, "scatter"):
-        return client.scatter(classes, broadcast=True, hash=False)
+        # In a list: of a tuple each element would be scattered by itself.
+        return client.scatter([classes], broadcast=True, hash=False)[0]
     return delayed(classes, traverse=False, name=f"genobit-planes-{uuid4().hex}")
