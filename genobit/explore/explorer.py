@@ -13,7 +13,7 @@ import traitlets
 from .bridge import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 
@@ -105,6 +105,35 @@ class Explorer(ipywidgets.VBox):
 
     def _complain(self, error: Exception) -> None:
         self.status = f"Error: {in_words(error)}"
+
+
+def one_of(trait: str, value: str, known: Iterable[str]) -> str:
+    """Check that a trait is one of what is known.
+
+    Parameters
+    ----------
+    trait
+        Its name.
+    value
+        What it is to be.
+    known
+        What it can be.
+
+    Returns
+    -------
+    The value.
+
+    Raises
+    ------
+    TraitError
+        If it is another.
+    """
+    names = tuple(known)
+    if value not in names:
+        raise traitlets.TraitError(
+            f"{trait} is {value!r}; use one of {', '.join(map(repr, names))}"
+        )
+    return value
 
 
 def in_words(error: BaseException) -> str:

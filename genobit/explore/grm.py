@@ -20,7 +20,7 @@ from genobit.plots.samples import Colouring, colouring
 from genobit.plots.style import number
 
 from .bridge import Coalesced, start_bokehjs
-from .explorer import Explorer, in_words
+from .explorer import Explorer, in_words, one_of
 from .grm_controls import grm_controls, pair_filter
 from .grm_views import Heatmap, Histogram, Pairs, Scatter
 from .relations import Relations
@@ -195,18 +195,11 @@ class GRMExplorer(Explorer):
 
     @traitlets.validate("method")
     def _check_method(self, proposal: Any) -> str:
-        return self._one_of("method", proposal["value"], self.methods)
+        return one_of("method", proposal["value"], self.methods)
 
     @traitlets.validate("colour_by")
     def _check_colour(self, proposal: Any) -> str:
-        return self._one_of("colour_by", proposal["value"], ("", *self.relations.variables))
-
-    def _one_of(self, trait: str, value: str, known: Iterable[str]) -> str:
-        if value not in known:
-            raise traitlets.TraitError(
-                f"{trait} is {value!r}; use one of {', '.join(map(repr, known))}"
-            )
-        return value
+        return one_of("colour_by", proposal["value"], ("", *self.relations.variables))
 
     @traitlets.validate("component_x", "component_y")
     def _check_component(self, proposal: Any) -> int:

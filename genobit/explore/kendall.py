@@ -19,13 +19,13 @@ from genobit.plots.style import number
 
 from .bridge import Coalesced, start_bokehjs
 from .correlated import Correlated, Scene
-from .explorer import Explorer, in_words
+from .explorer import Explorer, in_words, one_of
 from .kendall_controls import kendall_controls
 from .kendall_files import write_pairs
 from .kendall_views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
     from pathlib import Path
 
     import xarray as xr
@@ -185,12 +185,12 @@ class KendallExplorer(Explorer):
 
     @traitlets.validate("colour_by")
     def _check_colour(self, proposal: Any) -> str:
-        return _one_of("colour_by", proposal["value"], self.correlated.variable_labels)
+        return one_of("colour_by", proposal["value"], ("", *self.correlated.variable_labels))
 
     @traitlets.validate("colour_points_by")
     def _check_colour_of_points(self, proposal: Any) -> str:
         labels = self.correlated.observation_labels
-        return _one_of("colour_points_by", proposal["value"], labels)
+        return one_of("colour_points_by", proposal["value"], ("", *labels))
 
     @traitlets.validate("pair", "variable", "opened")
     def _check_places(self, proposal: Any) -> Any:
@@ -377,15 +377,6 @@ class KendallExplorer(Explorer):
 
     def _open(self, members: tuple[int, ...]) -> None:
         self.opened = members
-
-
-def _one_of(trait: str, value: str, known: Iterable[str]) -> str:
-    names = ("", *known)
-    if value not in names:
-        raise traitlets.TraitError(
-            f"{trait} is {value!r}; use one of {', '.join(map(repr, names))}"
-        )
-    return value
 
 
 _STALE_BY_TRAIT = {

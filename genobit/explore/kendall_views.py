@@ -35,7 +35,27 @@ class _KendallView(View):
     css = "genobit-kendall"
 
 
-class Network(_KendallView):
+class _Clicked(_KendallView):
+    """A view that is drawn by `_picture`, and tells `_tapped` where it is clicked."""
+
+    _taps: Boxes
+
+    def _draw(self, *, alike: bool) -> None:
+        """Draw anew, in the frame that stands there if what it shows is alike."""
+        if alike and self._frame is not None:
+            self._redraw()
+        else:
+            self._taps = Boxes(lambda *_box: None, self._tapped)
+            self._build(self._picture)
+
+    def _picture(self, number: int) -> Any:
+        raise NotImplementedError
+
+    def _tapped(self, x: float, y: float) -> None:
+        raise NotImplementedError
+
+
+class Network(_Clicked):
     """Nodes, or bubbles of communities; a click chooses an edge or a node, or opens a bubble.
 
     Parameters
@@ -75,13 +95,9 @@ class Network(_KendallView):
         marked
             Places of the two variables of an edge to mark.
         """
-        alike = self._frame is not None and type(laid) is type(self._laid)
+        alike = type(laid) is type(self._laid)
         self._laid, self._colours, self._marked = laid, colours, marked
-        if alike:
-            self._redraw()
-        else:
-            self._taps = Boxes(lambda *_box: None, self._tapped)
-            self._build(self._picture)
+        self._draw(alike=alike)
 
     def mark(self, marked: Pair | None) -> None:
         """Mark an edge.
@@ -124,7 +140,7 @@ class Network(_KendallView):
             self._pair_chosen((int(variables[ends[0]]), int(variables[ends[1]])))
 
 
-class Heatmap(_KendallView):
+class Heatmap(_Clicked):
     """Tau of the shown variables; a click chooses a pair.
 
     Parameters
@@ -157,14 +173,9 @@ class Heatmap(_KendallView):
         marked
             Places of two variables to mark.
         """
-        named = self._ordered is not None and ordered.named == self._ordered.named
-        alike = self._frame is not None and named
+        alike = self._ordered is not None and ordered.named == self._ordered.named
         self._ordered, self._places, self._marked = ordered, places, marked
-        if alike:
-            self._redraw()
-        else:
-            self._taps = Boxes(lambda *_box: None, self._tapped)
-            self._build(self._picture)
+        self._draw(alike=alike)
 
     def mark(self, marked: Pair | None) -> None:
         """Mark a pair.
