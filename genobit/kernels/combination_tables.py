@@ -181,7 +181,7 @@ def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.i
     """Bits that rows of both have in common."""
     shape = left.shape[0], right.shape[0]
     out = None
-    for rows, columns, counts in products("and", (left,), (right,)):
+    for rows, columns, counts in products("and", (left,), (right,), columns=max(1, shape[1])):
         if counts.shape == shape:
             # The only block: nothing is written to its array any more.
             return counts

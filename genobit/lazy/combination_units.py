@@ -21,7 +21,7 @@ CELLS = 2**18
 """Most entries of a table buffer, classes x 3^k x last parts: it is gone through for each first
 part, and a second-level cache holds it."""
 COUNTS = 2**20
-"""Most counts of a class in a block: one block of the product, which is then scored in place."""
+"""Most counts of a class in a block, about as many as a block of the product has."""
 LINES = 512
 """Most planes of last parts in a block: as many columns as a block of the product has."""
 SECONDS = 0.1
