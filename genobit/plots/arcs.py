@@ -11,7 +11,7 @@ import numpy as np
 
 from .combinations import Ranked, ranked
 from .placing import LETTER, free_labels, nearest_segment
-from .style import BLUES, SELECTED_COLOUR, megabases, number, plain_frame
+from .style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -206,7 +206,7 @@ def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
         toolbar="above",
         default_tools=["save"],
         framewise=True,
-        hooks=[plain_frame],
+        hooks=[plain_frame, few_marks],
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from .combinations import Ranked, ranked
 from .style import (
     LEAD_COLOUR,
-    NO_VALUE_COLOUR,
     POINT_COLOUR,
     SELECTED_COLOUR,
+    few_marks,
     mark_selected_rows,
     number,
     plain_frame,
@@ -136,7 +136,7 @@ def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
         width=width,
         height=290,
         index_position=None,
-        fit_columns=True,
+        fit_columns=False,
         hooks=[_frame_of(found)],
     )
 
@@ -188,7 +188,7 @@ def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
     top = 1.18 * max(int(counts.max()), 1)
     columns = {"x": edges[:-1], "y": 0 * counts, "x1": edges[1:], "y1": counts, "n": counts}
     bars = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "n", label="Permutations").opts(
-        color=NO_VALUE_COLOUR,
+        color="#8c8c8c",
         line_color="white",
         line_width=0.5,
         default_tools=["save"],
@@ -215,7 +215,7 @@ def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
         framewise=True,
         toolbar="above",
         default_tools=["save"],
-        hooks=[plain_frame],
+        hooks=[plain_frame, few_marks],
     )
 
 

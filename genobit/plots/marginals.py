@@ -10,7 +10,7 @@ import numpy as np
 from .cells import Cells
 from .combinations import GENOTYPES, Ranked, ranked
 from .penetrance import cell_hover, quantity, short_name
-from .style import plain_frame
+from .style import few_marks, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -151,7 +151,7 @@ def _marginal_frame(
         "toolbar": "above",
         "default_tools": ["save"],
         "framewise": True,
-        "hooks": [plain_frame, _no_outline],
+        "hooks": [plain_frame, few_marks, _no_outline],
     }
 
 

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from .combinations import GENOTYPES, Ranked, ranked
-from .style import ORANGE_TO_PURPLE, WHITE, Scale, palette, plain_frame
+from .style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,7 +343,7 @@ def _frame(found: Ranked, rank: int, of_class: int) -> dict[str, Any]:
         "default_tools": ["save"],
         "framewise": True,
         "bgcolor": WHITE,
-        "hooks": [plain_frame, _no_axes],
+        "hooks": [plain_frame, few_marks, _no_axes],
     }
 
 

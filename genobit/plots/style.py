@@ -168,6 +168,14 @@ def plain_frame(plot: Any, _element: Any) -> None:
     plot.state.grid.visible = False
 
 
+def few_marks(plot: Any, _element: Any) -> None:
+    """Draw without WebGL, for pictures of a few hundred marks (a HoloViews hook).
+
+    In a notebook bokeh's WebGL left out rectangles until something was drawn again.
+    """
+    plot.state.output_backend = "canvas"
+
+
 def mark_selected_rows(plot: Any, _element: Any) -> None:
     """Show which rows of a table are selected (a HoloViews hook)."""
     from bokeh.models import InlineStyleSheet

@@ -1,0 +1,146 @@
+"""The epistasis explorer in JupyterLab, as a reader uses it: rows, arcs, filter, classes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.jupyterlab import (
+    CHROMIUM_OPTIONS,
+    ROOT,
+    chromium,
+    missing,
+    not_blank,
+    note,
+    redrawn,
+    run_all,
+    server,
+    settled,
+    until,
+    write_notebook,
+)
+
+pytestmark = pytest.mark.browser
+
+VIEWS = ("genome", "cells", "marginals", "permutations")
+MAKE_DATA = """
+import genobit, numpy as np, xarray as xr
+
+generator = np.random.default_rng(5)
+calls = generator.integers(0, 2, (60, 600, 2)).astype("int8")
+hets = calls.sum(axis=2) == 1
+case = generator.random(600) < np.where(hets[7] ^ hets[40] ^ hets[51], 0.75, 0.25)
+ds = xr.Dataset({
+    "call_genotype": (("variants", "samples", "ploidy"), calls),
+    "variant_id": ("variants", np.array([f"rs{1000 + 17 * k}" for k in range(60)])),
+    "variant_contig": ("variants", np.repeat([0, 1, 2], 20)),
+    "variant_position": ("variants", np.tile(250_000 * np.arange(1, 21), 3)),
+    "variant_allele": (("variants", "alleles"), np.array([["A", "G"]] * 60)),
+    "contig_id": ("contigs", np.array(["1", "2", "X"])),
+    "sample_case": ("samples", case.astype("int8")),
+})
+top = ds.genobit.epistasis("sample_case", order=3, permutations=20, seed=1)
+"""
+SHOW = "explorer = ds.genobit.explore.epistasis(top)\nexplorer"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    if reason := missing():
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    home = tmp_path_factory.mktemp("lab")
+    with server(home, ROOT) as address, sync_playwright() as playwright:
+        write_notebook(home / "notebooks" / "epistasis.ipynb", MAKE_DATA, SHOW)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1600, "height": 1300})
+        page.complaints = []
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
+        run_all(page, address.format("epistasis.ipynb"))
+        for view in VIEWS:
+            figure(page, view).wait_for(timeout=120_000)
+        yield page
+        browser.close()
+
+
+def figure(page: Any, view: str) -> Any:
+    return page.locator(f".genobit-epistasis-{view} .bk-Figure").first
+
+
+def text(page: Any, part: str) -> str:
+    return str(page.locator(f".genobit-epistasis-{part}").inner_text())
+
+
+def rows(page: Any) -> Any:
+    return page.locator(".genobit-epistasis-table .slick-row")
+
+
+def test_starts_with_the_best(page: Any) -> None:
+    assert "34,220 searched" in text(page, "status")
+    assert text(page, "count") == "100 combinations"
+    for view in VIEWS:
+        assert not_blank(settled(figure(page, view))), view
+    rows(page).first.wait_for(timeout=30_000)
+
+
+def test_row_draws_its_combination(page: Any) -> None:
+    before = {view: settled(figure(page, view)) for view in VIEWS}
+    rows(page).nth(3).click()
+    for view, picture in before.items():
+        assert not_blank(redrawn(figure(page, view), picture, 0.0005)), view
+
+
+def test_arc_chooses(page: Any) -> None:
+    before = settled(figure(page, "cells"))
+    figure(page, "genome").scroll_into_view_if_needed()
+    box = figure(page, "genome").bounding_box()
+    # Down the middle, until an arc is met: the best combination stands above all others.
+    for share in (0.15, 0.2, 0.25, 0.3, 0.35, 0.4):
+        page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + share * box["height"])
+    assert not_blank(redrawn(figure(page, "cells"), before))
+
+
+def test_hover_names_an_arc(page: Any) -> None:
+    figure(page, "genome").scroll_into_view_if_needed()
+    box = figure(page, "genome").bounding_box()
+    for k in range(60):
+        page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + (0.1 + 0.01 * k) * box["height"])
+        if page.locator("text=/^rs\\d{4}  at/").count():
+            break
+    page.locator("text=/^rs\\d{4}  at/").first.wait_for(timeout=5_000)
+
+
+def test_filter(page: Any) -> None:
+    box = page.locator(".genobit-epistasis-filter input")
+    box.fill("x:5,000,000-5,000,000")
+    box.press("Enter")
+    until(lambda: "of 100 combinations with" in text(page, "count"), "fewer rows")
+    box.fill("nothing like it")
+    box.press("Enter")
+    until(lambda: "No combination has" in text(page, "table"), "a sentence")
+    box.fill("")
+    box.press("Enter")
+    rows(page).first.wait_for(timeout=30_000)
+
+
+def test_class(page: Any) -> None:
+    before = settled(figure(page, "cells"))
+    page.locator(".genobit-epistasis-shown-class select").select_option(label="0")
+    assert not_blank(redrawn(figure(page, "cells"), before))
+
+
+def test_saves(page: Any) -> None:
+    page.locator(".genobit-epistasis-save-ranking").click()
+    until(lambda: "Saved 100 combinations" in text(page, "status"), "the ranking")
+    page.locator(".genobit-epistasis-save-table").click()
+    until(lambda: "Saved the cells" in text(page, "status"), "the table")
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    # SlickGrid looks for its style sheet a moment late: not there if the list is replaced by then.
+    ours = [text for text in page.complaints if text != "SlickGrid Cannot find stylesheet."]
+    assert ours == []
