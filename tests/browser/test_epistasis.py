@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.browser.jupyterlab import (
@@ -85,6 +86,9 @@ def test_starts_with_the_best(page: Any) -> None:
     for view in VIEWS:
         assert not_blank(settled(figure(page, view))), view
     rows(page).first.wait_for(timeout=30_000)
+    for view in ("cells", "marginals"):
+        # Texts alone are many colours, too: the rectangles have to be there.
+        assert (np.ptp(settled(figure(page, view)), axis=2) > 30).mean() > 0.05, view
 
 
 def test_row_draws_its_combination(page: Any) -> None:
