@@ -166,7 +166,7 @@ def _level(
     """Merge runs of a width two by two; returns the exchanges."""
     exchanges = np.int64(0)
     # Not the literal 0, for which numba would compile the merges anew.
-    start = np.intp(0)
+    start: Any = np.intp(0)
     while start < n:
         middle, stop = min(start + width, n), min(start + 2 * width, n)
         after = min(start + 4 * width, n)
@@ -194,7 +194,7 @@ def count_exchanges(
     for start in range(0, n, BLOCK):
         exchanges += sort_block(keys, start)
     swapped = False
-    width = np.intp(RUN)
+    width: Any = np.intp(RUN)
     while width < n:
         exchanges += _level(keys, n, width, constants, other)
         keys, other = other, keys

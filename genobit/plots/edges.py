@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from .style import POINT_COLOUR, mark_selected_rows, number, plain_frame
+from .style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
         toolbar="above",
         default_tools=["save"],
         tools=[_hover()],
-        hooks=[plain_frame],
+        hooks=[plain_frame, few_marks],
     )
 
 

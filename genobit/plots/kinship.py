@@ -12,7 +12,14 @@ import pandas as pd
 from genobit.analyses.relatives import DEGREES, degree_of
 
 from .relationship import Measure, computed, measure_of, pair_values, sample_names, samples_of
-from .style import POINT_COLOUR, SELECTED_COLOUR, mark_selected_rows, number, plain_frame
+from .style import (
+    POINT_COLOUR,
+    SELECTED_COLOUR,
+    few_marks,
+    mark_selected_rows,
+    number,
+    plain_frame,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -173,7 +180,7 @@ def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = No
         ylabel="pairs",
         toolbar="above",
         show_legend=False,
-        hooks=[plain_frame],
+        hooks=[plain_frame, few_marks],
     )
 
 
