@@ -27,7 +27,7 @@ from tests.cohorts import random_calls
 from tests.kernels.test_ld import rows_of
 
 digests = set()
-for kernel in ("auto", "popcount", "scalar") + (("table",) if simd.host().byte_lanes else ()):
+for kernel in ("auto", "sums", "popcount", "scalar") + (("table",) if simd.host().byte_lanes else ()):
     digest = hashlib.sha256()
     with gb.set_options(kernel=kernel):
         words = np.random.default_rng(1).integers(0, 2**64, (2, 70, 11), np.uint64)
@@ -47,7 +47,7 @@ for kernel in ("auto", "popcount", "scalar") + (("table",) if simd.host().byte_l
                     digest.update(found.tobytes())
     digests.add(digest.hexdigest())
 (found,) = digests
-print(found, gemm.chosen_kernel(), sum(ld._collect.stats.cache_misses.values()))
+print(found, gemm.chosen_kernel("and", 70), sum(ld._collect.stats.cache_misses.values()))
 """
 
 
