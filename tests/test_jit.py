@@ -27,7 +27,8 @@ from tests.cohorts import random_calls
 from tests.kernels.test_ld import rows_of
 
 digests = set()
-for kernel in ("auto", "sums", "popcount", "scalar") + (("table",) if simd.host().byte_lanes else ()):
+kernels = ["auto", "sums", "popcount", "scalar"]
+for kernel in kernels + ["table"] * bool(simd.host().byte_lanes):
     digest = hashlib.sha256()
     with gb.set_options(kernel=kernel):
         words = np.random.default_rng(1).integers(0, 2**64, (2, 70, 11), np.uint64)
