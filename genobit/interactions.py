@@ -231,7 +231,9 @@ def phenotype_of(
     """
     if isinstance(phenotype, str):
         if phenotype not in ds.variables:
-            known = [str(k) for k, v in ds.variables.items() if v.dims == (model.SAMPLES,)]
+            along = [str(k) for k, v in ds.variables.items() if v.dims == (model.SAMPLES,)]
+            # Where a sample's bits stand is no phenotype.
+            known = [name for name in along if name != model.BIT[model.SAMPLES]]
             msg = (
                 f"the Dataset has no variable {phenotype!r}; those along {model.SAMPLES!r} are "
                 f"{', '.join(known) or 'none'}. Assign one with ds.assign_coords, or give an array"
