@@ -18,7 +18,7 @@ Where things are, from the top; imports go down only:
 `analyses`      a file an analysis: formula, reference, public function
 `lazy`          dask graphs: packing by chunk, tiles, bands, sums over variants
 `model`         names of dimensions and variables, and what they must look like
-`packing`       the bit layout: planes, words, tail
+`packing`       the bit layout: planes, words, tail; `alphabets`, symbols of alignments
 `kernels`       numpy in, numpy out: packing, products of bits and of floats, epilogues
 `simd`          a SIMD value for numba; `_jit`, the decorator; `options`, the settings
 ==============  =====================================================================
