@@ -7,6 +7,10 @@ becomes three vector instructions and stays in registers. Kernels see:
 
 ========================================  ================================================
 ``zero_words()``, ``zero_bytes()``          all lanes zero
+``zero_register()``                       the same of ``REGISTER_WORDS`` words, one register
+``load_register(array, i)``               the next ``REGISTER_WORDS`` words from ``array[i]``
+``store_register(array, i, a)``           ``array[i:] = a`` for those
+``sum_lanes(a)``                          the sum of the lanes of a register, one scalar
 ``load_words(array, i)``                    the next ``WORD_LANES`` words from ``array[i]``
 ``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
 ``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
@@ -113,6 +117,9 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 words = Lanes(64, WORD_LANES)
+REGISTER_WORDS = 8 if host().vector_popcount else BYTE_LANES // 8
+"""Words of one vector register: where many are alive at once, vectors of eight words spill."""
+register = Lanes(64, REGISTER_WORDS)
 bytes_ = Lanes(8, BYTE_LANES)
 
 
@@ -165,7 +172,9 @@ def _zero(lanes: Lanes) -> Any:
 
 load_words = _loader(words)
 load_bytes = _loader(bytes_)
+load_register = _loader(register)
 zero_words = _zero(words)
+zero_register = _zero(register)
 zero_bytes = _zero(bytes_)
 
 
@@ -297,16 +306,34 @@ def lookup(typing: Any, table: Any, index: Any) -> Any:
     return bytes_(bytes_, bytes_), generate
 
 
+def _storer(lanes: Lanes) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
+            builder.store(arguments[2], pointer, align=8)
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, lanes), generate
+
+    return store
+
+
+store_words = _storer(words)
+store_register = _storer(register)
+
+
 @intrinsic  # type: ignore[misc]
-def store_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + WORD_LANES] = value`` for a uint64 array."""
+def sum_lanes(typing: Any, a: Any) -> Any:
+    """The sum of all lanes of words, as one scalar."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments[:2], words.vector)
-        builder.store(arguments[2], pointer, align=8)
-        return context.get_dummy_value()
+        name = f"llvm.vector.reduce.add.v{a.count}i{a.bits}"
+        kind = ir.FunctionType(ir.IntType(a.bits), [a.vector])
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, arguments)
 
-    return types.void(array, types.intp, words), generate
+    return types.int64(a), generate
 
 
 @intrinsic  # type: ignore[misc]

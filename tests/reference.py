@@ -366,3 +366,18 @@ def interaction_f(
     if df < 1 or residual < 1:
         return np.nan, df, residual
     return (left[0] - left[1]) / df / (left[1] / residual), df, residual
+
+
+def fitch(sets: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """State sets of tips (tips, sites) and a binary tree -> sets of all nodes, changes by site."""
+    tips, sites = sets.shape
+    found = [[int(value) for value in row] for row in sets]
+    found += [[0] * sites for _ in range(parents.size - tips)]
+    changes = np.zeros(sites, np.int64)
+    for node in range(tips, parents.size):
+        left, right = np.flatnonzero(parents == node)
+        for site in range(sites):
+            both = found[left][site] & found[right][site]
+            found[node][site] = both or found[left][site] | found[right][site]
+            changes[site] += not both
+    return np.array(found, np.uint64), changes
