@@ -1,29 +1,33 @@
-"""Runs of a search of combinations: waves of units on the scheduler of dask that is active.
+"""Runs of a search of combinations on the scheduler of dask that is active.
 
-Waves have the same units whether some are finished or none, and what a unit is handed was found by
-the waves before: so it finds the same in a run that was stopped and resumed.
+What is done when a run is stopped is the last total (`genobit.lazy.combination_waves`) and the
+units since.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
-from dask.base import compute, get_scheduler
-from dask.callbacks import Callback
-from dask.delayed import Delayed, delayed
 
-from genobit.lazy.combination_blocks import Failure, Found, Work, merged, searched_unit
+from genobit.lazy.combination_blocks import Found
+from genobit.lazy.combination_waves import (
+    Part,
+    added,
+    batch_of,
+    batches,
+    computed,
+    nothing,
+    shared_by_all,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.checkpoints import Checkpoint
-
-WAVE = 64
-"""Most units in flight."""
+    from genobit.lazy.combination_blocks import Work
 
 
 class Ranking(NamedTuple):
@@ -66,11 +70,8 @@ class Run:
         self.work = work
         self.checkpoint = checkpoint
         self.progress = progress
-        empty = np.empty((0, self.work.cut.order), np.int64)
-        self.found = Found(np.empty(0), empty, 0, 0, np.empty(0))
-        self.fresh: dict[int, Found] = {}
-        self.failures: dict[int, Exception] = {}
-        self.weight = 0
+        self.total = nothing(work.cut.order)
+        self.fresh: dict[int, Part] = {}
         self.bar: Any = None
 
     def ranking(self) -> Ranking:
@@ -94,11 +95,11 @@ class Run:
             disable=not self.progress,
         ) as self.bar:
             try:
-                self._waves(finished)
+                self._search(finished)
             except KeyboardInterrupt:
-                self._merge()
-        if self.failures:
-            unit, error = next(iter(self.failures.items()))
+                self.total = added([self.total, *self.fresh.values()], self.work.top)
+        if self.total.failures:
+            unit, error = self.total.failures[0]
             where = (
                 "its .ranking is what the others found"
                 if self.checkpoint is None
@@ -109,91 +110,52 @@ class Run:
         return self._ranking()
 
     def _ranking(self) -> Ranking:
-        found, total = self.found, self.work.cut.combinations
-        fraction = self.weight / total if self.weight < total else 1.0
+        found, done, every = self.total.found, self.total.weight, self.work.cut.combinations
+        fraction = done / every if done < every else 1.0
         return Ranking(
             found.scores, found.members, found.searched, found.scored, fraction, found.maxima
         )
 
-    def _waves(self, finished: set[int]) -> None:
-        """Units in their order, in the same waves whether some are finished or none.
+    def _search(self, finished: set[int]) -> None:
+        """Batch after batch, the same ones whether some units are finished or none."""
+        shared = shared_by_all(self.classes, self.work)
+        for waves in batches(self.work.cut.units):
+            units = range(waves[0].start, waves[-1].stop)
+            resumed = {unit: self._resumed(unit) for unit in finished.intersection(units)}
+            self.total, self.fresh = replace(self.total, done=frozenset()), {}
+            if len(resumed) == len(units):
+                self.total = added([self.total, *resumed.values()], self.work.top)
+                continue
+            self.fresh = dict(resumed)
+            batch = batch_of(shared, self.work, self.total, waves, resumed)
+            each = self.checkpoint is not None
+            computed(batch, each=each, unit=self._add, total=self._replace)
+            if self.total.failures:
+                return
 
-        So a unit is handed the same threshold in a run that was stopped, and finds the same.
-        """
-        planes = _shared(self.classes)
-        units, size = self.work.cut.units, 4
-        start = 0
-        while start < units and not self.failures:
-            wave = range(start, min(start + size, units))
-            for unit in finished.intersection(wave):
-                self._resume(unit)
-            left = [unit for unit in wave if unit not in finished]
-            if left:
-                self._wave(planes, left)
-            self._merge()
-            start, size = wave.stop, min(2 * size, WAVE)
-
-    def _resume(self, unit: int) -> None:
+    def _resumed(self, unit: int) -> Part:
         if self.checkpoint is None:
-            return
+            msg = "no folder keeps units"
+            raise RuntimeError(msg)
         arrays: dict[str, Any] = self.checkpoint.read(unit)
         arrays |= {name: int(arrays[name]) for name in ("searched", "scored")}
-        self.fresh[unit] = Found(**arrays)
-        self.weight += self.work.cut.weight(unit)
+        return Part(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
 
-    def _wave(self, planes: Any, wave: list[int]) -> None:
-        """Compute some units; what is done is kept even if the rest is interrupted."""
-        name = f"genobit-combinations-{uuid4().hex}"
-        task = delayed(searched_unit, pure=False)
-        units = {f"{name}-{unit}": unit for unit in wave}
-        tasks: list[Delayed] = [
-            task(planes, self.work, unit, self._threshold(), dask_key_name=key)
-            for key, unit in units.items()
-        ]
+    def _add(self, unit: int, part: Part) -> None:
+        """Keep what a unit found."""
+        if self.checkpoint is not None and part.done:
+            arrays = part.found._asdict()
+            self.checkpoint.write(unit, {name: np.asarray(x) for name, x in arrays.items()})
+        if unit not in self.total.done:
+            self.fresh[unit] = part
+            self.bar.update(part.weight)
 
-        def note(key: Any, result: Any, *_: Any) -> None:
-            if key in units:
-                self._add(units[key], result)
-
-        # Local schedulers tell of each unit, others when the wave is done.
-        with Callback(posttask=note):
-            results = compute(*tasks)
-        for unit, result in zip(wave, results, strict=True):
-            if unit not in self.fresh and unit not in self.failures:
-                self._add(unit, result)
-
-    def _threshold(self) -> float:
-        whole = self.found.scores.size == self.work.top
-        return float(self.found.scores[-1]) if whole else self.work.lowest
-
-    def _add(self, unit: int, result: Found | Failure) -> None:
-        if isinstance(result, Failure):
-            self.failures[unit] = result.error
+    def _replace(self, total: Part) -> None:
+        """Take what is found by the end of a wave; those of a cluster come in any order."""
+        if len(total.done) + len(total.failures) <= len(self.total.done):
             return
-        if self.checkpoint is not None:
-            self.checkpoint.write(
-                unit, {name: np.asarray(value) for name, value in result._asdict().items()}
-            )
-        self.fresh[unit] = result
-        weight = self.work.cut.weight(unit)
-        self.weight += weight
-        self.bar.update(weight)
-
-    def _merge(self) -> None:
-        parts = [self.found, *self.fresh.values()]
-        permutations = max(part.maxima.size for part in parts)
-        parts = [
-            part if part.maxima.size else part._replace(maxima=np.full(permutations, -np.inf))
-            for part in parts
-        ]
-        self.found = merged(parts, self.work.top)
-        self.fresh = {}
-
-
-def _shared(classes: Classes) -> Any:
-    """The planes where tasks find them: with a cluster a copy on each worker."""
-    client: Any = getattr(get_scheduler(), "__self__", None)
-    if hasattr(client, "scatter"):
-        # In a list: of a tuple each element would be scattered by itself.
-        return client.scatter([classes], broadcast=True, hash=False)[0]
-    return delayed(classes, traverse=False, name=f"genobit-planes-{uuid4().hex}")
+        before = self.total.weight + sum(part.weight for part in self.fresh.values())
+        self.total = total
+        self.fresh = {unit: part for unit, part in self.fresh.items() if unit not in total.done}
+        now = total.weight + sum(part.weight for part in self.fresh.values())
+        self.bar.update(now - before)

@@ -1,10 +1,10 @@
 """The best of all combinations of variants, unit by unit on whatever scheduler of dask is active.
 
 Planes of the variants are gathered to memory once (2 or 3 bits a call) and go to every worker.
-Units (`genobit.lazy.combination_units`) run in waves of bounded size; the score that so many
-combinations are known to reach after a wave is handed to the units of the next: it makes them
-faster and never changes the answer. Ranked is by score, then by the members' positions, so the
-ranking is the same for every cut, number of threads and schedule.
+Units (`genobit.lazy.combination_units`) run in waves whose rankings are merged as a tree
+(`genobit.lazy.combination_waves`); the score that so many combinations are known to reach is handed
+to later units: it makes them faster and never changes the answer. Ranked is by score, then by the
+members' positions, so the ranking is the same for every cut, number of threads and schedule.
 """
 
 from __future__ import annotations

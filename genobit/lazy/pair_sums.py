@@ -120,14 +120,21 @@ def leaves(
         yield leaf
 
 
-def tree(layer: dict[Any, Any], name: str, place: tuple[int, ...], keys: list[Any]) -> Any:
+def tree(
+    layer: dict[Any, Any],
+    name: str,
+    place: tuple[int, ...],
+    keys: list[Any],
+    add: Callable[[list[Any]], Any] = _add,
+    fan_in: int = FAN_IN,
+) -> Any:
     """Put the additions of the sums ``keys`` into the layer, and return the key of the total."""
     level = 0
     while len(keys) > 1:
         above = []
-        for k in range(0, len(keys), FAN_IN):
+        for k in range(0, len(keys), fan_in):
             key = (f"{name}-add", *place, level, k)
-            layer[key] = (_add, keys[k : k + FAN_IN])
+            layer[key] = (add, keys[k : k + fan_in])
             above.append(key)
         keys, level = above, level + 1
     return keys[0]

@@ -26,7 +26,7 @@ from genobit.lazy.combination_runs import SearchError
 from genobit.lazy.combination_search import CombinationSearch, gathered
 from genobit.lazy.combination_units import Cut, chosen
 from genobit.packing import Layout
-from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of, same
+from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
 
 VARIANTS, SAMPLES = 12, 150
 
@@ -109,33 +109,6 @@ def test_ties__go_to_the_lowest_positions() -> None:
     for a in range(2, 10):
         one, other = names.index((0, a)), names.index((a, 10))
         assert ranking.scores[one] == pytest.approx(ranking.scores[other], rel=1e-13)
-
-
-@pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_schedulers__give_the_same_bits(scheduler: str) -> None:
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20, unit=10)
-    with dask.config.set(scheduler="sync"):
-        expected = work.run()
-    with dask.config.set(scheduler=scheduler, num_workers=3):
-        same(work.run(), expected)
-
-
-@pytest.mark.distributed
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # the cluster's own, at start and at the end
-def test_processes_and_a_cluster__give_the_same_bits() -> None:
-    from distributed import Client, LocalCluster
-
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20, unit=10)
-    expected = work.run()
-    with dask.config.set(scheduler="processes", num_workers=2):
-        same(work.run(), expected)
-    cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    )
-    with cluster, Client(cluster):
-        same(work.run(), expected)
-        assert work.estimate().workers == 2
 
 
 def lazy_planes(
@@ -282,6 +255,22 @@ def test_a_failing_unit__loses_no_other(scheduler: str) -> None:
     expected = every(1, VARIANTS, SAMPLES, 0.0, 2)
     for members, score_found in zip(found.members.tolist(), found.scores, strict=True):
         np.testing.assert_allclose(score_found, expected[tuple(members)], rtol=1e-11)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_units_that_all_fail__are_an_error(scheduler: str) -> None:
+    def score(*_: object) -> Best:
+        msg = "no luck"
+        raise OSError(msg)
+
+    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 10, score=score, unit=3)
+    with (
+        dask.config.set(scheduler=scheduler),
+        pytest.raises(SearchError, match=r"unit [0-3] of 22 failed") as e,
+    ):
+        work.run()
+    assert e.value.ranking.fraction == 0
+    assert len(e.value.ranking.scores) == 0
 
 
 def test_ctrl_c__leaves_what_was_done() -> None:

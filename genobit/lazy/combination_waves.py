@@ -1,0 +1,218 @@
+"""Units of a search of combinations as one graph: rankings merged as a tree, scores handed on.
+
+Units stand in waves, and a unit is handed the score that so many combinations of the waves before
+the last one are known to reach. So no worker waits for the end of a wave: the units of the next one
+need what is known already. Which waves there are follows from the number of units alone, so a unit
+is handed the same score on any scheduler and in a run that was resumed, and finds the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from dask.base import compute, get_scheduler
+from dask.callbacks import Callback
+from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy.combination_blocks import Failure, Found, merged, searched_unit
+from genobit.lazy.pair_sums import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from genobit.kernels.combination_tables import Classes
+    from genobit.lazy.combination_blocks import Work
+
+WAVE = 64
+"""Most units of a wave."""
+FIRST = 4
+"""Units of the first wave: they know of no score."""
+BATCH = 16
+"""Waves of a graph: workers are idle for about a unit at its end, one of a thousand."""
+FAN_IN = 8
+"""Rankings that a task merges."""
+
+
+@dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
+class Part:
+    """What some units found."""
+
+    found: Found
+    weight: int = 0
+    """Combinations of the units that are done."""
+    done: frozenset[int] = frozenset()
+    """Units of this graph that are done."""
+    failures: tuple[tuple[int, Exception], ...] = ()
+    """Units that failed, and why."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a unit is handed of those before it."""
+
+    threshold: float
+    failed: bool
+    """There is no sense in going on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What all units need; one object, of which a cluster has a copy on each worker."""
+
+    classes: Classes
+    work: Work
+
+
+def nothing(order: int) -> Part:
+    """What no unit finds."""
+    return Part(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
+
+
+def added(parts: Sequence[Part], top: int) -> Part:
+    """What several found."""
+    permutations = max(part.found.maxima.size for part in parts)
+    none = np.full(permutations, -np.inf)
+    found = [
+        part.found if part.found.maxima.size else part.found._replace(maxima=none) for part in parts
+    ]
+    return Part(
+        merged(found, top),
+        sum(part.weight for part in parts),
+        frozenset().union(*(part.done for part in parts)),
+        tuple(failure for part in parts for failure in part.failures),
+    )
+
+
+def known(part: Part, top: int, lowest: float) -> Known:
+    """What is handed to units after these."""
+    whole = part.found.scores.size == top
+    return Known(float(part.found.scores[-1]) if whole else lowest, bool(part.failures))
+
+
+def searched(shared: Shared, unit: int, handed: Known) -> Part:
+    """What a unit finds, which is nothing once another one has failed."""
+    cut, none = shared.work.cut, nothing(shared.work.cut.order)
+    if handed.failed:
+        return none
+    found = searched_unit(shared.classes, shared.work, unit, handed.threshold)
+    if isinstance(found, Failure):
+        return replace(none, failures=((unit, found.error),))
+    return Part(found, cut.weight(unit), frozenset([unit]))
+
+
+def batches(units: int) -> Iterator[list[range]]:
+    """All units in waves, some of them at a time."""
+    start, size = 0, FIRST
+    while start < units:
+        batch: list[range] = []
+        while start < units and len(batch) < BATCH:
+            batch.append(range(start, min(start + size, units)))
+            start, size = batch[-1].stop, min(2 * size, WAVE)
+        yield batch
+
+
+class Batch(NamedTuple):
+    """The tasks of some waves."""
+
+    units: dict[int, Delayed]
+    """Of units, each a `Part`."""
+    totals: list[Delayed]
+    """Of all that is found by the end of each wave, as `Part`."""
+
+
+def batch_of(
+    shared: Any, work: Work, before: Part, waves: Sequence[range], resumed: Mapping[int, Part]
+) -> Batch:
+    """The graph of some waves.
+
+    Parameters
+    ----------
+    shared
+        A `Shared`: `dask.delayed`, or a future.
+    work
+        The same as in ``shared``.
+    before
+        All that the batches before this one found.
+    waves
+        Units of each wave.
+    resumed
+        Units that are finished already.
+    """
+    name = f"genobit-combinations-{uuid4().hex}"
+    layer: dict[Any, Any] = {}
+    units: dict[int, str] = {}
+    totals: list[str] = []
+    here = shared.key if isinstance(shared, Delayed) else shared
+    add = partial(added, top=work.top)
+    hand_on = partial(known, top=work.top, lowest=work.lowest)
+    handed: Any = hand_on(before)
+    total: Any = before
+    for k, wave in enumerate(waves):
+        left = {unit: f"{name}-unit-{unit}" for unit in wave if unit not in resumed}
+        layer |= {key: (searched, here, unit, handed) for unit, key in left.items()}
+        kept = [resumed[unit] for unit in wave if unit in resumed]
+        keys = [*left.values(), *([add(kept)] if kept else [])]
+        # What the next wave is handed was found before this one.
+        layer[handed := f"{name}-known-{k}"] = (hand_on, total)
+        found = tree(layer, name, (k,), keys, add, FAN_IN)
+        layer[key := f"{name}-total-{k}"] = (add, [total, found])
+        units |= left
+        totals.append(total := key)
+    above = [shared] if isinstance(shared, Delayed) else []
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=above)
+    return Batch(
+        {unit: Delayed(key, graph, layer=name) for unit, key in units.items()},
+        [Delayed(key, graph, layer=name) for key in totals],
+    )
+
+
+def shared_by_all(classes: Classes, work: Work) -> Any:
+    """What all units need where tasks find it: with a cluster a copy on each worker."""
+    shared, client = Shared(classes, work), client_of()
+    if client is not None:
+        return client.scatter(shared, broadcast=True, hash=False)
+    return delayed(shared, traverse=False, name=f"genobit-planes-{uuid4().hex}")
+
+
+def client_of() -> Any:
+    """The client of the cluster that is active; None without."""
+    client: Any = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scatter") else None
+
+
+def computed(
+    batch: Batch,
+    *,
+    each: bool,
+    unit: Callable[[int, Part], None],
+    total: Callable[[Part], None],
+) -> None:
+    """Compute a batch, and tell of units and totals as they are done.
+
+    Local schedulers see all results go by. A cluster keeps them: it is asked for totals, and for
+    what units found only if ``each``.
+    """
+    units = {task.key: number for number, task in batch.units.items()}
+    totals = {task.key for task in batch.totals}
+
+    def see(key: Any, result: Any, *_: Any) -> None:
+        if key in totals:
+            total(result)
+        elif key in units:
+            unit(units[key], result)
+
+    client = client_of()
+    if client is None:
+        with Callback(posttask=see):
+            compute(batch.totals[-1])
+        return
+    from distributed import as_completed
+
+    asked = [*batch.totals, *(batch.units.values() if each else ())]
+    for future, result in as_completed(client.compute(asked), with_results=True):
+        see(future.key, result)
