@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from genobit import accessor, arrays
 
 if TYPE_CHECKING:
+    from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
@@ -44,6 +45,7 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "get_options": "genobit.options",
+    "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
     "open_plink": "genobit.io.plink",
     "open_plink_rel": "genobit.io.plink_rel",
@@ -60,6 +62,7 @@ __all__ = [
     "accessor",
     "arrays",
     "get_options",
+    "open_alignment",
     "open_gcta",
     "open_plink",
     "open_plink_rel",

@@ -6,7 +6,7 @@ Journal of Biochemistry 138:9, 1984).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,6 +114,46 @@ def is_wide(values: NDArray[np.str_]) -> NDArray[np.bool_]:
     if width == 1:
         return np.zeros(text.shape, dtype=bool)
     return np.not_equal(text.view(np.uint32).reshape(*text.shape, width)[..., 1], 0)
+
+
+def require_symbols(
+    text: NDArray[np.str_], kind: str, symbols: Sequence[str], taxa: Sequence[Any] | None = None
+) -> None:
+    """Refuse an alignment, (taxa, sites), with entries that are no symbols of its kind.
+
+    Raises
+    ------
+    ValueError
+        Names the taxon (`taxa`: their names), the site and the entry, and says what to do.
+    """
+    known = {MISSING, GAP, *codes_of(kind, symbols)}
+    known |= {symbol.upper() for symbol in known} | {symbol.lower() for symbol in known}
+    wide = is_wide(text)
+    points = code_points(text)
+    strange = np.zeros(int(points.max()) + 1, dtype=bool)
+    for point in np.flatnonzero(np.bincount(points[~wide])):
+        strange[point] = chr(point) not in known
+    bad = strange[points] & ~wide
+    if wide.any():
+        entries, inverse = np.unique(text[wide], return_inverse=True)
+        unknown = [not members(entry) or bool({*members(entry)} - known) for entry in entries]
+        bad[wide] = np.array(unknown)[inverse]
+    if bad.any():
+        taxon, site = (int(index) for index in np.argwhere(bad)[0])
+        listed = ("" if all(len(s) == 1 for s in symbols) else ", ").join(symbols)
+        codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
+        remedy = "mend it or give another kind=" + (" or more states=" * (kind == "standard"))
+        msg = (
+            f"{place(taxon, site, taxa)}: {str(text[taxon, site])!r} is no symbol of kind "
+            f"{kind!r}, which has {listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
+        )
+        raise ValueError(msg)
+
+
+def place(taxon: int, site: int, taxa: Sequence[Any] | None) -> str:
+    """Where an entry is, for messages."""
+    name = "" if taxa is None else f" ({str(taxa[taxon])!r})"
+    return f"taxon {taxon}{name}, site {site}"
 
 
 def count_symbols(values: NDArray[np.str_]) -> dict[str, int]:

@@ -29,16 +29,6 @@ class Characters(NamedTuple):
     symbols: tuple[str, ...]
 
 
-class _Named(NamedTuple):
-    """The names of taxa for messages, or none."""
-
-    taxa: Sequence[Any] | None
-
-    def place(self, taxon: int, site: int) -> str:
-        name = "" if self.taxa is None else f" ({str(self.taxa[taxon])!r})"
-        return f"taxon {taxon}{name}, site {site}"
-
-
 def state_sets(
     values: ArrayLike,
     kind: str | None = None,
@@ -95,17 +85,17 @@ def state_sets(
     if array.ndim != 2 or array.size == 0:
         msg = f"the alignment has shape {array.shape}, expected (taxa, sites), neither of them 0"
         raise ValueError(msg)
-    named = _Named(taxa)
     if array.dtype.kind in "iu":
-        return _of_numbers(array, kind, states, gap, named)
+        return _of_numbers(array, kind, states, gap, taxa)
     text = _as_text(array)
     counts = alphabets.count_symbols(text)
     kind = kind or ("standard" if states is not None else alphabets.guess_kind(counts))
     symbols = _symbols(kind, states, set(counts))
+    alphabets.require_symbols(text, kind, symbols, taxa)
     if gap == "state":
         symbols = (*symbols, GAP)
-    _check_number(text, symbols, named)
-    return Characters(_look_up(text, _bits(kind, symbols, gap), kind, symbols, named), symbols)
+    _check_number(text, symbols, taxa)
+    return Characters(_look_up(text, _bits(kind, symbols, gap)), symbols)
 
 
 def _as_text(array: NDArray[Any]) -> NDArray[np.str_]:
@@ -145,13 +135,7 @@ def _bits(kind: str, symbols: tuple[str, ...], gap: str) -> dict[str, int]:
     return {**sets, MISSING: every, GAP: bit[GAP] if gap == "state" else every}
 
 
-def _look_up(
-    text: NDArray[np.str_],
-    bits: dict[str, int],
-    kind: str,
-    symbols: tuple[str, ...],
-    named: _Named,
-) -> NDArray[np.uint64]:
+def _look_up(text: NDArray[np.str_], bits: dict[str, int]) -> NDArray[np.uint64]:
     """Look every entry up in a table over code points, and wide ones in one over what they are."""
     wide = alphabets.is_wide(text)
     points = alphabets.code_points(text)
@@ -163,36 +147,28 @@ def _look_up(
         entries, inverse = np.unique(text[wide], return_inverse=True)
         found = np.array([_set_of(str(entry), bits) for entry in entries], dtype=np.uint64)
         sets[wide] = found[inverse]
-    if not sets.all():
-        taxon, site = (int(index) for index in np.argwhere(sets == 0)[0])
-        known = "".join(symbols) if all(len(s) == 1 for s in symbols) else ", ".join(symbols)
-        codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
-        msg = (
-            f"{named.place(taxon, site)}: {str(text[taxon, site])!r} is no symbol of kind "
-            f"{kind!r}, which has {known}{codes}, '?' for missing and '-' for a gap: mend it or "
-            "give another kind="
-        )
-        raise ValueError(msg + (" or more states=" if kind == "standard" else ""))
     return sets
 
 
 def _set_of(entry: str, bits: dict[str, int]) -> int:
-    """The set of an entry as a number, 0 where one of its symbols is not known."""
+    """The set of an entry as a number."""
     found = 0
     for symbol in alphabets.members(entry):
-        one = bits.get(symbol, bits.get(symbol.upper(), bits.get(symbol.lower(), 0)))
-        if one == 0:
-            return 0
-        found |= one
+        found |= bits.get(symbol) or bits.get(symbol.upper()) or bits[symbol.lower()]
     return found
 
 
-def _check_number(text: NDArray[np.str_], symbols: tuple[str, ...], named: _Named) -> None:
+def _check_number(
+    text: NDArray[np.str_], symbols: tuple[str, ...], taxa: Sequence[Any] | None
+) -> None:
     if len(symbols) <= _MOST_STATES:
         return
     first = symbols[_MOST_STATES]
     where = np.argwhere(np.char.find(np.char.upper(text), first.upper()) >= 0)
-    at = f", the next of them {first!r} at {named.place(*map(int, where[0]))}" if len(where) else ""
+    at = ""
+    if len(where):
+        taxon, site = (int(index) for index in where[0])
+        at = f", the next of them {first!r} at {alphabets.place(taxon, site, taxa)}"
     raise ValueError(_too_many(len(symbols), at))
 
 
@@ -208,7 +184,7 @@ def _of_numbers(
     kind: str | None,
     states: Sequence[Any] | None,
     gap: str,
-    named: _Named,
+    taxa: Sequence[Any] | None,
 ) -> Characters:
     kind = kind or "standard"
     if kind == "standard":
@@ -220,7 +196,7 @@ def _of_numbers(
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
         msg = (
-            f"{named.place(taxon, site)}: {int(array[taxon, site])} is no state of the "
+            f"{alphabets.place(taxon, site, taxa)}: {int(array[taxon, site])} is no state of the "
             f"{len(symbols)} from 0 to {len(symbols) - 1}: use -1 for missing"
         )
         raise ValueError(msg)
@@ -228,7 +204,7 @@ def _of_numbers(
         symbols = (*symbols, GAP)
     if len(symbols) > _MOST_STATES:
         taxon, site = (int(index) for index in np.argwhere(array == array.max())[0])
-        at = f", the largest of them {int(array.max())} at {named.place(taxon, site)}"
+        at = f", the largest of them {int(array.max())} at {alphabets.place(taxon, site, taxa)}"
         raise ValueError(_too_many(len(symbols), at))
     table = np.array([*(1 << n for n in range(len(symbols))), 0], dtype=np.uint64)
     # Missing, -1, takes the last entry of the table.

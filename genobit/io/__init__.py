@@ -1,13 +1,14 @@
-"""Files in, labelled genotypes out: PLINK 1, VCF, VCF Zarr and the embedded sample.
+"""Files in, labelled data out: PLINK 1, VCF, VCF Zarr, alignments, trees, embedded samples.
 
 This layer may import xarray, dask, zarr, pandas and the readers of the field
-(bio2zarr, cyvcf2, msprime), and `genobit.kernels`. It knows nothing of bit planes,
+(bio2zarr, cyvcf2, msprime, DendroPy), and `genobit.kernels`. It knows nothing of bit planes,
 analyses or plots. Importing it opens no file and loads none of those libraries.
 
 - `plink`: .bed, .bim and .fam as a lazy Dataset; raw .bed rows for packing
 - `vcf`: VCF and BCF through VCF Zarr in the user's cache; VCF Zarr stores
 - `gcta`, `plink_rel`: relationship matrices in the formats of GCTA and PLINK, both ways
+- `alignment`: FASTA, PHYLIP and NEXUS as (taxa, sites)
 - `sample`: a simulated cohort to try everything on
 
-`_plink_text`, `_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
+`_alignment_text`, `_nexus`, `_dendropy`, `_plink_text`, `_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
 """
