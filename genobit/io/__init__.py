@@ -10,5 +10,6 @@ analyses or plots. Importing it opens no file and loads none of those libraries.
 - `alignment`: FASTA, PHYLIP and NEXUS as (taxa, sites)
 - `sample`: a simulated cohort to try everything on
 
-`_alignment_text`, `_nexus`, `_dendropy`, `_plink_text`, `_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
+`_alignment_text`, `_nexus`, `_dendropy`, `_plink_text`, `_vcf_records`, `_relationship`, `_zarr`
+and `_cache` hold what those share or need.
 """
