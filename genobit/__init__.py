@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.sample import sample_dataset
     from genobit.io.sample_expression import sample_expression
+    from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.options import get_options, set_options
 
@@ -56,6 +57,7 @@ _PUBLIC = {
     "set_options": "genobit.options",
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
+    "to_trees": "genobit.io.trees",
 }
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "set_options",
     "to_gcta",
     "to_plink_rel",
+    "to_trees",
 ]
 
 

@@ -1,0 +1,124 @@
+"""Trees of other libraries, Newick and NEXUS, seen as nodes with children, names and lengths."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from genobit.io._dendropy import dendropy, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+#: DendroPy calls itself once a level, and this deep is safe in every Python.
+_SAFE_DEPTH = 200
+
+
+class Nodes(NamedTuple):
+    """A tree: its root, and what each node has."""
+
+    root: Any
+    children: Callable[[Any], Sequence[Any]]
+    name: Callable[[Any], str | None]
+    length: Callable[[Any], float | None]
+
+
+def nodes_of(tree: Any) -> Nodes | None:
+    """The nodes of a tree of DendroPy, tskit, Bio.Phylo, scikit-bio or ete; none of other objects.
+
+    Raises
+    ------
+    ValueError
+        For a tree of tskit with several roots.
+    """
+    if hasattr(tree, "seed_node"):
+        return Nodes(tree.seed_node, lambda node: node.child_nodes(), _dendropy_name, _edge_length)
+    if hasattr(tree, "as_newick") and hasattr(tree, "tree_sequence"):
+        return _nodes_of_tskit(tree)
+    if hasattr(tree, "clade") and hasattr(tree, "root"):
+        return Nodes(
+            tree.root, lambda node: node.clades, lambda node: node.name, lambda n: n.branch_length
+        )
+    if hasattr(tree, "children") and hasattr(tree, "name"):
+        return Nodes(tree, lambda node: node.children, lambda node: node.name, _length)
+    return None
+
+
+def read_text_trees(text: str) -> list[Nodes]:
+    """Read the trees of a text, Newick or NEXUS.
+
+    Raises
+    ------
+    ValueError
+        Where it holds no tree, or DendroPy cannot read it.
+    ImportError
+        Without DendroPy.
+    """
+    nexus = text.lstrip()[:6].upper() == "#NEXUS"
+    what = "NEXUS" if nexus else "Newick"
+    if not nexus and not text.rstrip().endswith(";"):
+        text += ";"
+    # Plain Newick names its tips by labels; NEXUS may translate them into taxa.
+    options = {"exclude_chars": True} if nexus else {"suppress_leaf_node_taxa": True}
+    with reading(what), _depth_allowed(text):
+        trees = tree_list(text, what.lower(), **options)
+    if not trees:
+        raise ValueError(f"the {what} holds no tree")
+    return [nodes for nodes in map(nodes_of, trees) if nodes is not None]
+
+
+def tree_list(text: str, schema: str, **options: Any) -> Any:
+    """The TreeList of DendroPy, names as they are written."""
+    library = dendropy()
+    return library.TreeList.get(
+        data=text,
+        schema=schema,
+        taxon_namespace=library.TaxonNamespace(is_case_sensitive=True),
+        case_sensitive_taxon_labels=True,
+        preserve_underscores=True,
+        extract_comment_metadata=False,
+        **options,
+    )
+
+
+def _dendropy_name(node: Any) -> str | None:
+    return node.label if node.taxon is None else node.taxon.label
+
+
+def _edge_length(node: Any) -> float | None:
+    return node.edge.length
+
+
+def _length(node: Any) -> float | None:
+    """scikit-bio says length, ete dist."""
+    return getattr(node, "length", getattr(node, "dist", None))
+
+
+def _nodes_of_tskit(tree: Any) -> Nodes:
+    if tree.num_roots != 1:
+        msg = f"the tree of tskit has {tree.num_roots} roots: simplify the samples to one root"
+        raise ValueError(msg)
+
+    def name(node: int) -> str | None:
+        # As tskit's FASTA and Newick have it.
+        return f"n{node}" if tree.is_sample(node) or tree.is_leaf(node) else None
+
+    return Nodes(tree.root, tree.children, name, tree.branch_length)
+
+
+@contextmanager
+def _depth_allowed(text: str) -> Iterator[None]:
+    """Let Python call as deep as the tree is."""
+    depth = deepest = 0
+    for parenthesis in re.findall(r"[()]", text):
+        depth += 1 if parenthesis == "(" else -1
+        deepest = max(deepest, depth)
+    before = sys.getrecursionlimit()
+    if deepest > _SAFE_DEPTH:
+        sys.setrecursionlimit(before + 4 * deepest)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

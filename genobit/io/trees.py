@@ -1,0 +1,288 @@
+"""Trees: Newick, NEXUS and objects of other libraries, as arrays; arrays as Newick and NEXUS."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.io._tip_names import match_tips
+from genobit.io._tree_nodes import nodes_of, read_text_trees, tree_list
+from genobit.io.alignment import read_text
+from genobit.kernels.topology import NO_PARENT, children, tips
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.io._tree_nodes import Nodes
+
+TREE = "tree"
+"""The variable of a search that holds trees as Newick."""
+_NEEDS_QUOTES = re.compile(r"[\s()\[\]{}:;,'\"=]")
+_NEXUS_SUFFIXES = {".nex", ".nexus", ".nxs"}
+
+
+class Phylogeny(NamedTuple):
+    """A tree whose tips are numbered as the taxa of an alignment."""
+
+    parents: NDArray[np.int64]
+    """(nodes,), as in `genobit.kernels.topology`: tips, inner nodes, the root last with -1."""
+    labels: tuple[str, ...]
+    """Names of the tips as the alignment has them, then labels of inner nodes, "" where none."""
+    lengths: NDArray[np.float64] | None
+    """(nodes,): length of the branch above each node, NaN where unknown; none if all are."""
+
+
+class Phylogenies(NamedTuple):
+    """Trees, and whether it was one and not a list of one."""
+
+    trees: list[Phylogeny]
+    one: bool
+
+
+def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
+    """Read one tree or several, with tips as the taxa of an alignment.
+
+    Parameters
+    ----------
+    trees
+        Newick or NEXUS, as text or the path of a file; a Tree of DendroPy or tskit, a TreeNode of
+        scikit-bio, a Tree of Bio.Phylo; a `Phylogeny`; a list of any of these; or a Dataset with
+        the variable `tree`, as a search returns.
+    taxa
+        Names of the taxa in the order of the alignment. Tips of tskit are "n0", "n1", .. by their
+        nodes, as tskit writes them itself.
+
+    Returns
+    -------
+        The trees. Inner nodes with one child are left out, and their lengths added up.
+
+    Raises
+    ------
+    ValueError
+        Where a tree cannot be read, a name is there twice, or the tips are not the taxa, with the
+        names that differ.
+    FileNotFoundError
+        For a text that is neither a tree nor the path of a file.
+    TypeError
+        For another object.
+    ImportError
+        For Newick and NEXUS when DendroPy is not installed.
+
+    Examples
+    --------
+    >>> found = read_trees("((a,b)x:2,c:1,d);", ["a", "b", "c", "d"])
+    >>> found.one, found.trees[0].parents.tolist()
+    (True, [4, 4, 5, 5, 5, -1])
+    >>> found.trees[0].labels
+    ('a', 'b', 'c', 'd', 'x', '')
+    """
+    names = [str(taxon) for taxon in taxa]
+    if len(names) < 2:
+        raise ValueError(f"the alignment has {len(names)} taxa: a tree needs two at least")
+    if hasattr(trees, "data_vars"):
+        if TREE not in trees:
+            msg = f"the Dataset has no variable {TREE!r}: give the result of a search or a tree"
+            raise ValueError(msg)
+        trees = trees[TREE]
+    if hasattr(trees, "dims"):
+        trees = trees.values.tolist()
+    found = _open(trees)
+    several = not isinstance(trees, str | Path | Phylogeny) and nodes_of(trees) is None
+    read = []
+    for number, tree in enumerate(found):
+        try:
+            read.append(tree if isinstance(tree, Phylogeny) else _number(tree, names))
+        except ValueError as error:
+            which = f"tree {number}: " if len(found) > 1 else "the tree: "
+            raise ValueError(which + str(error)) from error
+    for tree in read:
+        _check_tips(tree, len(names))
+    return Phylogenies(read, one=len(read) == 1 and not several)
+
+
+def newick(
+    parents: NDArray[np.int64],
+    taxa: Sequence[str],
+    labels: Sequence[str] | None = None,
+    lengths: Sequence[float] | NDArray[np.floating[Any]] | None = None,
+) -> str:
+    """Write a tree as Newick.
+
+    Parameters
+    ----------
+    parents
+        (nodes,), as in `genobit.kernels.topology`.
+    taxa
+        Names of the tips.
+    labels
+        (nodes,): those of inner nodes are written, such as support; "" for none.
+    lengths
+        (nodes,): of the branch above each node, NaN for none.
+
+    Returns
+    -------
+        Newick with its semicolon. Names with blanks or punctuation are quoted, underscores are not.
+
+    Examples
+    --------
+    >>> newick(np.array([3, 3, 4, 4, -1]), ["a", "b c", "d_e"], lengths=[1, 2.5, 1, 0, np.nan])
+    "(d_e:1,(a:1,'b c':2.5):0);"
+    """
+    number = tips(parents)
+    below = children(parents)
+    written: list[str] = []
+    for node in range(parents.size):
+        if node < number:
+            text = _quoted(str(taxa[node]))
+        else:
+            text = "(" + ",".join(written[child] for child in below.of(node)) + ")"
+            for child in below.of(node):
+                written[child] = ""
+            if labels is not None:
+                text += _quoted(str(labels[node]))
+        if lengths is not None and not np.isnan(lengths[node]):
+            text += f":{lengths[node]:.10g}"
+        written.append(text)
+    return written[-1] + ";"
+
+
+def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
+    """Write trees to a file.
+
+    Parameters
+    ----------
+    trees
+        Newick, a list of it, or the Dataset of a search.
+    path
+        With the suffix .nex, .nexus or .nxs it is NEXUS, otherwise Newick, a tree a line.
+
+    Raises
+    ------
+    ValueError
+        For what is no tree.
+    ImportError
+        For NEXUS when DendroPy is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.nex"
+    >>> to_trees(["((a,b),c,d);", "((a,c),b,d);"], file)
+    >>> [newick(tree.parents, "abcd") for tree in read_trees(file, "abcd").trees]
+    ['(c,d,(a,b));', '(b,d,(a,c));']
+    """
+    found = trees[TREE] if hasattr(trees, "data_vars") else trees
+    texts = np.atleast_1d(np.asarray(found, dtype=object)).tolist()
+    for number, text in enumerate(texts):
+        if not str(text).lstrip().startswith(("(", "[")):
+            raise ValueError(f"tree {number} is no Newick: {str(text)[:40]!r}")
+    whole = "\n".join(str(text).strip() for text in texts) + "\n"
+    target = Path(path).expanduser()
+    if target.suffix.lower() in _NEXUS_SUFFIXES:
+        whole = tree_list(whole, "newick").as_string("nexus", unquoted_underscores=True)
+    target.write_text(whole, encoding="utf-8")
+
+
+def _open(trees: Any) -> list[Nodes | Phylogeny]:
+    if isinstance(trees, Phylogeny):
+        return [trees]
+    if isinstance(trees, str | Path):
+        return [*read_text_trees(_text_of(trees))]
+    nodes = nodes_of(trees)
+    if nodes is not None:
+        return [nodes]
+    if hasattr(trees, "__iter__") and not isinstance(trees, bytes):
+        return [found for tree in trees for found in _open(tree)]
+    msg = (
+        f"{type(trees).__name__} is no tree: give Newick, the path of a Newick or NEXUS file, or a "
+        "tree of DendroPy, tskit, scikit-bio or Bio.Phylo"
+    )
+    raise TypeError(msg)
+
+
+def _text_of(tree: str | Path) -> str:
+    if isinstance(tree, Path):
+        return read_text(tree.expanduser())
+    if not tree.strip():
+        raise ValueError("the text of the tree is empty")
+    is_file = False
+    # A system may refuse to look for so long a name.
+    with suppress(OSError):
+        is_file = "\n" not in tree and Path(tree).expanduser().is_file()
+    if is_file:
+        return read_text(Path(tree).expanduser())
+    if "(" in tree or tree.lstrip()[:6].upper() == "#NEXUS":
+        return tree
+    raise FileNotFoundError(f"{tree[:80]!r} is neither Newick nor the path of a file")
+
+
+def _number(nodes: Nodes, taxa: Sequence[str]) -> Phylogeny:
+    """Number the nodes of a tree: tips as the taxa, then inner nodes, children before parents."""
+    found, above, lengths = _from_the_root(nodes)
+    parents_found = {parent for parent in above if parent >= 0}
+    is_tip = [number not in parents_found for number in range(len(found))]
+    outer = [number for number in range(len(found)) if is_tip[number]]
+    inner = [number for number in range(len(found)) if not is_tip[number]]
+    numbers = np.zeros(len(found) + 1, dtype=np.int64)
+    # One more, for the parent of the root, -1.
+    numbers[-1] = NO_PARENT
+    numbers[outer] = match_tips([nodes.name(found[number]) for number in outer], taxa)
+    # From the root down, so children come after parents: the other way round it is.
+    numbers[inner] = len(outer) + np.arange(len(inner))[::-1]
+    parents = np.empty(len(found), dtype=np.int64)
+    parents[numbers[:-1]] = numbers[np.array(above)]
+    branch = np.full(len(found), np.nan)
+    branch[numbers[:-1]] = lengths
+    labels = [""] * len(found)
+    for number in inner:
+        labels[numbers[number]] = str(nodes.name(found[number]) or "")
+    labels[: len(outer)] = taxa
+    return Phylogeny(parents, tuple(labels), None if np.isnan(branch).all() else branch)
+
+
+def _from_the_root(nodes: Nodes) -> tuple[list[Any], list[int], list[float]]:
+    """Nodes, numbers of their parents and lengths, parents first, without nodes of one child."""
+    found: list[Any] = []
+    above: list[int] = []
+    lengths: list[float] = []
+    waiting = [(nodes.root, NO_PARENT, np.nan)]
+    while waiting:
+        node, parent, length = waiting.pop()
+        below = nodes.children(node)
+        while len(below) == 1:
+            node = below[0]
+            length = _sum(length, _length(nodes, node))
+            below = nodes.children(node)
+        found.append(node)
+        above.append(parent)
+        lengths.append(np.nan if parent == NO_PARENT else length)
+        # The first child is taken first, so that tips come in the order of the tree.
+        waiting += [(child, len(found) - 1, _length(nodes, child)) for child in reversed(below)]
+    return found, above, lengths
+
+
+def _length(nodes: Nodes, node: Any) -> float:
+    length = nodes.length(node)
+    return np.nan if length is None else float(length)
+
+
+def _sum(upper: float, lower: float) -> float:
+    """Length of two branches in a row, of one of them where the other is not known."""
+    return lower if np.isnan(upper) else upper if np.isnan(lower) else upper + lower
+
+
+def _check_tips(tree: Phylogeny, taxa: int) -> None:
+    found = tips(tree.parents)
+    if found != taxa:
+        raise ValueError(f"the tree has {found} tips, the alignment {taxa} taxa")
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'" if _NEEDS_QUOTES.search(name) else name
