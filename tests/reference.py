@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from math import isnan
@@ -381,3 +382,29 @@ def fitch(sets: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray
             found[node][site] = both or found[left][site] | found[right][site]
             changes[site] += not both
     return np.array(found, np.uint64), changes
+
+
+def reconstructions(
+    column: list[int], parents: list[int], costs: list[list[float]]
+) -> tuple[float, list[tuple[int, ...]]]:
+    """Least cost of a site on a tree and every assignment of states to nodes that has it."""
+    states = range(len(costs))
+    choices = [[s for s in states if found >> s & 1] for found in column]
+    choices += [list(states)] * (len(parents) - len(column))
+    least, best = float("inf"), []
+    for nodes in itertools.product(*choices):
+        cost = sum(costs[nodes[p]][nodes[v]] for v, p in enumerate(parents) if p >= 0)
+        if cost < least:
+            least, best = cost, []
+        if cost == least:
+            best.append(nodes)
+    return least, best
+
+
+def fewest_states(column: list[int], states: int) -> int:
+    """Size of the smallest set of states that has one in common with every set of a site."""
+    return min(
+        chosen.bit_count()
+        for chosen in range(1, 1 << states)
+        if all(chosen & found for found in column)
+    )

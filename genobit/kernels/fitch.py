@@ -45,6 +45,15 @@ def _load_four(x: NDArray[np.uint64], i: int) -> tuple[Any, Any, Any, Any]:
 
 
 @njit
+def common(x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states: int) -> Any:
+    """Where x[i] and y[j] have a state in common, a register; nothing is written."""
+    some = zero_register()
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        some = some | (load_register(x, i + s) & load_register(y, j + s))
+    return some
+
+
+@njit
 def join_four(x: NDArray[np.uint64], i: int, j: int, k: int) -> Any:
     """A register of four states: x[k] <- x[i] joined with x[j]; where they have a state in common.
 
@@ -64,21 +73,10 @@ def join_four(x: NDArray[np.uint64], i: int, j: int, k: int) -> Any:
 @njit
 def join(x: NDArray[np.uint64], i: int, j: int, k: int, states: int) -> Any:
     """The same of any number of states."""
-    some = zero_register()
-    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
-        some = some | (load_register(x, i + s) & load_register(x, j + s))
+    some = common(x, i, x, j, states)
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         a, b = load_register(x, i + s), load_register(x, j + s)
         store_register(x, k + s, (a & b) | andnot(a | b, some))
-    return some
-
-
-@njit
-def common(x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states: int) -> Any:
-    """Where x[i] and y[j] have a state in common, a register; nothing is written."""
-    some = zero_register()
-    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
-        some = some | (load_register(x, i + s) & load_register(y, j + s))
     return some
 
 
@@ -96,16 +94,20 @@ def down_block(
     step = states * BLOCK_WORDS
     flat = planes.reshape(-1)
     origin = block * rows * step
-    kept = 0
-    for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
-        counts = zero_register()
+    counts = zero_register()
+    # All registers of a node before the next node: a join waits for the stores of the one before.
+    if states == 4:
         for node in range(first, rows):
-            i = origin + members[starts[node]] * step + w
-            j = origin + members[starts[node] + 1] * step + w
-            k = origin + node * step + w
-            if states == 4:
-                counts = counts + popcount(join_four(flat, i, j, k))
-            else:
-                counts = counts + popcount(join(flat, i, j, k, states))
-        kept += sum_lanes(counts)
-    return (rows - first) * BLOCK - kept
+            i = origin + members[starts[node]] * step
+            j = origin + members[starts[node] + 1] * step
+            k = origin + node * step
+            for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+                counts = counts + popcount(join_four(flat, i + w, j + w, k + w))
+    else:
+        for node in range(first, rows):
+            i = origin + members[starts[node]] * step
+            j = origin + members[starts[node] + 1] * step
+            k = origin + node * step
+            for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+                counts = counts + popcount(join(flat, i + w, j + w, k + w, states))
+    return (rows - first) * BLOCK - sum_lanes(counts)

@@ -12,6 +12,7 @@ all of its patterns and a popcount to multiply by it.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -71,9 +72,17 @@ def blocks_of(patterns: int) -> int:
     return -(-patterns // BLOCK)
 
 
+def aligned_words(size: int) -> NDArray[np.uint64]:
+    """Words, not set, from the start of a cache line: a register across two lines costs double."""
+    spare = np.empty(size + BLOCK_WORDS - 1, np.uint64)
+    first = -(spare.ctypes.data // spare.itemsize) % BLOCK_WORDS
+    return spare[first : first + size]
+
+
 def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """State sets (rows, patterns) -> planes (blocks, rows, states, 8)."""
-    out = np.empty((blocks_of(sets.shape[1]), sets.shape[0], states, BLOCK_WORDS), np.uint64)
+    shape = (blocks_of(sets.shape[1]), sets.shape[0], states, BLOCK_WORDS)
+    out = aligned_words(math.prod(shape)).reshape(shape)
     _fill(sets, out)
     return out
 
