@@ -10,7 +10,8 @@ Where things are, from the top; imports go down only:
 `plots`         labelled result -> HoloViews object
 `accessor`      ``ds.genobit``: labels in, labels out; packing and LD
                 inherited: `relationships` (grm), `relatedness` (grm_pairs, unrelated),
-                `components` (pca, project), `crossproducts`, `correlations` (kendall)
+                `components` (pca, project), `crossproducts`, `correlations` (kendall),
+                `sequences` (alignment)
 `arrays`        ``DataArray.genobit``: the same of measurements that are no genotypes
 `packed`        packed Datasets: made, selected, taken apart into planes; `eager`, results
                 computed at once

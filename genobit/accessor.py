@@ -21,6 +21,7 @@ from genobit.eager import computed
 from genobit.interactions import InteractionMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
+from genobit.sequences import SequenceMethods
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -41,6 +42,7 @@ class GenobitDatasetAccessor(
     InteractionMethods,
     RelationshipMethods,
     RelativesMethods,
+    SequenceMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 
