@@ -208,7 +208,7 @@ def _limits(
     ]
     gap, contigs, coordinates = 0.0, None, None
     if min_gap is not None:
-        variable, gap = parse_window(min_gap)
+        variable, gap = parse_window(min_gap, "min_gap")
         if model.VARIANT_CONTIG in ds.variables:
             contigs = np.asarray(ds[model.VARIANT_CONTIG].values)
         if variable is not None:

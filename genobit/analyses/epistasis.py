@@ -112,7 +112,10 @@ def checked(
     ):
         _at_least(name, number, least)
     if order > variants:
-        msg = f"order={order} takes as many variants, and the Dataset has {variants}"
+        msg = (
+            f"order={order} takes as many variants, and the Dataset has {variants}: give order= at "
+            "most that many"
+        )
         raise ValueError(msg)
     if statistic in {"boost", "f"} and order != 2:
         msg = f"statistic={statistic!r} is of pairs, not of order={order}: take order=2"
@@ -175,12 +178,16 @@ def prepared(
         Which combinations.
     """
     from genobit.analyses.epistasis_scope import scope_of
+    from genobit.kernels.combination_cells import scored_again
     from genobit.lazy.combination_search import CombinationSearch, gathered
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     scope = scope_of(limits, classes, planes, layout)
     score = _scoring(classes, wanted)
-    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
+    again = partial(scored_again, rule=_rule(wanted))
+    work = CombinationSearch(
+        classes, wanted.order, wanted.top, score=score, again=again, scope=scope
+    )
     smaller_units(work, 1 + wanted.permutations)
     about = {"permutations": wanted.permutations, "seed": wanted.seed}
     return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))

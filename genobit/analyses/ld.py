@@ -206,8 +206,10 @@ _UNITS: dict[str, tuple[str, float]] = {
 }
 
 
-def parse_window(window: int | str) -> tuple[str | None, float]:
+def parse_window(window: int | str, name: str = "window") -> tuple[str | None, float]:
     """Return the variable a window is measured in (none: a number of variants) and its size.
+
+    ``name`` is what the argument is called, for the error.
 
     Raises
     ------
@@ -231,7 +233,7 @@ def parse_window(window: int | str) -> tuple[str | None, float]:
                 if size is not None:
                     return variable, size * factor
     msg = (
-        f"window {window!r} is neither a positive number of variants (1000) nor a distance with "
+        f"{name}={window!r} is neither a positive number of variants (1000) nor a distance with "
         "its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
     )
     raise ValueError(msg)

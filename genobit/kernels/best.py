@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 ROOM = 4
 """Times as many as are asked for are kept before the rest is dropped."""
+ROUNDING = 1e-9
+"""More than a score changes when its sums run in another order, of it or of 1 if it is less."""
 
 
 class Kept(NamedTuple):
@@ -22,6 +24,12 @@ class Kept(NamedTuple):
     places: NDArray[np.int64]
     """(2, room): number of the first part and of the last."""
     held: int
+
+
+@njit
+def just_below(score: float) -> float:
+    """What a combination with this score reaches whatever the order of its members."""
+    return score - ROUNDING * max(1.0, abs(score))
 
 
 @njit
@@ -49,7 +57,8 @@ def trimmed(kept: Kept, top: int, threshold: float, more: int) -> tuple[Kept, fl
     if held < ROOM * top:
         return kept, threshold
     # What ties with the last of the best stays, for others decide by their variants.
-    threshold = max(threshold, np.partition(scores[:held], held - top)[held - top])
+    last = np.partition(scores[:held], held - top)[held - top]
+    threshold = max(threshold, just_below(last))
     left = 0
     for h in range(held):
         if scores[h] >= threshold:

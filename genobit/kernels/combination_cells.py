@@ -8,6 +8,8 @@ import numpy as np
 
 from genobit.kernels.bits import count_rows
 from genobit.kernels.combinations import intersect
+from genobit.kernels.interaction_scores import Rule, ranked_scores
+from genobit.kernels.table_scores import x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,3 +45,13 @@ def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int3
             intersect(exact, members[k : k + 1], cells)
             out[c, :, k] = count_rows(cells[0])
     return out
+
+
+def scored_again(
+    classes: Classes, members: NDArray[np.int64], rule: Rule | None = None
+) -> NDArray[np.float64]:
+    """Scores of given combinations (n, k), their tables in the order of the members given."""
+    used, places = np.unique(members, return_inverse=True)
+    few = classes._replace(planes=tuple(planes[:, used] for planes in classes.planes))
+    tables = count_cells(few, places.reshape(members.shape))
+    return ranked_scores(tables, rule or Rule(), x_log_x(sum(classes.sizes)))

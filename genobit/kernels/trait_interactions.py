@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.best import just_below
 from genobit.kernels.combination_cells import exact_planes
 from genobit.kernels.combination_tables import product
 
@@ -150,7 +151,7 @@ def _best(
     scores = np.concatenate([part[0] for part in parts])
     members = np.concatenate([part[1] for part in parts])
     if scores.size > top:
-        near = scores >= np.partition(scores, scores.size - top)[scores.size - top]
+        near = scores >= just_below(np.partition(scores, scores.size - top)[scores.size - top])
         scores, members = scores[near], members[near]
     return scores, members
 
@@ -204,6 +205,13 @@ def _scores(
         out,
     )
     return out, scored
+
+
+def tested_again(
+    classes: Classes, members: NDArray[np.int64], *, values: Values
+) -> NDArray[np.float64]:
+    """F of given pairs (n, 2), the first of each as the first."""
+    return np.array([tested_pair(classes, pair, values, values.trait).f for pair in members])
 
 
 @njit

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Score = Callable[..., "Best"]
 """``score(classes, first, last, top, threshold, allowed)``, as `genobit.kernels.epistasis.search`;
 a function of a module or a partial of one, since it goes to other processes."""
+Again = Callable[["Classes", "NDArray[np.int64]"], "NDArray[np.float64]"]
+"""``again(classes, members)``, the scores of (combinations, order)."""
 
 
 class Found(NamedTuple):
@@ -53,6 +55,8 @@ class Work(NamedTuple):
     lowest: float
     """A score that all reach: where thresholds start."""
     scope: Scope | None
+    again: Again
+    """Scores combinations whose members a scope has in another order than the data."""
 
 
 def best_of(
@@ -103,15 +107,41 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
             searched += int(np.count_nonzero(allowed))
             if not allowed.any():
                 continue
-        best = work.score(classes, first, last, work.top, threshold, allowed)
-        members = best.members if scope is None else scope.original(best.members)
+        best = _block(classes, work, first, last, threshold, allowed)
         maxima = getattr(best, "maxima", found.maxima)
         if not found.maxima.size:
             found = found._replace(maxima=np.full(maxima.shape, -np.inf))
-        found = merged([found, Found(best.scores, members, 0, best.scored, maxima)], work.top)
+        found = merged([found, Found(best.scores, best.members, 0, best.scored, maxima)], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
     return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
+
+
+def _block(
+    classes: Classes,
+    work: Work,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    threshold: float,
+    allowed: NDArray[np.bool_] | None,
+) -> Best:
+    """The best of a block, members ascending in the data, scores the same for any scope.
+
+    Sums over the cells of a table run in the order of its members, so that those which a scope has
+    in another order are scored again.
+    """
+    from genobit.kernels.best import just_below
+
+    scope = work.scope
+    if scope is None:
+        return work.score(classes, first, last, work.top, threshold, allowed)
+    reach = just_below(threshold) if scope.rearranged else threshold
+    best = work.score(classes, first, last, work.top, reach, allowed)
+    members, scores = scope.ordered(best.members), best.scores.copy()
+    other = np.flatnonzero((members != best.members).any(axis=1))
+    if other.size:
+        scores[other] = work.again(classes, members[other])
+    return best._replace(scores=scores, members=scope.places[members])
 
 
 def blocks(

@@ -53,9 +53,15 @@ class Scope(NamedTuple):
         planes = (np.ascontiguousarray(x[:, self.places]) for x in classes.planes)
         return classes._replace(planes=tuple(planes))
 
-    def original(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Combinations as ascending positions in the data."""
-        return np.sort(self.places[members], axis=1)
+    @property
+    def rearranged(self) -> bool:
+        """Whether members may stand in another order than in the data."""
+        return bool((np.diff(self.places) < 0).any())
+
+    def ordered(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Combinations with their members in the order of the data."""
+        order = np.argsort(self.places[members], axis=1)
+        return np.take_along_axis(members, order, axis=1)
 
     def whole(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The parts that combinations of the scope may have."""

@@ -16,7 +16,7 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from genobit.lazy.checkpoints import Checkpoint
-from genobit.lazy.combination_blocks import Score, Work
+from genobit.lazy.combination_blocks import Again, Score, Work
 from genobit.lazy.combination_estimates import Estimate, check_memory, estimated
 from genobit.lazy.combination_runs import Ranking, Run
 from genobit.lazy.rows import as_rows, ordered
@@ -129,6 +129,8 @@ class CombinationSearch:
         How many of the best to keep.
     score
         What scores a block, `genobit.kernels.epistasis.search` by default.
+    again
+        What scores given combinations with the same bits, by default by mutual information.
     scope
         Which combinations; all by default.
     lowest
@@ -146,11 +148,13 @@ class CombinationSearch:
         top: int,
         *,
         score: Score | None = None,
+        again: Again | None = None,
         scope: Scope | None = None,
         lowest: float = 0.0,
         p: int | None = None,
         unit: int | None = None,
     ) -> None:
+        from genobit.kernels.combination_cells import scored_again
         from genobit.kernels.epistasis import search
         from genobit.lazy.combination_scope import limited
         from genobit.lazy.combination_units import chosen
@@ -165,7 +169,7 @@ class CombinationSearch:
         cut = limited(cut, scope)
         if unit is not None:
             cut = cut._replace(unit=unit)
-        self.work = Work(cut, top, score or search, lowest, scope)
+        self.work = Work(cut, top, score or search, lowest, scope, again or scored_again)
 
     @property
     def total(self) -> int:
@@ -188,7 +192,7 @@ class CombinationSearch:
 
         from genobit.lazy.checkpoints import digest
 
-        cut, top, score, lowest, scope = self.work
+        cut, top, score, lowest, scope, _ = self.work
         return {
             "genobit": version("genobit"),
             "order": cut.order,

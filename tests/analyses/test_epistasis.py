@@ -371,6 +371,8 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("case", {"statistic": "f", "prefilter": 4}, ValueError, "prefilter"),
     ("case", {"variants_0": ["rs99"]}, ValueError, "rs99"),
     ("case", {"prefilter": 1}, ValueError, "prefilter"),
+    ("case", {"min_gap": "1 Mbp"}, ValueError, "^min_gap='1 Mbp' is neither a positive number"),
+    ("case", {"min_gap": 0}, ValueError, "^min_gap=0 is neither"),
 ]
 
 
