@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.sample import sample_dataset
+    from genobit.io.sample_alignment import sample_alignment
     from genobit.io.sample_expression import sample_expression
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
@@ -53,6 +54,7 @@ _PUBLIC = {
     "open_plink_rel": "genobit.io.plink_rel",
     "open_vcf": "genobit.io.vcf",
     "open_vcf_zarr": "genobit.io.vcf",
+    "sample_alignment": "genobit.io.sample_alignment",
     "sample_dataset": "genobit.io.sample",
     "sample_expression": "genobit.io.sample_expression",
     "set_options": "genobit.options",
@@ -71,6 +73,7 @@ __all__ = [
     "open_plink_rel",
     "open_vcf",
     "open_vcf_zarr",
+    "sample_alignment",
     "sample_dataset",
     "sample_expression",
     "set_options",

@@ -9,7 +9,7 @@ analyses or plots. Importing it opens no file and loads none of those libraries.
 - `gcta`, `plink_rel`: relationship matrices in the formats of GCTA and PLINK, both ways
 - `alignment`: FASTA, PHYLIP and NEXUS as (taxa, sites)
 - `trees`: Newick, NEXUS and trees of other libraries as arrays of parents, and back
-- `sample`: a simulated cohort to try everything on
+- `sample`, `sample_expression`, `sample_alignment`: simulated data to try everything on
 
 `_alignment_text`, `_nexus`, `_dendropy`, `_tree_nodes`, `_tip_names`, `_plink_text`,
 `_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
