@@ -1,7 +1,7 @@
 """``DataArray.genobit``: analyses of a matrix of variables x observations, labels in, labels out.
 
 The counterpart of `accessor` for measurements that are no genotypes: expression, methylation,
-traits. May import: analyses, and what is below.
+traits; and alignments. May import: analyses, and what is below.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import xarray as xr
 
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
+from genobit.phylogenetics import ArrayPhylogenetics
 
 
 @xr.register_dataarray_accessor("genobit")
-class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs):
-    """Analyses of a DataArray of variables x observations."""
+class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs, ArrayPhylogenetics):
+    """Analyses of a DataArray: of variables x observations, or of an alignment of taxa x sites."""
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = da

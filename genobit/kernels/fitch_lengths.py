@@ -185,9 +185,9 @@ def _length(
     total = 0
     for block in range(blocks):
         origin, first = block * taxa * step, block * depth * BLOCK_WORDS
-        bits, factor, most = depth, 1, 0
+        bits, factor, most = depth, 1, np.int64(0)
         if common[block] > 0:
-            bits, factor, most = 0, common[block], BLOCK
+            bits, factor, most = 0, common[block], np.int64(BLOCK)
         for word in range(bits * BLOCK_WORDS):
             most += np.int64(popcount(weights[first + word])) << (word // BLOCK_WORDS)
         if states == 4:

@@ -166,7 +166,7 @@ def _changes(
         kept[:] = np.uint64(0)
         down_block(lower, upper, starts, members, taxa, states, work, kept)
         for place in range(min(BLOCK, out.size - block * BLOCK)):
-            number = 0
+            number = np.int64(0)
             for bit in range(kept.size // words):
                 word = kept[bit * words + place // 64]
                 number += np.int64(word >> np.uint64(place % 64) & np.uint64(1)) << bit

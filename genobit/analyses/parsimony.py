@@ -1,0 +1,368 @@
+"""Parsimony of trees: lengths, changes of sites, indices of homoplasy and ancestral states.
+
+The length of a tree is the sum over sites of the weight times the fewest changes that explain the
+taxa (Fitch 1971, Systematic Zoology 20: 406-416; with nodes of more than two children Hartigan
+1973, Biometrics 29: 53-65; with costs of changes Sankoff 1975, SIAM Journal on Applied Mathematics
+28: 35-42). Of s changes, of at least m on any tree and g on a star, the consistency index is m / s
+(Kluge & Farris 1969, Systematic Zoology 18: 1-32) and the retention index (g - s) / (g - m)
+(Farris 1989, Cladistics 5: 417-419); of several sites they are ratios of weighted sums.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
+
+from genobit.kernels import ancestors, byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
+from genobit.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
+from genobit.kernels.topology import children, is_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.analyses.characters import Characters
+    from genobit.kernels.ancestors import Ancestors
+
+KERNELS = ("planes", "bytes")
+RESOLUTIONS = tuple(ancestors.RULES)
+_BATCH_WORK = 10**8
+"""States x patterns x nodes of a task: a few hundredths of a second."""
+
+
+class Columns(NamedTuple):
+    """The different columns of an alignment, ready for any number of trees."""
+
+    patterns: Patterns
+    weights: NDArray[np.int64]
+    """Summed over the sites of each pattern, (patterns,)."""
+    planes: NDArray[np.uint64]
+    symbols: tuple[str, ...]
+
+
+class Indices(NamedTuple):
+    """Consistency, retention and rescaled consistency index; NaN where there is nothing to tell."""
+
+    ci: NDArray[np.float64]
+    ri: NDArray[np.float64]
+    rc: NDArray[np.float64]
+
+
+def columns(
+    characters: Characters, weights: NDArray[np.int64] | None = None, *, sites: bool = True
+) -> Columns:
+    """Compress an alignment to its different columns, as bit planes.
+
+    Parameters
+    ----------
+    characters
+        State sets (taxa, sites).
+    weights
+        Of each site, 1 by default.
+    sites
+        Keep sites of weight 0, whose changes may be asked for.
+
+    Examples
+    --------
+    >>> from genobit.analyses.characters import state_sets
+    >>> found = columns(state_sets([["A", "C", "A"], ["A", "T", "A"]], "dna"))
+    >>> found.weights.tolist(), found.patterns.of_site.tolist()
+    ([2, 1], [0, 1, 0])
+    """
+    sets, symbols = characters
+    if weights is None:
+        weights = np.ones(sets.shape[1], np.int64)
+    patterns = compressed(sets, np.ones_like(weights) if sites else weights)
+    totals = np.zeros(patterns.weights.size, np.int64)
+    used = patterns.of_site >= 0
+    np.add.at(totals, patterns.of_site[used], weights[used])
+    return Columns(patterns, totals, state_planes(patterns.sets, len(symbols)), symbols)
+
+
+def whole_weights(weights: ArrayLike, sites: int) -> NDArray[np.int64]:
+    """Check weights of sites.
+
+    Raises
+    ------
+    ValueError
+        Unless there is a whole number from 0 for each site, and one that is not 0.
+
+    Examples
+    --------
+    >>> whole_weights([1, 2.0, 0], 3).tolist()
+    [1, 2, 0]
+    """
+    values = np.asarray(weights)
+    if values.shape != (sites,):
+        msg = f"weights= has shape {values.shape}, expected ({sites},): a weight for each site"
+        raise ValueError(msg)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"weights= has dtype {values.dtype}, expected whole numbers from 0")
+    bad = ~((values >= 0) & (values < 2**31) & (values == np.floor(values)))
+    if bad.any():
+        site = int(np.flatnonzero(bad)[0])
+        msg = (
+            f"weights[{site}] is {values[site]}, expected whole numbers from 0, below 2**31: "
+            "multiply fractions by a common denominator, and divide lengths by it"
+        )
+        raise ValueError(msg)
+    if not values.any():
+        raise ValueError("all weights= are 0: give a positive one to the sites that count")
+    return values.astype(np.int64)
+
+
+def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
+    """Check costs of changes, from the state of a row to that of a column.
+
+    Raises
+    ------
+    ValueError
+        For another shape than (states, states), and for negative costs and NaN.
+
+    Examples
+    --------
+    >>> cost_matrix([[0, 1], [2, 0]], ("0", "1")).tolist()
+    [[0.0, 1.0], [2.0, 0.0]]
+    """
+    found = np.asarray(costs, dtype=np.float64)
+    states = len(symbols)
+    if found.shape != (states, states):
+        msg = (
+            f"costs= has shape {found.shape}, expected ({states}, {states}): from and to each of "
+            f"the states {', '.join(symbols)}"
+        )
+        raise ValueError(msg)
+    bad = ~(found >= 0)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        msg = f"costs[{symbols[i]}, {symbols[j]}] is {found[i, j]}, expected 0 or more"
+        raise ValueError(msg)
+    return found
+
+
+def tree_changes(
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    *,
+    costs: NDArray[np.float64] | None = None,
+    kernel: str = "planes",
+) -> NDArray[Any]:
+    """Changes of each pattern on each tree, or their costs.
+
+    Parameters
+    ----------
+    found
+        The alignment.
+    trees
+        Parents of the nodes of each, as in `genobit.kernels.topology`.
+    costs
+        Of changes, as `cost_matrix` gives them.
+    kernel
+        "planes" or "bytes".
+
+    Returns
+    -------
+        (trees, patterns), int64, with costs float64. Trees are shared out to dask tasks.
+
+    Raises
+    ------
+    ValueError
+        For a kernel or costs that the states or trees do not allow.
+
+    Examples
+    --------
+    >>> from genobit.analyses.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
+    >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
+    [[1, 1]]
+    """
+    _check(found, trees, costs, kernel)
+
+    def one(parents: NDArray[np.int64]) -> NDArray[Any]:
+        tree = children(parents)
+        if costs is not None:
+            return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
+        if kernel == "bytes":
+            return byte_fitch.changes(found.patterns.sets, tree.starts, tree.members)
+        return hartigan.changes(found.planes, tree, found.weights.size)
+
+    return _in_batches(lambda batch: np.stack([one(parents) for parents in batch]), found, trees)
+
+
+def tree_lengths(
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    *,
+    costs: NDArray[np.float64] | None = None,
+    kernel: str = "planes",
+) -> NDArray[Any]:
+    """Lengths of trees without the changes of each site, faster where trees are binary.
+
+    Parameters
+    ----------
+    found, trees, costs, kernel
+        As for `tree_changes`.
+
+    Returns
+    -------
+        (trees,), int64, with costs float64.
+
+    Examples
+    --------
+    >>> from genobit.analyses.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
+    >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
+    [2, 2]
+    """
+    if costs is not None or kernel != "planes" or not all(is_binary(tree) for tree in trees):
+        changes = tree_changes(found, trees, costs=costs, kernel=kernel)
+        return weighted(changes, found.weights)
+
+    def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        # Its own copy for each task: a tree is scored in place.
+        space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
+        return np.array([space.length(children(parents)) for parents in batch], np.int64)
+
+    return _in_batches(batch_lengths, found, trees)
+
+
+def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
+    """Sum changes (.., patterns) by weight, leaving out patterns of weight 0.
+
+    Examples
+    --------
+    >>> weighted(np.array([[1, 2], [0, 3]]), np.array([2, 1])).tolist()
+    [4, 3]
+    """
+    # A change that has no finite cost counts nothing at a site that does not count.
+    heavy = weights > 0
+    return changes[..., heavy] @ weights[heavy]
+
+
+def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Fewest and most changes of each pattern on any tree.
+
+    Examples
+    --------
+    >>> from genobit.analyses.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "R"], ["A", "G"], ["A", "G"]], "dna"))
+    >>> [values.tolist() for values in bounds(found)]
+    [[0, 1], [0, 1]]
+    """
+    return change_bounds.bounds(found.patterns.sets, len(found.symbols))
+
+
+def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
+    """Indices of homoplasy, from changes, the fewest and the most that there can be.
+
+    Examples
+    --------
+    >>> [float(index) for index in indices(np.array(4), np.array(2), np.array(6))]
+    [0.5, 0.5, 0.25]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ci, ri = m / s, (g - s) / (g - m)
+    # Where there is no change to explain, 0 / 0: no warning, and no index.
+    return Indices(ci, ri, ci * ri)
+
+
+def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Ancestors:
+    """States of all nodes of a tree.
+
+    Parameters
+    ----------
+    found
+        The alignment.
+    parents
+        Of the nodes of the tree.
+    resolve
+        "sets", all states of each node in any shortest reconstruction, or one of them, "acctran"
+        or "deltran".
+
+    Returns
+    -------
+        State sets (nodes, patterns) and weighted changes on the branch above each node.
+
+    Raises
+    ------
+    ValueError
+        For another ``resolve``.
+
+    Examples
+    --------
+    >>> from genobit.analyses.characters import state_sets
+    >>> found = columns(state_sets([["A"], ["C"], ["A"], ["C"], ["C"]], "dna"))
+    >>> parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])
+    >>> reconstruct(found, parents, "sets").sets[5:, 0].tolist()
+    [3, 3, 2, 2]
+    >>> reconstruct(found, parents, "deltran").changes.tolist()
+    [1, 0, 1, 0, 0, 0, 0, 0, 0]
+    """
+    if resolve not in RESOLUTIONS:
+        msg = f"resolve={resolve!r} is none of {', '.join(map(repr, RESOLUTIONS))}"
+        raise ValueError(msg)
+    return ancestors.ancestors(
+        found.planes,
+        parents,
+        children(parents),
+        weight_planes(found.weights),
+        found.weights.size,
+        resolve,
+    )
+
+
+def _check(
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    costs: NDArray[np.float64] | None,
+    kernel: str,
+) -> None:
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel={kernel!r} is none of {', '.join(map(repr, KERNELS))}")
+    if costs is not None:
+        if kernel != "planes":
+            raise ValueError(f"costs= has a kernel of its own: leave out kernel={kernel!r}")
+        _check_root(trees, costs, found.symbols)
+    if kernel == "bytes":
+        states = len(found.symbols)
+        if states > byte_fitch.MOST_STATES:
+            msg = (
+                f"a byte holds {byte_fitch.MOST_STATES} states and the alignment has {states}: "
+                "take kernel='planes'"
+            )
+            raise ValueError(msg)
+        for number, parents in enumerate(trees):
+            if not is_binary(parents):
+                msg = f"tree {number} has a node of three or more children: take kernel='planes'"
+                raise ValueError(msg)
+
+
+def _check_root(
+    trees: Sequence[NDArray[np.int64]], costs: NDArray[np.float64], symbols: tuple[str, ...]
+) -> None:
+    differ = np.argwhere(costs != costs.T)
+    if not differ.size:
+        return
+    i, j = differ[0]
+    for number, parents in enumerate(trees):
+        below = int((parents == parents.size - 1).sum())
+        if below > 2:
+            msg = (
+                f"costs= differ by direction, {symbols[i]} to {symbols[j]} is {costs[i, j]} and "
+                f"back is {costs[j, i]}, which needs a root, and the root of tree {number} has "
+                f"{below} branches, as a tree without a root has: root it on an outgroup"
+            )
+            raise ValueError(msg)
+
+
+def _in_batches(batch_of: Any, found: Columns, trees: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    """Values of trees, a task for as many as are worth one."""
+    size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
+    if len(trees) <= size:
+        return batch_of(trees)
+    batches = [trees[first : first + size] for first in range(0, len(trees), size)]
+    return np.concatenate(compute(*[delayed(batch_of)(batch) for batch in batches]))

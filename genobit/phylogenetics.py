@@ -1,0 +1,303 @@
+"""``DataArray.genobit.parsimony`` and ``ancestral_states``: trees against alignments, with labels.
+
+A part of the accessor of DataArrays, and like it labels in, labels out. May import: packed and what
+is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.analyses.characters import Characters
+    from genobit.analyses.parsimony import Columns
+    from genobit.io.trees import Phylogeny
+
+TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
+_MISSING = {
+    "missing": "a missing character and a gap may be any state",
+    "state": "a missing character may be any state, a gap is one more state",
+}
+
+
+class Alignment(NamedTuple):
+    """An alignment as state sets, with its labels."""
+
+    characters: Characters
+    taxa: list[str]
+    coords: dict[Any, xr.DataArray]
+    """Coordinates along the sites."""
+    attrs: dict[str, Any]
+    """What results say about the characters."""
+
+
+def alignment_of(da: xr.DataArray, gap: str) -> Alignment:
+    """Turn an alignment (taxa, sites) into state sets; lazy ones are computed once, here.
+
+    Raises
+    ------
+    ValueError
+        For other dimensions, a name twice, an unknown symbol or more than 64 states.
+    """
+    from genobit.analyses.characters import state_sets
+
+    if set(da.dims) != {TAXA, SITES}:
+        msg = (
+            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {da.dims}: "
+            "rename them with .rename(), select or stack others"
+        )
+        raise ValueError(msg)
+    da = da.transpose(TAXA, SITES)
+    labels = da.coords[TAXA].values if TAXA in da.coords else range(da.sizes[TAXA])
+    taxa = [str(name) for name in labels]
+    if len(set(taxa)) < len(taxa):
+        name = next(name for name in taxa if taxa.count(name) > 1)
+        first, second = [k for k, other in enumerate(taxa) if other == name][:2]
+        raise ValueError(f"taxa {first} and {second} are both named {name!r}: rename one of them")
+    kind, states = da.attrs.get("kind"), da.attrs.get("states")
+    characters = state_sets(da.values, kind, states if kind == "standard" else None, gap, taxa)
+    coords = {name: value for name, value in da.coords.items() if value.dims == (SITES,)}
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(characters.symbols)}
+    return Alignment(characters, taxa, coords, attrs)
+
+
+class ArrayPhylogenetics:
+    """Methods of ``DataArray.genobit`` that set trees against an alignment."""
+
+    _da: xr.DataArray
+
+    def parsimony(
+        self,
+        tree: Any,
+        *,
+        gap: str = "missing",
+        weights: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        kernel: str = "planes",
+        sites: bool = True,
+    ) -> xr.Dataset:
+        """Lengths of trees, changes of each site, and indices of homoplasy.
+
+        Parameters
+        ----------
+        tree
+            One tree or several, which share the preparation of the alignment: Newick or NEXUS, as
+            text or a path; a Tree of DendroPy or tskit, a TreeNode of scikit-bio, a Tree of
+            Bio.Phylo; a list of such; or the Dataset of a search. Nodes may have any number of
+            children, the tree a root or none.
+        gap
+            "missing": a gap may be any state. "state": it is one more state.
+        weights
+            A whole number from 0 for each site, 1 by default.
+        costs
+            Cost of the change from the state of a row to that of a column, (states, states), in
+            the order of ``attrs["states"]`` of a result; of a DataArray with these labels, by
+            label. Any numbers from 0: they need not be a metric. Costs that differ by direction
+            need trees with a root. Lengths are then exact costs, by Sankoff's algorithm, slower.
+        kernel
+            "planes", or "bytes" for the form of a byte a site (Richer 2013) to compare with, for at
+            most 8 states and binary trees.
+        sites
+            False leaves out what is by site, for many trees.
+
+        Returns
+        -------
+            ``length``, weighted, and ``ci``, ``ri``, ``rc`` of all sites (a number for one tree,
+            (trees,) for several); with ``sites`` also ``changes``, ``site_ci``, ``site_ri`` (sites)
+            or (trees, sites), and ``min_changes``, ``max_changes`` (sites): the fewest on any tree,
+            and those on a star. Changes of sites are not weighted. NaN where an index is 0 / 0: a
+            constant site has no consistency, one that no tree explains better than a star no
+            retention. With ``costs`` there are ``length`` and ``changes`` alone, as the least cost
+            over all trees is a search of its own. In memory: an alignment of dask is computed once.
+
+        Raises
+        ------
+        ValueError
+            For an alignment, trees, weights or costs that do not fit, with the first that does not.
+        ImportError
+            For Newick and NEXUS when DendroPy is not installed.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AACC"), list("AACG"), list("GATC"), list("GCTG")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))
+        >>> res = aln.genobit.parsimony("((a,b),(c,d));")
+        >>> int(res.length), res.changes.values.tolist(), float(res.ci)
+        (5, [1, 1, 1, 2], 0.8)
+        """
+        from genobit.analyses import parsimony
+        from genobit.io.trees import read_trees
+
+        aligned = alignment_of(self._da, gap)
+        trees, one = read_trees(tree, aligned.taxa)
+        number = aligned.characters.sets.shape[1]
+        each = None if weights is None else parsimony.whole_weights(weights, number)
+        matrix = None if costs is None else _costs(costs, aligned.characters.symbols)
+        found = parsimony.columns(aligned.characters, each, sites=sites)
+        parents = [phylogeny.parents for phylogeny in trees]
+        score = parsimony.tree_changes if sites else parsimony.tree_lengths
+        scores = score(found, parents, costs=matrix, kernel=kernel)
+        if matrix is not None and (matrix % 1 == 0).all() and np.isfinite(scores).all():
+            scores = scores.astype(np.int64)
+        attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
+        if matrix is not None:
+            attrs["kernel"] = "costs"
+        ds = _scored(found, scores, sites=sites, bounded=matrix is None)
+        ds = ds.assign_coords(aligned.coords if sites else {}).assign_attrs(attrs)
+        return ds.isel({TREES: 0}) if one else ds
+
+    def ancestral_states(
+        self, tree: Any, *, resolve: str = "acctran", gap: str = "missing"
+    ) -> xr.Dataset:
+        """States of the inner nodes of a tree, and the changes on its branches.
+
+        Parameters
+        ----------
+        tree
+            One tree, as for `parsimony`.
+        resolve
+            "acctran": of the shortest reconstructions one whose changes are as close to the root
+            as can be, "deltran": as close to the tips; "sets": all states that a node has in any.
+        gap
+            As for `parsimony`.
+
+        Returns
+        -------
+            ``states`` (nodes, sites) as text: a state, or with "sets" several as ``{AG}`` and all
+            of them as ``?``; ``node_parent`` (nodes), -1 for the root; ``branch_changes`` (nodes),
+            the changes on the branch above each node, which sum to the length of the tree; with
+            "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Indexed
+            by ``node``, the names of taxa and inner nodes, "node 14" where an inner node has no
+            name of its own.
+
+        Raises
+        ------
+        ValueError
+            As for `parsimony`, for several trees, or an unknown ``resolve``.
+
+        Notes
+        -----
+        Where a node may be in several states though its parent is in none of them, it is in the
+        first in order of ``attrs["states"]``, and so is the root. Nodes of more than two children
+        are held to be so, not unresolved, and reconstructed by the same rules on Hartigan's sets.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AA"), list("CA"), list("AG"), list("CG"), list("CG")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+        >>> anc = aln.genobit.ancestral_states("((((a,b)w,c)x,d)y,e)z;", resolve="sets")
+        >>> anc.states.sel(node=["w", "x", "y", "z"]).values.tolist()
+        [['{AC}', 'A'], ['{AC}', 'G'], ['C', 'G'], ['C', 'G']]
+        """
+        from genobit.analyses import parsimony
+        from genobit.io.trees import read_trees
+
+        aligned = alignment_of(self._da, gap)
+        trees = read_trees(tree, aligned.taxa).trees
+        if len(trees) != 1:
+            msg = f"ancestral states are of one tree and there are {len(trees)}: take one of them"
+            raise ValueError(msg)
+        found = parsimony.columns(aligned.characters)
+        nodes = parsimony.reconstruct(found, trees[0].parents, resolve)
+        states = _text(nodes.sets, aligned.characters.symbols)[:, found.patterns.of_site]
+        changes = {"branch_changes": ("changes on the branch above", nodes.changes)}
+        if resolve == "sets":
+            changes = {
+                "branch_changes": ("fewest changes on the branch above", nodes.changes),
+                "most_branch_changes": ("most changes on the branch above", nodes.most_changes),
+            }
+        about = {name: (NODES, x, {"long_name": long}) for name, (long, x) in changes.items()}
+        ds = xr.Dataset(
+            {
+                "states": ((NODES, SITES), states, {"long_name": "state"}),
+                "node_parent": (NODES, trees[0].parents, {"long_name": "number of the parent"}),
+                **about,
+            },
+            {"node": (NODES, _node_names(trees[0])), **aligned.coords},
+            {**aligned.attrs, "resolve": resolve, "taxa": len(aligned.taxa)},
+        )
+        return ds.set_xindex("node")
+
+
+def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
+    """Costs in the order of the states, by label where they have labels."""
+    from genobit.analyses.parsimony import cost_matrix
+
+    if isinstance(costs, xr.DataArray):
+        for dim in costs.dims:
+            if dim not in costs.indexes:
+                continue
+            labels = [str(label) for label in costs.indexes[dim]]
+            absent = [symbol for symbol in symbols if symbol not in labels]
+            if absent:
+                msg = f"costs= has no label {absent[0]!r} along {dim!r}: give costs of all states"
+                raise ValueError(msg)
+            costs = costs.isel({dim: [labels.index(symbol) for symbol in symbols]})
+        costs = costs.values
+    return cost_matrix(costs, symbols)
+
+
+def _scored(found: Columns, scores: NDArray[Any], *, sites: bool, bounded: bool) -> xr.Dataset:
+    """Label scores of trees: changes (trees, patterns) or, without sites, lengths (trees,)."""
+    from genobit.analyses import parsimony
+
+    s = parsimony.weighted(scores, found.weights) if sites else scores
+    variables: dict[str, Any] = {"length": (TREES, s, {"long_name": "length", "units": "changes"})}
+    of_site = found.patterns.of_site
+    if sites:
+        about = {"long_name": "changes of a site, not weighted"}
+        variables["changes"] = ((TREES, SITES), scores[:, of_site], about)
+    if not bounded:
+        return xr.Dataset(variables)
+    m, g = parsimony.bounds(found)
+    ratios = parsimony.indices(s, m @ found.weights, g @ found.weights)
+    names = ("consistency index", "retention index", "rescaled consistency index")
+    for key, name, values in zip(("ci", "ri", "rc"), names, ratios, strict=True):
+        variables[key] = (TREES, values, {"long_name": name})
+    if sites:
+        ratios = parsimony.indices(scores, m, g)
+        about = {"long_name": "fewest changes of a site on any tree"}
+        variables["min_changes"] = (SITES, m[of_site], about)
+        about = {"long_name": "changes of a site on a star"}
+        variables["max_changes"] = (SITES, g[of_site], about)
+        for key, name, values in zip(("site_ci", "site_ri"), names[:2], ratios[:2], strict=True):
+            about = {"long_name": f"{name} of a site"}
+            variables[key] = ((TREES, SITES), values[:, of_site], about)
+    return xr.Dataset(variables)
+
+
+def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_]:
+    """Write each set as an alignment would have it."""
+    different, inverse = np.unique(sets, return_inverse=True)
+    between = "" if all(len(symbol) == 1 for symbol in symbols) else ","
+    texts = []
+    for found in different.tolist():
+        inside = [symbol for state, symbol in enumerate(symbols) if found >> state & 1]
+        if len(inside) == 1:
+            texts.append(inside[0])
+        elif len(inside) == len(symbols):
+            texts.append("?")
+        else:
+            texts.append("{" + between.join(inside) + "}")
+    return np.array(texts)[inverse.reshape(sets.shape)]
+
+
+def _node_names(tree: Phylogeny) -> list[str]:
+    """Names of nodes, each once: support values and names given twice are none."""
+    from genobit.kernels.topology import tips
+
+    names = list(tree.labels)
+    given = {name: names.count(name) for name in names}
+    for node in range(tips(tree.parents), len(names)):
+        if not names[node] or given[names[node]] > 1:
+            names[node] = f"node {node}"
+            while names[node] in given:
+                names[node] += "'"
+    return names
