@@ -143,7 +143,7 @@ class ArrayPhylogenetics:
         parents = [phylogeny.parents for phylogeny in trees]
         score = parsimony.tree_changes if sites else parsimony.tree_lengths
         scores = score(found, parents, costs=matrix, kernel=kernel)
-        if matrix is not None and (matrix % 1 == 0).all() and np.isfinite(scores).all():
+        if matrix is not None and (matrix == np.floor(matrix)).all() and np.isfinite(scores).all():
             scores = scores.astype(np.int64)
         attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
         if matrix is not None:

@@ -28,12 +28,6 @@ def table(path):
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-def alignment(rows, taxa="abcdefghij", **attrs):
-    rows = np.array([list(row) for row in rows])
-    coords = {"taxa": list(taxa[: len(rows)])}
-    return xr.DataArray(rows, coords, ("taxa", "sites"), attrs=attrs)
-
-
 @pytest.fixture(scope="module", params=FILES)
 def data(request, shared_data):
     folder = shared_data / request.param

@@ -1,0 +1,251 @@
+"""Rules of parsimony: weights, gaps, costs, many states, many trees, and what is refused."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
+import dask.array
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import genobit  # noqa: F401 - registers the accessor
+from genobit.analyses import parsimony
+from genobit.analyses.characters import Characters
+from genobit.io.trees import Phylogeny
+from tests import reference
+from tests.trees import random_parents, random_sets, scored
+
+BALANCED = np.array([4, 4, 5, 5, 6, 6, -1])
+
+
+def tree_of(parents, labels=None):
+    return Phylogeny(parents, labels or (*"abcd", *[""] * (parents.size - 4)), None)
+
+
+def alignment(rows, **attrs):
+    rows = np.array([list(row) for row in rows])
+    coords = {"taxa": list("abcdefghijklmnopqrstuvwxyz"[: len(rows)])}
+    return xr.DataArray(rows, coords, ("taxa", "sites"), attrs=attrs)
+
+
+@settings(max_examples=40)
+@given(scored(most_children=4), st.integers(0, 2**32))
+def test_scores_are_those_of_every_assignment(case, seed):
+    sets, parents, weights, states = case
+    rng = np.random.default_rng(seed)
+    weights = np.where(rng.random(weights.size) < 0.3, 0, weights)
+    characters = Characters(sets, tuple("ACGTUVWXYZ"[:states]))
+    costs = (1 - np.eye(states)).tolist()
+    by_hand = [
+        reference.reconstructions([int(x) for x in column], parents.tolist(), costs)[0]
+        for column in sets.T
+    ]
+    found = parsimony.columns(characters, weights)
+    changes = parsimony.tree_changes(found, [parents])
+    assert changes[0, found.patterns.of_site].tolist() == by_hand
+    assert parsimony.weighted(changes, found.weights).tolist() == [np.dot(weights, by_hand)]
+    if weights.any():
+        alone = parsimony.columns(characters, weights, sites=False)
+        assert parsimony.tree_lengths(alone, [parents]).tolist() == [np.dot(weights, by_hand)]
+
+
+def test_weights_count_as_sites_repeated():
+    rng = np.random.default_rng(1)
+    values = rng.integers(-1, 4, (7, 90))
+    weights = rng.integers(0, 5, 90)
+    aln = xr.DataArray(values, dims=("taxa", "sites"))
+    tree = Phylogeny(random_parents(7, rng), ("",) * 13, None)
+    once = aln.genobit.parsimony(tree, weights=weights)
+    often = aln.isel(sites=np.repeat(np.arange(90), weights)).genobit.parsimony(tree)
+    for name in ("length", "ci", "ri", "rc"):
+        assert once[name] == often[name]
+    alone = aln.genobit.parsimony(tree, weights=weights, sites=False)
+    xr.testing.assert_identical(alone, once[["length", "ci", "ri", "rc"]])
+    plain = aln.genobit.parsimony(tree)
+    np.testing.assert_array_equal(plain.changes, once.changes)
+
+
+def test_a_gap_is_missing_or_one_more_state():
+    aln = alignment(["A-?", "AAN", "A--", "AA-"], kind="dna")
+    tree = tree_of(BALANCED)
+    assert aln.genobit.parsimony(tree).changes.values.tolist() == [0, 0, 0]
+    res = aln.genobit.parsimony(tree, gap="state")
+    # N is any nucleotide and no gap, ? may be a gap.
+    assert res.changes.values.tolist() == [0, 2, 1]
+    assert res.attrs["states"] == ["A", "C", "G", "T", "-"]
+    anc = aln.genobit.ancestral_states(tree, resolve="sets", gap="state")
+    assert anc.states.values[4:].tolist() == [
+        ["A", "{A-}", "?"],
+        ["A", "{A-}", "-"],
+        ["A", "{A-}", "?"],
+    ]
+
+
+@pytest.mark.parametrize("states", [33, 40, 64])
+def test_more_states_than_a_word_of_32_bits(states):
+    rng = np.random.default_rng(states)
+    values = rng.integers(-1, states, (9, 70))
+    values[0, 0] = states - 1
+    aln = xr.DataArray(values, dims=("taxa", "sites"))
+    parents = random_parents(9, rng)
+    res = aln.genobit.parsimony(Phylogeny(parents, ("",) * 17, None))
+    top = (1 << states) - 1
+    sets = [[top if x < 0 else 1 << int(x) for x in row] for row in values]
+    expected = reference.fitch(np.array(sets, np.uint64), parents)[1]
+    assert res.changes.values.tolist() == expected.tolist()
+
+
+def test_proteins():
+    aln = alignment(["MKB", "MRN", "LKD", "LRX"], kind="protein")
+    res = aln.genobit.parsimony(tree_of(BALANCED))
+    # B is N or D, X is any.
+    assert res.changes.values.tolist() == [1, 2, 1]
+    assert res.min_changes.values.tolist() == [1, 1, 1]
+    assert res.max_changes.values.tolist() == [2, 2, 1]
+
+
+def test_indices_of_sites_that_tell_nothing_are_nan_without_a_warning():
+    # Constant, one taxon of its own, informative and perfect, informative and contradicted.
+    aln = alignment(["AAAA", "AAAC", "AACA", "ACCC"], kind="dna")
+    res = aln.genobit.parsimony(tree_of(BALANCED))
+    assert res.changes.values.tolist() == [0, 1, 1, 2]
+    np.testing.assert_array_equal(res.site_ci, [np.nan, 1, 1, 0.5])
+    np.testing.assert_array_equal(res.site_ri, [np.nan, np.nan, 1, 0])
+    assert (float(res.ci), float(res.ri), float(res.rc)) == (0.75, 0.5, 0.375)
+    same = aln[:, :1].genobit.parsimony(tree_of(BALANCED))
+    assert np.isnan([same.ci, same.ri, same.rc]).all()
+
+
+def test_costs_by_direction_and_by_label():
+    aln = alignment(["01", "01", "10", "10"], kind="standard", states=["0", "1"])
+    tree = tree_of(BALANCED)
+    costs = np.array([[0, 1], [5, 0]])
+    res = aln.genobit.parsimony(tree, costs=costs)
+    assert res.length == 2
+    assert res.length.dtype == np.int64
+    assert set(res.data_vars) == {"length", "changes"}
+    labelled = xr.DataArray(costs[::-1, ::-1], {"to": ["1", "0"], "of": ["1", "0"]}, ("of", "to"))
+    xr.testing.assert_identical(aln.genobit.parsimony(tree, costs=labelled), res)
+    half = aln.genobit.parsimony(tree, costs=costs / 2)
+    assert half.length == 1.0
+    assert half.length.dtype == np.float64
+    # Dollo: a state is gained once and cannot be gained again, so it is lost twice.
+    never = aln.genobit.parsimony(tree, costs=[[0, np.inf], [1, 0]], weights=[1, 0])
+    assert never.length == 1
+
+
+def test_forbidden_changes_cost_infinity():
+    aln = alignment(["0", "1"], kind="standard", states=["0", "1"])
+    parents = np.array([2, 2, -1])
+    res = aln.genobit.parsimony(tree_of(parents), costs=[[0, np.inf], [np.inf, 0]])
+    assert res.length == np.inf
+
+
+def test_several_trees_share_an_alignment_and_tasks():
+    rng = np.random.default_rng(2)
+    characters = Characters(random_sets(12, 700, 4, rng), tuple("ACGT"))
+    found = parsimony.columns(characters)
+    trees = [random_parents(12, rng, 2 + k % 2) for k in range(9)]
+    each = np.concatenate([parsimony.tree_changes(found, [tree]) for tree in trees])
+    binary = trees[::2]
+    lengths = [int(parsimony.tree_lengths(found, [tree])[0]) for tree in binary]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsimony, "_BATCH_WORK", 1)
+        for scheduler in ("threads", "synchronous"):
+            with dask.config.set(scheduler=scheduler):
+                assert (parsimony.tree_changes(found, trees) == each).all()
+                assert parsimony.tree_lengths(found, binary).tolist() == lengths
+    with ThreadPoolExecutor(4) as pool:
+        many = pool.map(lambda tree: int(parsimony.tree_lengths(found, [tree])[0]), binary)
+        assert list(many) == lengths
+
+
+def test_one_tree_has_no_dimension_and_a_list_of_one_has():
+    aln = alignment(["A", "C", "A", "C"], kind="dna")
+    tree = tree_of(BALANCED)
+    assert aln.genobit.parsimony(tree).length.dims == ()
+    assert aln.genobit.parsimony([tree]).length.dims == ("trees",)
+
+
+def test_labels_come_along_and_dask_is_computed():
+    aln = alignment(["AC", "CC", "AG", "CG"], kind="dna").assign_coords(
+        position=("sites", [7, 9]), habitat=("taxa", list("wxyz"))
+    )
+    tree = tree_of(BALANCED)
+    res = aln.genobit.parsimony(tree)
+    assert res.position.values.tolist() == [7, 9]
+    assert "habitat" not in res.coords
+    xr.testing.assert_identical(aln.chunk(sites=1).genobit.parsimony(tree), res)
+    xr.testing.assert_identical(aln.T.genobit.parsimony(tree), res)
+    anc = aln.chunk(taxa=2).genobit.ancestral_states(tree)
+    assert anc.position.values.tolist() == [7, 9]
+
+
+def test_nodes_are_named_once():
+    labels = (*"abcd", "95", "95", "root")
+    anc = alignment(["A", "C", "A", "C"], kind="dna").genobit.ancestral_states(
+        tree_of(BALANCED, labels=labels)
+    )
+    assert anc.node.values.tolist() == [*"abcd", "node 4", "node 5", "root"]
+    assert anc.node_parent.sel(node="node 4") == 6
+    clash = tree_of(BALANCED, labels=(*"abcd", "", "node 4", ""))
+    anc = alignment(["A", "C", "A", "C"], kind="dna").genobit.ancestral_states(clash)
+    assert anc.node.values.tolist() == [*"abcd", "node 4'", "node 4", "node 6"]
+
+
+def test_states_of_several_letters_are_told_apart():
+    values = np.array([[10, 0], [11, 0], [11, 0], [10, 0]])
+    aln = xr.DataArray(values, {"taxa": list("abcd")}, ("taxa", "sites"))
+    anc = aln.genobit.ancestral_states(tree_of(BALANCED), resolve="sets")
+    assert anc.states.values[4:].tolist() == [["{10,11}", "0"]] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": [1]}, r"weights= has shape \(1,\), expected \(2,\)"),
+        ({"weights": [1, -2]}, r"weights\[1\] is -2, expected whole numbers"),
+        ({"weights": [0.5, 1]}, r"weights\[0\] is 0.5, .* common denominator"),
+        ({"weights": [1, np.nan]}, r"weights\[1\] is nan"),
+        ({"weights": [0, 0]}, "all weights= are 0"),
+        ({"weights": ["1", "2"]}, "weights= has dtype"),
+        ({"costs": np.ones((2, 2))}, r"costs= has shape \(2, 2\), expected \(4, 4\).*A, C, G, T"),
+        ({"costs": -np.ones((4, 4))}, r"costs\[A, A\] is -1"),
+        ({"costs": np.ones((4, 4)), "kernel": "bytes"}, "kernel of its own"),
+        ({"costs": np.triu(np.ones((4, 4)))}, "A to C is 1.0 and back is 0.0.*root it"),
+        (
+            {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG")}, ("of", "to"))},
+            "no label 'T' along 'of'",
+        ),
+        ({"kernel": "floats"}, "kernel='floats' is none of 'planes', 'bytes'"),
+        ({"gap": "fifth"}, "gap='fifth'"),
+    ],
+)
+def test_refusals_say_what_to_do(options, message):
+    aln = alignment(["AC", "CC", "AG"], kind="dna")
+    with pytest.raises(ValueError, match=message):
+        aln.genobit.parsimony(tree_of(np.array([3, 3, 3, -1])), **options)
+
+
+def test_refusals_of_bytes():
+    aln = alignment(["MK", "MR", "LK", "LR"], kind="protein")
+    with pytest.raises(ValueError, match=r"holds 8 states .* 20: take kernel='planes'"):
+        aln.genobit.parsimony(tree_of(BALANCED), kernel="bytes")
+    aln = alignment(["A", "C", "A", "C"], kind="dna")
+    with pytest.raises(ValueError, match="tree 0 has a node of three or more children"):
+        aln.genobit.parsimony(tree_of(np.array([4, 4, 4, 5, 5, -1])), kernel="bytes")
+
+
+def test_refusals_of_alignments_and_resolutions():
+    aln = alignment(["A", "C", "A", "C"], kind="dna")
+    tree = tree_of(BALANCED)
+    with pytest.raises(ValueError, match=r"'taxa' and 'sites', this DataArray \('x', 'sites'\)"):
+        aln.rename(taxa="x").genobit.parsimony(tree)
+    with pytest.raises(ValueError, match="taxa 0 and 2 are both named 'a'"):
+        aln.assign_coords(taxa=list("abad")).genobit.parsimony(tree)
+    with pytest.raises(ValueError, match="resolve='mpr' is none of 'sets', 'acctran', 'deltran'"):
+        aln.genobit.ancestral_states(tree, resolve="mpr")
+    with pytest.raises(ValueError, match="of one tree and there are 2"):
+        aln.genobit.ancestral_states([tree, tree])
