@@ -16,7 +16,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,9 +101,22 @@ def _private_environment(home: Path, package: Path) -> dict[str, str]:
     return environment
 
 
+class Lab(NamedTuple):
+    """A running JupyterLab server."""
+
+    folder: Path
+    """Where its notebooks are."""
+    address: str
+    token: str
+
+    def notebook(self, name: str) -> str:
+        """Address of a notebook in a workspace of its own, where no other is open."""
+        return f"{self.address}/lab/workspaces/{name}/tree/{name}.ipynb?token={self.token}"
+
+
 @contextlib.contextmanager
-def server(home: Path, package: Path) -> Iterator[str]:
-    """A JupyterLab server over the folder home/notebooks; yields its address with the token."""
+def server(home: Path, package: Path) -> Iterator[Lab]:
+    """A JupyterLab server over the folder home/notebooks."""
     folder = home / "notebooks"
     folder.mkdir()
     token, port = secrets.token_hex(16), _free_port()
@@ -120,7 +133,7 @@ def server(home: Path, package: Path) -> Iterator[str]:
         )
         try:
             _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home)
-            yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}"
+            yield Lab(folder, f"http://127.0.0.1:{port}", token)
         finally:
             process.terminate()
             try:
@@ -150,6 +163,27 @@ def run_all(page: Any, address: str) -> None:
         "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status == 'idle'"
     )
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
+@contextlib.contextmanager
+def notebook(
+    lab: Lab, name: str, *cells: str, width: int = 1600, height: int = 1300
+) -> Iterator[Any]:
+    """A page on a new notebook whose cells run; ``page.complaints`` collects its errors."""
+    from playwright.sync_api import sync_playwright
+
+    write_notebook(lab.folder / f"{name}.ipynb", *cells)
+    # Not for longer: playwright keeps an event loop in this thread, which other tests need.
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.complaints = []
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
+        run_all(page, lab.notebook(name))
+        yield page
+        page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
+        browser.close()
 
 
 def picture(element: Any) -> Any:

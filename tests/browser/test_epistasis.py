@@ -8,20 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import (
-    CHROMIUM_OPTIONS,
-    ROOT,
-    chromium,
-    missing,
-    not_blank,
-    note,
-    redrawn,
-    run_all,
-    server,
-    settled,
-    until,
-    write_notebook,
-)
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -48,24 +35,11 @@ SHOW = "explorer = ds.genobit.explore.epistasis(top)\nexplorer"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if reason := missing():
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    home = tmp_path_factory.mktemp("lab")
-    with server(home, ROOT) as address, sync_playwright() as playwright:
-        write_notebook(home / "notebooks" / "epistasis.ipynb", MAKE_DATA, SHOW)
-        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
-        page = browser.new_page(viewport={"width": 1600, "height": 1300})
-        page.complaints = []
-        page.on("console", lambda message: note(page, message.type, message.text))
-        page.on("pageerror", lambda error: note(page, "error", str(error)))
-        run_all(page, address.format("epistasis.ipynb"))
+def page(lab: Lab) -> Iterator[Any]:
+    with notebook(lab, "epistasis", MAKE_DATA, SHOW) as page:
         for view in VIEWS:
             figure(page, view).wait_for(timeout=120_000)
         yield page
-        browser.close()
 
 
 def figure(page: Any, view: str) -> Any:

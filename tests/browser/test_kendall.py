@@ -8,20 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import (
-    CHROMIUM_OPTIONS,
-    ROOT,
-    chromium,
-    missing,
-    not_blank,
-    note,
-    redrawn,
-    run_all,
-    server,
-    settled,
-    until,
-    write_notebook,
-)
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -30,24 +17,11 @@ SHOW = "explorer = expr.genobit.explore.kendall(min_abs=0.7)\nexplorer"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if reason := missing():
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    home = tmp_path_factory.mktemp("lab")
-    with server(home, ROOT) as address, sync_playwright() as playwright:
-        write_notebook(home / "notebooks" / "kendall.ipynb", MAKE_DATA, SHOW)
-        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
-        page = browser.new_page(viewport={"width": 1600, "height": 1300})
-        page.complaints = []
-        page.on("console", lambda message: note(page, message.type, message.text))
-        page.on("pageerror", lambda error: note(page, "error", str(error)))
-        run_all(page, address.format("kendall.ipynb"))
+def page(lab: Lab) -> Iterator[Any]:
+    with notebook(lab, "kendall", MAKE_DATA, SHOW) as page:
         for view in ("network", "heatmap", "histogram"):
             figure(page, view).wait_for(timeout=120_000)
         yield page
-        browser.close()
 
 
 def figure(page: Any, view: str) -> Any:

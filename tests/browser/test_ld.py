@@ -7,20 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import (
-    CHROMIUM_OPTIONS,
-    ROOT,
-    chromium,
-    missing,
-    not_blank,
-    note,
-    redrawn,
-    run_all,
-    server,
-    settled,
-    until,
-    write_notebook,
-)
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -58,23 +45,10 @@ SHOW = "explorer = bits.genobit.explore.ld(statistic='r2')\nexplorer"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if reason := missing():
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    home = tmp_path_factory.mktemp("lab")
-    with server(home, ROOT) as address, sync_playwright() as playwright:
-        write_notebook(home / "notebooks" / "ld.ipynb", MAKE_DATA, SHOW)
-        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
-        page = browser.new_page(viewport={"width": 1500, "height": 1400})
-        page.complaints = []
-        page.on("console", lambda message: note(page, message.type, message.text))
-        page.on("pageerror", lambda error: note(page, "error", str(error)))
-        run_all(page, address.format("ld.ipynb"))
+def page(lab: Lab) -> Iterator[Any]:
+    with notebook(lab, "ld", MAKE_DATA, SHOW, width=1500, height=1400) as page:
         page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
         yield page
-        browser.close()
 
 
 def _status(page: Any) -> str:
