@@ -59,6 +59,9 @@ class Cut(NamedTuple):
     @property
     def combinations(self) -> int:
         """How many there are."""
+        if not (self.reach or self.begin):
+            # Sums over a million variants take seconds, and cuts are made to be compared.
+            return math.comb(self.variants, self.order)
         return _sums(self.variants, self.p, self.q, self.reach, self.begin).combinations[-1]
 
     @property
