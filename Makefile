@@ -39,12 +39,12 @@ demo: $(VENV)/.user ## sample data to a report on LD, relationships and rank cor
 lab: $(VENV)/.user ## the LD notebook in JupyterLab
 	$(BIN)/genobit lab
 
-test: $(VENV)/.developer ## everything: unit tests on two processes, then browser, cluster, notebooks
-	$(BIN)/python -m pytest -n 2 -m "not (benchmark or browser or distributed or notebook or slow)"
-	$(BIN)/python -m pytest --nbmake -m "browser or distributed or notebook or slow"
+test: test-fast ## everything: the unit tests, then browser, cluster, notebooks
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbmake -m "browser or distributed or notebook or slow"
 
-test-fast: $(VENV)/.developer ## the unit tests alone
-	$(BIN)/python -m pytest -n 2 -m "not (benchmark or browser or distributed or notebook or slow)"
+# Tests of a file use the same kernels and fixtures: one process compiles and makes them.
+test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (benchmark or browser or distributed or notebook or slow)"
 
 bench: $(VENV)/.developer ## speed against this machine's own limits
 	$(BIN)/genobit bench

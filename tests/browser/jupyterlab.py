@@ -144,7 +144,7 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None:
-    end = time.monotonic() + 40
+    end = time.monotonic() + 90
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
             return
@@ -206,7 +206,7 @@ def note(page: Any, kind: str, text: str) -> None:
         page.complaints.append(text)
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

@@ -59,7 +59,7 @@ def test_starts_with_the_best(page: Any) -> None:
     assert text(page, "count") == "100 combinations"
     for view in VIEWS:
         assert not_blank(settled(figure(page, view))), view
-    rows(page).first.wait_for(timeout=30_000)
+    rows(page).first.wait_for(timeout=60_000)
     for view in ("cells", "marginals"):
         # Texts alone are many colours, too: the rectangles have to be there.
         assert (np.ptp(settled(figure(page, view)), axis=2) > 30).mean() > 0.05, view
@@ -89,7 +89,7 @@ def test_hover_names_an_arc(page: Any) -> None:
         page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + (0.1 + 0.01 * k) * box["height"])
         if page.locator("text=/^rs\\d{4}  at/").count():
             break
-    page.locator("text=/^rs\\d{4}  at/").first.wait_for(timeout=5_000)
+    page.locator("text=/^rs\\d{4}  at/").first.wait_for(timeout=60_000)
 
 
 def test_filter(page: Any) -> None:
@@ -102,7 +102,7 @@ def test_filter(page: Any) -> None:
     until(lambda: "No combination has" in text(page, "table"), "a sentence")
     box.fill("")
     box.press("Enter")
-    rows(page).first.wait_for(timeout=30_000)
+    rows(page).first.wait_for(timeout=60_000)
 
 
 def test_class(page: Any) -> None:

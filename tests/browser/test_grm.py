@@ -157,7 +157,7 @@ def test_components(page: Any) -> None:
 def test_hover_names_the_pair(page: Any) -> None:
     box = figure(page, "heatmap").bounding_box()
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
-    page.locator("text=/^s\\d\\d$/").first.wait_for(timeout=5_000)
+    page.locator("text=/^s\\d\\d$/").first.wait_for(timeout=60_000)
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

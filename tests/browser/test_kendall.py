@@ -37,7 +37,7 @@ def edges(page: Any) -> int:
 
 
 def at_rest(page: Any) -> None:
-    until(lambda: "Computing" not in text(page, "status"), "the end of computing", 60)
+    until(lambda: "Computing" not in text(page, "status"), "the end of computing")
 
 
 def press(page: Any, key: str, times: int) -> None:
@@ -99,7 +99,7 @@ def test_hover_names_the_pair(page: Any) -> None:
     figure(page, "heatmap").scroll_into_view_if_needed()
     box = figure(page, "heatmap").bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
-    page.locator("text=/^G\\d{4}$/").first.wait_for(timeout=5_000)
+    page.locator("text=/^G\\d{4}$/").first.wait_for(timeout=60_000)
 
 
 def test_bubbles_open_and_close(page: Any) -> None:
@@ -136,7 +136,7 @@ def test_fdr(page: Any) -> None:
 def test_saves(page: Any) -> None:
     at_rest(page)
     page.locator(".genobit-kendall-save-csv").click()
-    until(lambda: "Saved" in text(page, "status"), "the file", 60)
+    until(lambda: "Saved" in text(page, "status"), "the file")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -104,14 +104,14 @@ def test_hover_names_the_pair(page: Any) -> None:
     box = _plot(page).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 70)
     for said in ("/^v\\d+ +at 1,\\d+,\\d+/", "/\\d bp|\\d kb/"):
-        page.locator(f"text={said}").first.wait_for(timeout=5_000)
+        page.locator(f"text={said}").first.wait_for(timeout=60_000)
 
 
 def test_click_draws_the_track_of_a_lead(page: Any) -> None:
     box = _plot(page).bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 70)
     track = page.locator(".genobit-ld-track .bk-Figure").first
-    track.wait_for(timeout=15_000)
+    track.wait_for(timeout=60_000)
     assert not_blank(settled(track))
 
 
