@@ -138,13 +138,13 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
     if ids is None:
         msg = f"{name} names variants, and the Dataset has no variant_id: give positions or a mask"
         raise ValueError(msg)
-    texts = np.asarray(ids).astype(str)
+    texts = np.asarray(ids).astype(object).astype(str)
     known = set(texts.tolist())
-    for k, text in enumerate(given.astype(str).tolist()):
+    for k, text in enumerate(given.astype(object).astype(str).tolist()):
         if text not in known:
             msg = f"{name}[{k}] is {text!r}, which is not in variant_id"
             raise ValueError(msg)
-    return np.isin(texts, given.astype(str))
+    return np.isin(texts, given.astype(object).astype(str))
 
 
 def checked(limits: Limits, order: int, count: int) -> Limits:

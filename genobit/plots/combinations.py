@@ -295,7 +295,7 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
         names = np.array([f"variant {k}" for k in variants.ravel()], object).reshape(variants.shape)
     found = Ranked(
         result,
-        names.astype(str).astype(object),
+        names.astype(object).astype(str).astype(object),
         _contigs(result, ds, labels.get("variant_contig")),
         labels.get("variant_position"),
         labels.get("variant_allele"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from genobit.analyses import epistasis, epistasis_trait, phenotypes
-from genobit.analyses.epistasis_scope import Limits
+from genobit.analyses.epistasis_scope import Limits, members_of
 from genobit.packing import Layout
 from tests.lazy.combinations import dosages, rows_of
 
@@ -59,3 +59,9 @@ def test_sets__do_not_change_a_bit_of_a_score(statistic: str, order: int, two: b
             few = search(statistic, order, 3, limits, top).run()
             np.testing.assert_array_equal(few.scores, some.scores[:top])
             np.testing.assert_array_equal(few.members, some.members[:top])
+
+
+def test_names__may_be_of_any_length_as_zarr_has_them() -> None:
+    ids = np.array(["rs1", "a long name", "rs3"], np.dtypes.StringDType())
+    for given in (["a long name"], ids[1:2]):
+        assert members_of("variants_0", given, 3, ids).tolist() == [False, True, False]
