@@ -19,7 +19,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.hartigan import depth_of, down_block, most_children, numbers
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights
+from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
 from genobit.simd import (
     REGISTER_WORDS,
     andnot,
@@ -162,7 +162,7 @@ def _ancestors(
     most: NDArray[np.int64],
 ) -> None:
     blocks, taxa, states, words = tips.shape
-    nodes, patterns = sets.shape
+    nodes = parents.size
     step = states * words
     lower, upper = np.empty(nodes * step, np.uint64), np.zeros(nodes * step, np.uint64)
     work = numbers(states, depth)
@@ -175,13 +175,9 @@ def _ancestors(
             lower, upper, parents, states, rule, work.every, common[block], weights, fewest, most
         )
         for node in range(nodes):
-            for place in range(min(BLOCK, patterns - block * BLOCK)):
-                found = np.uint64(0)
-                for state in range(states):
-                    word = lower[node * step + state * words + place // 64]
-                    bit = word >> np.uint64(place % 64) & np.uint64(1)
-                    found |= bit << np.uint64(state)
-                sets[node, block * BLOCK + place] = found
+            for state in range(states):
+                place = node * step + state * words
+                add_bits(lower[place : place + words], state, sets[node], block * BLOCK)
 
 
 def ancestors(
@@ -195,7 +191,7 @@ def ancestors(
     """States of all nodes by one of `RULES`; ``tips`` are planes of all taxa."""
     nodes = parents.size
     found = Ancestors(
-        np.empty((nodes, patterns), np.uint64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+        np.zeros((nodes, patterns), np.uint64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     )
     _ancestors(
         tips,

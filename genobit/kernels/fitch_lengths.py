@@ -32,21 +32,13 @@ if TYPE_CHECKING:
     from genobit.kernels.topology import Children
 
 
-def joins(tree: Children) -> NDArray[np.int64]:
-    """Joins of a binary tree, (joins, 3): left, right and result.
+@njit
+def joins(starts: NDArray[np.int64], members: NDArray[np.int64], taxa: int) -> NDArray[np.int64]:
+    """Joins of a binary tree, (joins, 3): left, right and result, from `topology.Children`.
 
     A tip is its row, a slot is -1 and less. Of a tip and a slot the slot stands left.
     """
-    taxa = int(np.flatnonzero(np.diff(tree.starts))[0])
     out = np.empty((taxa - 1, 3), np.int64)
-    _list_joins(tree.starts, tree.members, taxa, out)
-    return out
-
-
-@njit
-def _list_joins(
-    starts: NDArray[np.int64], members: NDArray[np.int64], taxa: int, out: NDArray[np.int64]
-) -> None:
     nodes = starts.size - 1
     place = np.arange(nodes)
     free = np.empty(nodes, np.int64)
@@ -68,6 +60,7 @@ def _list_joins(
             out[row, 2] = left
             row += 1
         place[node] = left
+    return out
 
 
 class Workspace(NamedTuple):
@@ -87,7 +80,7 @@ class Workspace(NamedTuple):
         """Length of a binary tree, its root of two or three branches."""
         blocks, taxa, states, _ = self.shape
         common, planes = self.weights
-        return int(_length(self.words, blocks, taxa, states, joins(tree), common, planes))
+        return int(_length(self.words, blocks, taxa, states, *tree, common, planes))
 
 
 def workspace(tips: NDArray[np.uint64], weights: Weights) -> Workspace:
@@ -174,10 +167,13 @@ def _length(
     blocks: int,
     taxa: int,
     states: int,
-    plan: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
     common: NDArray[np.int64],
     planes: NDArray[np.uint64],
 ) -> int:
+    # In one compiled call with the scoring: a call from Python takes as long as a small tree.
+    plan = joins(starts, members, taxa)
     step = states * BLOCK_WORDS
     slots = blocks * taxa * step
     depth = planes.shape[1]

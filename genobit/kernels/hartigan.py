@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS
+from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, add_bits
 from genobit.simd import REGISTER_WORDS, andnot, load_register, store_register, zero_register
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ def down_block(
 
 
 @njit
-def _changes(
+def _kept(
     tips: NDArray[np.uint64],
     starts: NDArray[np.int64],
     members: NDArray[np.int64],
     depth: int,
-    out: NDArray[np.int64],
+    out: NDArray[np.uint64],
 ) -> None:
     blocks, taxa, states, words = tips.shape
     nodes = starts.size - 1
@@ -165,19 +165,15 @@ def _changes(
         lower[: taxa * step] = tips[block].reshape(-1)
         kept[:] = np.uint64(0)
         down_block(lower, upper, starts, members, taxa, states, work, kept)
-        for place in range(min(BLOCK, out.size - block * BLOCK)):
-            number = np.int64(0)
-            for bit in range(kept.size // words):
-                word = kept[bit * words + place // 64]
-                number += np.int64(word >> np.uint64(place % 64) & np.uint64(1)) << bit
-            out[block * BLOCK + place] = nodes - 1 - number
+        for bit in range(kept.size // words):
+            add_bits(kept[bit * words : (bit + 1) * words], bit, out, block * BLOCK)
 
 
 def changes(tips: NDArray[np.uint64], tree: Children, patterns: int) -> NDArray[np.int64]:
     """Changes of each pattern on a tree, (patterns,); ``tips`` are planes of all taxa."""
-    out = np.empty(patterns, np.int64)
-    _changes(tips, tree.starts, tree.members, most_children(tree), out)
-    return out
+    kept = np.zeros(patterns, np.uint64)
+    _kept(tips, tree.starts, tree.members, most_children(tree), kept)
+    return tree.members.size - kept.view(np.int64)
 
 
 def most_children(tree: Children) -> int:

@@ -115,16 +115,22 @@ def state_sets(planes: NDArray[np.uint64], patterns: int) -> NDArray[np.uint64]:
 
 @njit
 def _gather(planes: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    states, words = planes.shape[2:]
-    one = np.uint64(1)
+    blocks, _, states, _ = planes.shape
     for row in range(out.shape[0]):
-        for pattern in range(out.shape[1]):
-            place = pattern // 64
-            found = np.uint64(0)
+        out[row] = np.uint64(0)
+        for block in range(blocks):
             for state in range(states):
-                word = planes[place // words, row, state, place % words]
-                found |= (word >> np.uint64(pattern % 64) & one) << np.uint64(state)
-            out[row, pattern] = found
+                add_bits(planes[block, row, state], state, out[row], block * BLOCK)
+
+
+@njit
+def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], first: int) -> None:
+    """Add 2**digit to the numbers of a block, from ``out[first]``, that a plane has the bits of."""
+    one, digits = np.uint64(1), np.uint64(digit)
+    for word in range(plane.size):
+        bits, start = plane[word], first + 64 * word
+        for bit in range(min(64, out.size - start)):
+            out[start + bit] += (bits >> np.uint64(bit) & one) << digits
 
 
 def weight_planes(weights: NDArray[np.int64]) -> Weights:

@@ -38,7 +38,7 @@ def test_a_tree_without_a_root_is_as_long_as_with_one():
 def test_joins_write_to_few_slots():
     # A ladder: each join takes the one before, and needs no second slot.
     parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])
-    assert fitch_lengths.joins(children(parents)).tolist() == [
+    assert fitch_lengths.joins(*children(parents), 5).tolist() == [
         [0, 1, -1],
         [-1, 2, -1],
         [-1, 3, -1],
