@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import genobit as gb
@@ -22,18 +23,24 @@ FIGURES = [
     "Network of correlated genes",
     "All pairs of the correlated genes",
     "The strongest pair",
+    "Penetrance of the best pair",
+    "Its members by themselves",
+    "Penetrance of the best triple",
 ]
-TABLES = ["The closest pairs", "Communities and modules", "The strongest pairs"]
+TABLES = ["The closest pairs", "Communities and modules", "The strongest pairs", "The best pairs"]
 CHROMIUM = shutil.which("chromium")
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
     cohort = gb.sample_dataset()
+    # One in twenty, among them the variants that cases were simulated from.
+    planted = cohort["variant_planted_pair"].values | cohort["variant_planted_triple"].values
+    planted = np.flatnonzero(planted)
+    others = np.setdiff1d(np.arange(0, 20_000, 20), planted)
+    rows = np.union1d(planted, others[: 1000 - planted.size])
     patch = pytest.MonkeyPatch()
-    patch.setattr(
-        gb, "sample_dataset", lambda: cohort.isel(variants=slice(0, 20_000, 20)), raising=False
-    )
+    patch.setattr(gb, "sample_dataset", lambda: cohort.isel(variants=rows), raising=False)
     folder = tmp_path_factory.mktemp("demo")
     status = cli.main(["demo", "--out", str(folder)])
     patch.undo()
@@ -52,7 +59,14 @@ def test_report__has_pictures_and_timings(written):
     page = (written / "report.html").read_text(encoding="utf-8")
     assert page.count("<figure>") == len(FIGURES)
     titles = re.findall("<h3>(.*?)</h3>", page)
-    assert titles == [*FIGURES[:7], TABLES[0], *FIGURES[7:], *TABLES[1:]]
+    assert titles == [
+        *FIGURES[:7],
+        TABLES[0],
+        *FIGURES[7:10],
+        *TABLES[1:3],
+        *FIGURES[10:],
+        TABLES[3],
+    ]
     assert "1,000 variants x 2,000 samples" in page
     assert len(re.findall(r"[\d.]+ G products/s", page)) == 3
     assert "VanRaden 1 of 400 samples" in page
@@ -98,6 +112,18 @@ def test_communities__are_the_modules_of_the_simulation(written):
     assert all(genes == within for _, genes, within in rows)
     genes = sum(int(genes) for _, genes, _ in rows)
     assert f"{genes} of {genes} genes are of the module of their community" in page
+
+
+def test_planted_combinations__come_first(written):
+    page = (written / "report.html").read_text(encoding="utf-8")
+    found = re.findall(r"Of ([\d,]+) (pairs|triples) the planted one is number (\d+)\.", page)
+    assert [(name, rank) for _, name, rank in found] == [("pairs", "1"), ("triples", "1")]
+    assert all(int(count.replace(",", "")) > 100_000 for count, *_ in found)
+    number = r'<td class="right">([\d.e-]+)</td>'
+    rows = re.findall(r"<tr><td>(\d:\d+)</td><td>(\d:\d+)</td>" + 3 * number, page)
+    assert rows[0][:2] == ("1:1233922", "2:436028")
+    assert [row[4] for row in rows[:1]] == ["0.02"]
+    assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
 
 
 def test_peers__are_timed_in_the_run(written):

@@ -1,7 +1,7 @@
-"""The demonstration: simulated data, their linkage, relationships and rank correlations, a report.
+"""The demonstration: simulated data, their linkage, relationships, correlations and interactions.
 
 It does what a user would do, by public calls alone, so it stands above every other layer. `ld`,
-`grm` and `kendall` each compute and draw a section, `report` makes the page.
+`grm`, `kendall` and `epistasis` each compute and draw a section, `report` makes the page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genobit.terminal import save
 
-from . import grm, kendall, ld
+from . import epistasis, grm, kendall, ld
 from .report import render
 from .stopwatch import Stopwatch
 
@@ -52,16 +52,18 @@ def run(folder: Path) -> Path:
         ld.compile_kernels(few)
         grm.compile_kernels(few)
         kendall.compile_kernels(few, expr)
+        epistasis.compile_kernels(few)
     sections = [
         ld.section(bits, folder / "ld_pairs.parquet", watch),
         grm.section(bits, folder / "related_pairs.parquet", watch),
         kendall.section(expr, bits, folder / "kendall_pairs.parquet", watch),
+        epistasis.section(bits, watch),
     ]
     summary = (
         f"{size(cohort, 'samples')} of three populations, simulated with realistic recombination, "
         f"at {size(cohort, 'variants')}: which variants are inherited together, and who is like "
         f"whom. Then the simulated expression of {expr.sizes['gene']:,} genes: which of them rise "
-        "and fall together."
+        "and fall together. At last which variants make cases of people together, and not alone."
     )
     settings = {
         "min_r2": ld.MIN_R2,

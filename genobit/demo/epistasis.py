@@ -1,0 +1,120 @@
+"""Epistasis in the sample: the planted pair and triple, found among all pairs and triples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .report import Figure, Section, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .stopwatch import Stopwatch
+
+CASE = "sample_case"
+#: Variants spread over the cohort that are searched beside the planted ones.
+VARIANTS = {2: 500, 3: 120}
+PERMUTATIONS = 49
+TOP = 8
+
+
+def compile_kernels(bits: xr.Dataset) -> None:
+    """Compute on few variants what the section computes on more."""
+    few = bits.genobit.isel(variants=slice(0, 50))
+    few.genobit.epistasis(CASE, top=TOP, permutations=2)
+    few.genobit.epistasis(CASE, order=3, top=TOP)
+
+
+def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
+    """Search and draw the section.
+
+    Parameters
+    ----------
+    bits
+        The sample as planes of haplotypes or dosages.
+    watch
+        The timings.
+    """
+    found = {}
+    for order, planted, name in ((2, "pair", "pairs"), (3, "triple", "triples")):
+        searched = spread(bits, VARIANTS[order], f"variant_planted_{planted}")
+        permutations = PERMUTATIONS if order == 2 else 0
+        with watch.step(f"Epistasis, all {name}") as notes:
+            found[order] = searched.genobit.epistasis(
+                CASE, order=order, top=TOP, permutations=permutations, seed=1
+            )
+            notes.append(f"{found[order].attrs['combinations']:,} {name}")
+            if permutations:
+                notes.append(f"and as many under each of {permutations} permutations")
+    with watch.step("Three pictures of interactions"):
+        figures = draw(found[2], found[3])
+    return Section(
+        "Epistasis",
+        "Who is a case was simulated from a pair and a triple of variants, each of which says "
+        "nothing by itself. Every pair and every triple of variants spread over the sample was "
+        "scored by its mutual information with being a case: "
+        + " ".join(rank_of_planted(top) for top in found.values()),
+        (*figures, ranking(found[2])),
+    )
+
+
+def spread(bits: xr.Dataset, count: int, planted: str) -> xr.Dataset:
+    """So many variants spread over the sample, and those that a phenotype was simulated from."""
+    every = max(bits.sizes["variants"] // count, 1)
+    rows = np.arange(0, bits.sizes["variants"], every)
+    return bits.genobit.isel(variants=np.union1d(rows, np.flatnonzero(bits[planted].values)))
+
+
+def rank_of_planted(top: xr.Dataset) -> str:
+    """Say where the planted combination stands."""
+    name = {2: "pair", 3: "triple"}[top.attrs["order"]]
+    planted = top[f"variant_planted_{name}"].values.all(axis=1)
+    count = f"{top.attrs['combinations']:,} {name}s"
+    if not planted.any():
+        return f"Of {count} the planted one is not among the first {TOP}."
+    return f"Of {count} the planted one is number {int(np.argmax(planted)) + 1}."
+
+
+def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
+    """Draw the best pair, its members by themselves, and the best triple."""
+    from genobit import plots
+
+    return (
+        Figure(
+            "Penetrance of the best pair",
+            "The share of cases among the samples of each of nine genotypes: high where one and "
+            "only one of the two is heterozygous.",
+            plots.penetrance_heatmap(pairs),
+        ),
+        Figure(
+            "Its members by themselves",
+            "The same samples by the genotype of one variant at a time: a search of single "
+            "variants, or of pairs among the best of them, passes over both.",
+            plots.marginal_effects(pairs),
+        ),
+        Figure(
+            "Penetrance of the best triple",
+            "A square for each genotype of the third variant.",
+            plots.penetrance_heatmap(triples),
+        ),
+    )
+
+
+def ranking(pairs: xr.Dataset) -> Table:
+    """Write the best pairs as a table."""
+    names = pairs["variant_id"].values.astype(str)
+    numbers = {
+        "mutual information": [f"{value:.4f}" for value in pairs["mi"].values],
+        "p": [f"{value:.1e}" for value in pairs["p"].values],
+        "p of the search": [f"{value:.2f}" for value in pairs["p_familywise"].values],
+    }
+    return Table(
+        "The best pairs",
+        "p is of the pair as if no other had been looked at; that of the search is the share of "
+        f"{PERMUTATIONS} permutations of the cases, and the given order, in which any pair scores "
+        "as high. Next come pairs with a neighbour of a planted variant.",
+        {"variant": names[:, 0].tolist(), "with": names[:, 1].tolist(), **numbers},
+        frozenset(numbers),
+    )
