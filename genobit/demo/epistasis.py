@@ -114,7 +114,8 @@ def ranking(pairs: xr.Dataset) -> Table:
         "The best pairs",
         "p is of the pair as if no other had been looked at; that of the search is the share of "
         f"{PERMUTATIONS} permutations of the cases, and the given order, in which any pair scores "
-        "as high. Next come pairs with a neighbour of a planted variant.",
+        "as high. What comes next has a planted variant and a neighbour of the other, or is "
+        "chance.",
         {"variant": names[:, 0].tolist(), "with": names[:, 1].tolist(), **numbers},
         frozenset(numbers),
     )
