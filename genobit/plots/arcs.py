@@ -223,7 +223,7 @@ def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarra
         first[:], last[:] = 0, ds.sizes["variants"] - 1
     elif ds is not None and {"variant_position", "variant_contig"} <= set(ds.variables):
         of_contig, at = ds["variant_contig"].values, ds["variant_position"].values
-        ids = ds["contig_id"].values.astype(str) if "contig_id" in ds else None
+        ids = ds["contig_id"].values.astype(object).astype(str) if "contig_id" in ds else None
         labels = of_contig.astype(str) if ids is None else ids[of_contig]
         for k, name in enumerate(names):
             theirs = at[labels == name]

@@ -333,7 +333,7 @@ def _labels(result: xr.Dataset, ds: xr.Dataset | None) -> dict[str, np.ndarray]:
 def _same(name: str, own: np.ndarray | None, theirs: np.ndarray | None) -> None:
     if name not in {"variant_id", "variant_position"} or own is None or theirs is None:
         return
-    unlike = np.argwhere(own.astype(str) != theirs.astype(str))
+    unlike = np.argwhere(own.astype(object) != theirs.astype(object))
     if len(unlike):
         rank, member = unlike[0]
         raise ValueError(
@@ -353,5 +353,5 @@ def _contigs(
         if ids is None and ds is not None and "contig_id" in ds.variables:
             ids = ds["contig_id"].values
         if ids is not None:
-            return np.asarray(ids).astype(str)[contig].astype(object)
+            return np.asarray(ids).astype(object).astype(str)[contig].astype(object)
     return contig.astype(str).astype(object)
