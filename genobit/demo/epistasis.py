@@ -104,7 +104,7 @@ def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
 
 def ranking(pairs: xr.Dataset) -> Table:
     """Write the best pairs as a table."""
-    names = pairs["variant_id"].values.astype(str)
+    names = pairs["variant_id"].values.astype(object)
     numbers = {
         "mutual information": [f"{value:.4f}" for value in pairs["mi"].values],
         "p": [f"{value:.1e}" for value in pairs["p"].values],
