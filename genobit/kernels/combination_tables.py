@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
 from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
 from genobit.kernels.gemm import products
@@ -189,62 +188,3 @@ def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.i
             out = np.empty(shape, np.int32)
         out[rows, columns] = counts
     return np.zeros(shape, np.int32) if out is None else out
-
-
-@njit
-def fill(
-    row: int,
-    counts: NDArray[np.int32],
-    row_counts: NDArray[np.int64],
-    column_counts: NDArray[np.int64],
-    size: int,
-    rows: Cells,
-    columns: Cells,
-    row_places: NDArray[np.int64],
-    column_places: NDArray[np.int64],
-    tables: NDArray[np.int32],
-) -> None:
-    """Tables (3^k, n) of first part ``row`` with all last parts, in one class.
-
-    The last member's genotype changes fastest.
-    """
-    every = column_places.shape[0] - 1
-    n = tables.shape[1]
-    others = columns.choices.shape[0]
-    for i in range(rows.choices.shape[0]):
-        choice = rows.choices[i]
-        line = rows.starts[i] + rows.strides[i] * row_places[choice, row]
-        for j in range(others):
-            target = tables[i * others + j]
-            if columns.choices[j] == 0:
-                target[:] = size if choice == 0 else np.int32(row_counts[line])
-                continue
-            start = columns.starts[j]
-            if columns.choices[j] == every:
-                if choice == 0:
-                    for k in range(n):
-                        target[k] = np.int32(column_counts[start + k])
-                else:
-                    source = counts[line, start : start + n]
-                    for k in range(n):
-                        target[k] = source[k]
-                continue
-            places = column_places[columns.choices[j]]
-            for k in range(n):
-                at = start + places[k]
-                target[k] = np.int32(column_counts[at]) if choice == 0 else counts[line, at]
-    _separate(tables)
-
-
-@njit
-def _separate(tables: NDArray[np.int32]) -> None:
-    """At least none, one and two copies -> exactly, along every member."""
-    step = 1
-    while step < tables.shape[0]:
-        for cell in range(0, tables.shape[0], 3 * step):
-            for k in range(cell, cell + step):
-                none, one, two = tables[k], tables[k + step], tables[k + 2 * step]
-                for b in range(none.shape[0]):
-                    none[b] -= one[b]
-                    one[b] -= two[b]
-        step *= 3

@@ -9,9 +9,11 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels import sparse_tables
 from genobit.kernels.best import keep, none_kept, trimmed
-from genobit.kernels.combination_tables import Block, Classes, block, fill
-from genobit.kernels.interaction_scores import CHI2, Rule, least_relative_chi2, score
-from genobit.kernels.table_scores import MARGIN, relative_chi2, x_log_x
+from genobit.kernels.combination_tables import Block, Classes, block
+from genobit.kernels.interaction_scores import CHI2, Rule, score
+from genobit.kernels.score_bounds import bound, count_classes, shares_of
+from genobit.kernels.table_chunks import Chunk, fill, room, share
+from genobit.kernels.table_scores import x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,6 +108,7 @@ def best_of_block(
     """Scores, numbers of first parts and of last parts, and how many came past the bound."""
     return _search(
         counted,
+        room(counted),
         first[:, -1].copy(),
         last[:, 0].copy(),
         top,
@@ -119,6 +122,7 @@ def best_of_block(
 @njit
 def _search(
     counted: Block,
+    chunk: Chunk,
     ends: NDArray[np.int64],
     starts: NDArray[np.int64],
     top: int,
@@ -127,46 +131,36 @@ def _search(
     logarithms: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
-    classes = len(counted.counts)
-    n = starts.shape[0]
-    cells = counted.rows.choices.shape[0] * counted.columns.choices.shape[0]
-    buffer = np.empty(classes * cells * n, np.int32)
-    bounds = np.empty(n, np.float32)
-    kept = none_kept(top, n)
-    samples = counted.sizes.sum()
+    classes, patterns, others, width = chunk.tables.shape
+    tables = chunk.tables.reshape((classes, patterns * others, width))
+    places = counted.column_places.astype(np.uint64)
+    bounds = np.empty(width, np.float32)
+    classed = shares_of(counted.sizes, width)
+    kept = none_kept(top, width)
     scored = 0
-    for i in range(ends.shape[0]):
-        # Last parts come with the latest first: those that begin too early are at the end.
-        stop = n
-        while stop and starts[stop - 1] <= ends[i]:
-            stop -= 1
-        tables = buffer[: classes * cells * stop].reshape((classes, cells, stop))
-        for c in range(classes):
-            fill(
-                i,
-                counted.counts[c],
-                counted.row_counts[c],
-                counted.column_counts[c],
-                counted.sizes[c],
-                counted.rows,
-                counted.columns,
-                counted.row_places,
-                counted.column_places,
-                tables[c],
-            )
-        relative_chi2(tables, bounds[:stop])
-        if allowed.size:
+    for start in range(0, starts.shape[0], width):
+        share(counted, places, start, chunk)
+        for i in range(ends.shape[0]):
+            # Last parts come with the latest first: those that begin too early are at the end.
+            stop = min(starts.shape[0] - start, width)
+            while stop and starts[start + stop - 1] <= ends[i]:
+                stop -= 1
+            if stop == 0:
+                continue
+            fill(i, counted, places, start, chunk)
+            if counted.rows.choices[0]:
+                # Calls are missing: tables have samples of their own.
+                count_classes(tables, classed)
+            limit = bound(tables, classed, rule, threshold, counted.sizes.sum(), bounds)
             for k in range(stop):
-                if not allowed[i, k]:
-                    bounds[k] = -np.inf
-        limit = np.float32(least_relative_chi2(rule.statistic, threshold, samples)) * MARGIN
-        for k in range(stop):
-            if starts[k] > ends[i] and bounds[k] >= limit:
-                scored += 1
-                found = score(tables, k, rule, threshold, logarithms)
-                if found >= threshold:
-                    kept = keep(kept, found, i, k)
-        kept, threshold = trimmed(kept, top, threshold, n)
+                if bounds[k] < limit or starts[start + k] <= ends[i]:
+                    continue
+                if allowed.size == 0 or allowed[i, start + k]:
+                    scored += 1
+                    found = score(tables, k, rule, threshold, logarithms)
+                    if found >= threshold:
+                        kept = keep(kept, found, i, start + k)
+            kept, threshold = trimmed(kept, top, threshold, width)
     return (
         kept.scores[: kept.held],
         kept.places[0, : kept.held],

@@ -33,19 +33,6 @@ class Rule(NamedTuple):
 
 
 @njit
-def least_relative_chi2(statistic: int, score: float, samples: int) -> float:
-    """The least 1 + chi2 / n that a combination with this score can have, of at most ``samples``.
-
-    MI <= ln(1 + chi2 / n), and the interaction's likelihood ratio is at most 2 n MI.
-    """
-    if statistic == CHI2:
-        return 1 + score / samples
-    if statistic == BOOST:
-        return np.exp(score / (2 * samples))
-    return np.exp(score)
-
-
-@njit
 def ranked(tables: NDArray[np.int32], k: int, n: int, rule: Rule) -> bool:
     """Whether table k of n samples has enough of them."""
     if n == 0 or n < rule.min_n:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CELLS = 2**18
-"""Most entries of a table buffer, classes x 3^k x last parts: it is gone through for each first
-part, and a second-level cache holds it."""
+"""Most entries of the tables of a first part with all last parts of a block, classes x 3^k x last
+parts."""
 COUNTS = 2**20
 """Most counts of a class in a block, about as many as a block of the product has."""
 LINES = 512

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.kernels import epistasis
-from genobit.kernels.combination_tables import block, by_class, fill
+from genobit.kernels.combination_tables import block, by_class
 from genobit.kernels.combinations import combinations, numbered
 from genobit.kernels.epistasis import search
 from genobit.kernels.interaction_scores import GAIN, Rule
 from genobit.kernels.rows import Rows
-from genobit.kernels.table_scores import mutual_information, relative_chi2, x_log_x
+from genobit.kernels.table_chunks import Chunk, fill, room, share
 from tests.reference import words_of
 
 SPLITS = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (1, 3)]
@@ -84,49 +84,39 @@ def test_numbered__is_exact_for_any_number(number: int, size: int) -> None:
     samples=st.sampled_from([1, 31, 63, 64, 65, 130]),
     missing=st.sampled_from([0.0, 0.1, 1.0]),
     classes=st.integers(1, 3),
+    wide=st.booleans(),
 )
 def test_tables__count_complete_cases_by_class(
-    split: tuple[int, int], seed: int, samples: int, missing: float, classes: int
+    split: tuple[int, int], seed: int, samples: int, missing: float, classes: int, wide: bool
 ) -> None:
     p, q = split
     dosage, group = cohort(seed, 8, samples, missing, classes)
     first, last = combinations(0, math.comb(4, p), p), combinations(0, math.comb(4, q), q) + 4
     counted = block(by_class(rows_of(dosage), group, classes), first, last)
-    found = np.empty((classes, 3 ** (p + q), len(last)), np.int32)
-    for i, start in enumerate(first.tolist()):
-        for c in range(classes):
-            fill(
-                i,
-                counted.counts[c],
-                counted.row_counts[c],
-                counted.column_counts[c],
-                counted.sizes[c],
-                counted.rows,
-                counted.columns,
-                counted.row_places,
-                counted.column_places,
-                found[c],
-            )
-        for j, end in enumerate(last.tolist()):
-            expected = table(dosage, group, (*start, *end), classes)
-            np.testing.assert_array_equal(found[:, :, j], expected)
+    chunk = room(counted)
+    assert chunk.tables.dtype == np.int16
+    if wide:
+        chunk = Chunk(*(part.astype(np.int32) for part in chunk))
+    width = chunk.tables.shape[-1]
+    places = counted.column_places.astype(np.uint64)
+    for begin in range(0, len(last), width):
+        share(counted, places, begin, chunk)
+        for i, start in enumerate(first.tolist()):
+            fill(i, counted, places, begin, chunk)
+            found = chunk.tables.reshape(classes, -1, width)
+            for j, end in enumerate(last[begin : begin + width].tolist()):
+                expected = table(dosage, group, (*start, *end), classes)
+                np.testing.assert_array_equal(found[:, :, j], expected)
 
 
-@given(seed=st.integers(0, 2**32), classes=st.integers(1, 3), most=st.sampled_from([1, 3, 50]))
-def test_scores__are_the_definition_and_below_their_bound(
-    seed: int, classes: int, most: int
-) -> None:
-    counts = np.random.default_rng(seed).integers(0, most + 1, (classes, 9, 6)).astype(np.int32)
-    bounds = np.empty(6, np.float32)
-    relative_chi2(counts, bounds)
-    logarithms = x_log_x(int(counts.sum()))
-    for k in range(6):
-        score, n = mutual_information(counts, k, logarithms)
-        assert n == counts[:, :, k].sum()
-        expected = information(counts[:, :, k])
-        np.testing.assert_allclose(score, expected, rtol=1e-12, atol=1e-13)
-        if n:
-            assert score <= math.log(float(bounds[k]) * (1 + 1e-5))
+def test_room__of_large_classes_is_of_32_bits() -> None:
+    dosage, group = cohort(1, 4, 2**15 + 1, 0.0, 1)
+    ends = combinations(0, 2, 1)
+    counted = block(by_class(rows_of(dosage), np.abs(group), 2), ends, ends + 2)
+    assert counted.sizes.max() < 2**15
+    assert room(counted).tables.dtype == np.int16
+    counted = block(by_class(rows_of(dosage), np.zeros_like(group), 1), ends, ends + 2)
+    assert room(counted).tables.dtype == np.int32
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -1,0 +1,224 @@
+"""Bounds in front of the scores of contingency tables: what a score is at most, in 32 bits.
+
+With n_xc samples of class c in genotype cell x, sums n_x and N_c, N in all, e = n_x N_c / N
+expected and r = n_xc / e, N MI is the sum over cells and classes of e (r ln r - r + 1), and
+
+    r ln r - r + 1 <= (r - 1)^2 (r + 2) / (4 r + 2)
+
+by the Pade approximant ln r <= (r - 1)(r + 5) / (4 r + 2) (Topsoe 2007, "Some bounds for the
+logarithmic function"). It holds below 1, too: approximant less logarithm is 0 at 1, and its
+derivative, 4 (r - 1)^3 / (r (4 r + 2)^2), has the sign of r - 1. Both sides agree up to the third
+power of r - 1 and at r = 0, so that of random combinations about one in 5,000 comes past, where
+MI <= ln(1 + chi2 / N) lets through a third of quadruples.
+
+All terms are positive, so that rounding changes their sum by less than as many units of the last
+place as there are terms, and 64 of the operations of each. What n_xc - e loses is at most 4 units
+of e; times 2 |n_xc - e| / e it is 8 of |n_xc - e|, whose sum is at most 2 N: 32 units of 1 are
+more. A unit is twice what an operation rounds by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.interaction_scores import BOOST, CHI2, Rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+UNIT = 2.0**-23
+"""Of the last place of 32 bits: twice what one operation rounds by."""
+TINY = np.float32(1e-30)
+"""Keeps empty cells from 0 / 0; nothing beside the denominator of any other."""
+MARGIN = np.float32(1 - 2e-5)
+"""Sums of chi2 of a few hundred terms of 32 bits are off by less."""
+
+
+class Classed(NamedTuple):
+    """How the samples of some tables are dealt to the classes."""
+
+    shares: NDArray[np.float32]
+    """N_c / N, (classes, n)."""
+    samples: NDArray[np.float32]
+    """N, (n,)."""
+
+
+@njit
+def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
+    """Of ``n`` tables where no call is missing."""
+    shares, samples = np.empty((sizes.shape[0], n), np.float32), np.empty(n, np.float32)
+    total = sizes.sum()
+    for c in range(sizes.shape[0]):
+        shares[c] = sizes[c] / max(total, 1)
+    samples[:] = total
+    return Classed(shares, samples)
+
+
+@njit
+def count_classes(tables: NDArray[Any], out: Classed) -> None:
+    """The same of the samples that tables (classes, cells, n) have."""
+    classes, cells, n = tables.shape
+    size, total = np.empty(n, np.int32), np.zeros(n, np.int32)
+    for c in range(classes):
+        size[:] = 0
+        for x in range(cells):
+            line = tables[c, x]
+            for k in range(n):
+                size[k] += line[k]
+        share = out.shares[c]
+        for k in range(n):
+            share[k] = np.float32(size[k])
+            total[k] += size[k]
+    for k in range(n):
+        out.samples[k] = np.float32(total[k])
+    for c in range(classes):
+        share = out.shares[c]
+        for k in range(n):
+            share[k] /= out.samples[k] + TINY
+
+
+@njit
+def bound(
+    tables: NDArray[Any],
+    classed: Classed,
+    rule: Rule,
+    threshold: float,
+    samples: int,
+    out: NDArray[np.float32],
+) -> np.float32:
+    """Bounds of tables (classes, cells, n) of at most ``samples``, and the least that will do.
+
+    Gain is at most the information, and the interaction's likelihood ratio at most 2 n MI.
+    """
+    if rule.statistic == CHI2:
+        relative_chi2(tables, out)
+        return np.float32(1 + threshold / samples) * MARGIN
+    most_information(tables, classed, out)
+    least = threshold / (2 * samples) if rule.statistic == BOOST else threshold
+    return np.float32(least_bound(least, tables.shape[0] * tables.shape[1]))
+
+
+@njit
+def least_bound(information: float, terms: int) -> float:
+    """The least that `most_information` of ``terms`` counts can be where there is so much."""
+    return (information - 32 * UNIT) / (1 + (terms + 64) * UNIT)
+
+
+@njit
+def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.float32]) -> None:
+    """Most mutual information of tables (classes, cells, n) in nats: out (n,)."""
+    classes, cells, _ = tables.shape
+    shares, samples = classed
+    out[:] = 0
+    if classes == 2:
+        left, right = shares[0], shares[1]
+        for x in range(cells):
+            _add_both(tables[0, x], tables[1, x], left, right, out)
+        for k in range(out.shape[0]):
+            out[k] /= np.float32(2) * (left[k] * right[k]) * samples[k] + TINY
+        return
+    total = np.empty(out.shape[0], np.float32)
+    for x in range(cells):
+        total[:] = 0
+        for c in range(classes):
+            line = tables[c, x]
+            for k in range(out.shape[0]):
+                total[k] += np.float32(line[k])
+        for c in range(classes):
+            _add(tables[c, x], total, shares[c], out)
+    for k in range(out.shape[0]):
+        out[k] /= samples[k] + TINY
+
+
+@njit
+def _add(
+    counts: NDArray[Any],
+    total: NDArray[np.float32],
+    share: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """e (r - 1)^2 (r + 2) / (4 r + 2) of a cell in a class."""
+    two, four = np.float32(2), np.float32(4)
+    for k in range(out.shape[0]):
+        count = np.float32(counts[k])
+        expected = total[k] * share[k]
+        away, twice = count - expected, two * expected
+        out[k] += (away * away) * (count + twice) / (expected * (four * count + twice) + TINY)
+
+
+@njit
+def _add_both(
+    cases: NDArray[Any],
+    controls: NDArray[Any],
+    left: NDArray[np.float32],
+    right: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """The same of a cell in both of two classes of shares f and g, times 2 f g.
+
+    With n = a + b, d = g a - f b, q = 2 a b + (g a + f b) n and m = f g n^2 both terms together are
+    d^2 (q + 5 m) / (n (2 q + m)): one division, not two.
+    """
+    two, five = np.float32(2), np.float32(5)
+    for k in range(out.shape[0]):
+        a, b = np.float32(cases[k]), np.float32(controls[k])
+        u, v = right[k] * a, left[k] * b
+        n, d = a + b, u - v
+        q = two * (a * b) + (u + v) * n
+        m = (left[k] * right[k]) * (n * n)
+        out[k] += (d * d) * (q + five * m) / (n * (two * q + m) + TINY)
+
+
+@njit
+def relative_chi2(tables: NDArray[Any], out: NDArray[np.float32]) -> None:
+    """tables (classes, cells, n) -> 1 + chi2 / N of each, in 32 bits."""
+    classes, cells, n = tables.shape
+    one = np.float32(1)
+    weights = np.empty((classes, n), np.float32)
+    sums = np.empty(n, np.int32)
+    for c in range(classes):
+        sums[:] = 0
+        for x in range(cells):
+            line = tables[c, x]
+            for k in range(n):
+                sums[k] += line[k]
+        for k in range(n):
+            weights[c, k] = one / max(np.float32(sums[k]), one)
+    out[:] = 0
+    if classes == 2:
+        _add_two(tables[0], tables[1], weights, out)
+        return
+    part, total = np.empty(n, np.float32), np.empty(n, np.float32)
+    for x in range(cells):
+        part[:] = 0
+        total[:] = 0
+        for c in range(classes):
+            line, weight = tables[c, x], weights[c]
+            for k in range(n):
+                count = np.float32(line[k])
+                total[k] += count
+                part[k] += count * count * weight[k]
+        for k in range(n):
+            out[k] += part[k] / max(total[k], one)
+
+
+@njit
+def _add_two(
+    first: NDArray[Any],
+    second: NDArray[Any],
+    weights: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """The same of two classes, a cell in one go: nothing goes through memory between them."""
+    one = np.float32(1)
+    left, right = weights[0], weights[1]
+    for x in range(first.shape[0]):
+        cases, controls = first[x], second[x]
+        for k in range(out.shape[0]):
+            a, b = np.float32(cases[k]), np.float32(controls[k])
+            out[k] += (a * a * left[k] + b * b * right[k]) / max(a + b, one)
