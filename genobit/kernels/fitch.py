@@ -18,14 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit._jit import njit
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS
+from genobit.kernels.state_planes import BLOCK_WORDS
 from genobit.simd import (
-    REGISTER_WORDS,
     andnot,
     load_register,
-    popcount,
     store_register,
-    sum_lanes,
     zero_register,
 )
 
@@ -78,36 +75,3 @@ def join(x: NDArray[np.uint64], i: int, j: int, k: int, states: int) -> Any:
         a, b = load_register(x, i + s), load_register(x, j + s)
         store_register(x, k + s, (a & b) | andnot(a | b, some))
     return some
-
-
-@njit
-def down_block(
-    planes: NDArray[np.uint64],
-    block: int,
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-    first: int,
-    states: int,
-) -> int:
-    """Sets of the inner nodes of a binary tree in one block, and patterns x nodes that changed."""
-    rows = planes.shape[1]
-    step = states * BLOCK_WORDS
-    flat = planes.reshape(-1)
-    origin = block * rows * step
-    counts = zero_register()
-    # All registers of a node before the next node: a join waits for the stores of the one before.
-    if states == 4:
-        for node in range(first, rows):
-            i = origin + members[starts[node]] * step
-            j = origin + members[starts[node] + 1] * step
-            k = origin + node * step
-            for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
-                counts = counts + popcount(join_four(flat, i + w, j + w, k + w))
-    else:
-        for node in range(first, rows):
-            i = origin + members[starts[node]] * step
-            j = origin + members[starts[node] + 1] * step
-            k = origin + node * step
-            for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
-                counts = counts + popcount(join(flat, i + w, j + w, k + w, states))
-    return (rows - first) * BLOCK - sum_lanes(counts)

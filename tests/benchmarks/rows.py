@@ -23,7 +23,7 @@ from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 from genobit.simd import host
 
-from . import components, epistasis, grm, kendall, limits, relatives
+from . import components, epistasis, fitch, grm, kendall, limits, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -305,6 +305,7 @@ ALL = (
     kendall.kendall,
     epistasis.epistasis,
     epistasis.epistasis_threads,
+    fitch.fitch,
     components.dequantisation,
     components.components,
     threads,

@@ -3,28 +3,46 @@
 import numpy as np
 import pytest
 
-from genobit.kernels import fitch
-from genobit.kernels.state_planes import state_planes, state_sets
-from genobit.kernels.topology import children
+from genobit._jit import njit
+from genobit.kernels.fitch import common, join, join_four
+from genobit.kernels.state_planes import BLOCK_WORDS, state_planes, state_sets
+from genobit.simd import REGISTER_WORDS, store_register
 from tests import reference
 
+PARENTS = np.array([2, 2, -1])
 
-@pytest.mark.parametrize("states", [1, 2, 3, 4, 5, 20, 64])
+
+@njit
+def _joined(planes, shared, seen, four):
+    """Planes (blocks, 3, states, 8): the third row from the others; where they share a state."""
+    states = planes.shape[2]
+    step = states * BLOCK_WORDS
+    flat = planes.reshape(-1)
+    for block in range(planes.shape[0]):
+        for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+            i = block * 3 * step + w
+            if four:
+                some = join_four(flat, i, i + step, i + 2 * step)
+            else:
+                some = join(flat, i, i + step, i + 2 * step, states)
+            store_register(shared, block * BLOCK_WORDS + w, some)
+            store_register(seen, block * BLOCK_WORDS + w, common(flat, i, flat, i + step, states))
+
+
+@pytest.mark.parametrize(
+    ("states", "four"), [(1, False), (2, False), (4, False), (4, True), (5, False), (64, False)]
+)
 @pytest.mark.parametrize("patterns", [1, 63, 512, 513, 1030])
-def test_the_down_pass_joins_sets(states, patterns):
+def test_two_rows_are_joined_as_sets_are(states, four, patterns):
     rng = np.random.default_rng(states * patterns)
-    rows = 7
-    sets = rng.integers(1, 2**64, (rows, patterns), np.uint64) >> np.uint64(64 - states)
+    sets = rng.integers(1, 2**64, (2, patterns), np.uint64) >> np.uint64(64 - states)
     sets[sets == 0] = 1
-    parents = np.array([7, 7, 8, 9, 9, 10, 11, 8, 10, 12, 11, 12, -1])
-    tree = children(parents)
     tips = state_planes(sets, states)
-    planes = np.zeros((tips.shape[0], parents.size, states, 8), np.uint64)
-    planes[:, :rows] = tips
-    changes = sum(
-        fitch.down_block(planes, block, tree.starts, tree.members, rows, states)
-        for block in range(planes.shape[0])
-    )
-    expected_sets, expected = reference.fitch(sets, parents)
-    np.testing.assert_array_equal(state_sets(planes, patterns), expected_sets)
-    assert changes == expected.sum()
+    planes = np.zeros((tips.shape[0], 3, states, 8), np.uint64)
+    planes[:, :2] = tips
+    shared, seen = np.zeros((2, tips.shape[0] * BLOCK_WORDS), np.uint64)
+    _joined(planes, shared, seen, four)
+    expected, changes = reference.fitch(sets, PARENTS)
+    np.testing.assert_array_equal(state_sets(planes, patterns), expected)
+    np.testing.assert_array_equal(reference.bits_of(shared[None], patterns)[0], changes == 0)
+    np.testing.assert_array_equal(seen, shared)
