@@ -185,8 +185,9 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         statistic
-            "r2" or "r" (squared or signed correlation), "D", or "dprime" (signed D'; these two
-            of haplotypes only).
+            "r2" or "r" (squared or signed correlation); of haplotypes "D" or "dprime" (signed
+            D'); of dosages "r2_em" or "dprime_em" (signed), r2 and D' of the haplotype
+            frequencies of largest likelihood (``plink --r2 dprime``, which prints no sign).
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
             default what the planes hold; dosages for genotypes that are not packed.
@@ -266,6 +267,7 @@ class GenobitDatasetAccessor(
         min_r2: float,
         window: int | str | None = None,
         phased: bool | None = None,
+        statistic: str = "r2",
     ) -> dd.DataFrame:
         """Pairs of variants in LD, as a long table made chunk by chunk.
 
@@ -277,18 +279,20 @@ class GenobitDatasetAccessor(
             Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
         phased
             As for `ld`.
+        statistic
+            The r2 that is meant: "r2", or "r2_em" of dosages.
 
         Returns
         -------
             Lazy dask DataFrame, a partition for each pair of chunks a window couples:
             ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
             ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
-            float32. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
+            float32, or ``r2_em``. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
 
         Raises
         ------
         ValueError
-            For ``min_r2`` outside [0, 1] or unsorted positions.
+            For ``min_r2`` outside [0, 1], another statistic, or unsorted positions.
 
         Examples
         --------
@@ -307,10 +311,13 @@ class GenobitDatasetAccessor(
         if not 0 <= min_r2 <= 1:
             msg = f"min_r2={min_r2!r} is outside [0, 1]"
             raise ValueError(msg)
+        if statistic not in {"r2", "r2_em"}:
+            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
+            raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
         keys, graph, example = ld.pair_tiles(
-            planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds)
+            planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds), statistic
         )
         parts = [Delayed(key, graph, layer=key[0]) for key in keys]
         return dd.from_delayed(parts, meta=example, verify_meta=False)

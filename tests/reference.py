@@ -86,6 +86,74 @@ def linkage(statistic: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> f
     return d / bound if bound > 0 else np.nan
 
 
+def known_haplotypes(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[int, int, int, int, int]:
+    """Haplotypes 11, 00, 10, 01 of two variants that dosages show, and double heterozygotes."""
+    k = {(1, 1): 0, (0, 0): 0, (1, 0): 0, (0, 1): 0}
+    both = 0
+    for a, b in zip(x.tolist(), y.tolist(), strict=True):
+        if isnan(a) or isnan(b):
+            continue
+        if a == 1 and b == 1:
+            both += 1
+            continue
+        # Of a homozygote either allele goes with each allele of the other variant.
+        first, second = (a / 2, a / 2) if a != 1 else (0, 1), (b / 2, b / 2) if b != 1 else (0, 1)
+        for pair in zip(first, second, strict=True):
+            k[pair] += 1
+    return k[1, 1], k[0, 0], k[1, 0], k[0, 1], both
+
+
+def haplotype_likelihood(
+    f: NDArray[np.float64], known: tuple[int, int, int, int, int]
+) -> NDArray[np.float64]:
+    """Log-likelihood where f of the double heterozygotes have both alleles on one haplotype."""
+    k11, k00, k10, k01, h = known
+    p11, p00, p10, p01 = k11 + f, k00 + f, k10 + h - f, k01 + h - f
+    total = np.zeros_like(f)
+    with np.errstate(divide="ignore"):
+        for count, p in (
+            (k11, p11),
+            (k00, p00),
+            (k10, p10),
+            (k01, p01),
+            (h, p11 * p00 + p10 * p01),
+        ):
+            if count:
+                total += count * np.log(p)
+    return total
+
+
+def coupled_double_heterozygotes(known: tuple[int, int, int, int, int]) -> float:
+    """Where the likelihood is largest, on grids each 100 times finer; of equal ones the largest."""
+    h = known[4]
+    grid = np.linspace(0.0, h, 20_001)
+    best = 0.0
+    for step in h / 20_000 / 100.0 ** np.arange(4):
+        found = haplotype_likelihood(grid, known)
+        best = float(grid[np.flatnonzero(found >= found.max() - 1e-11)[-1]])
+        grid = np.clip(np.linspace(best - 2 * step, best + 2 * step, 401), 0.0, h)
+    return best
+
+
+def linkage_from_haplotypes(
+    statistic: str, known: tuple[int, int, int, int, int], f: float
+) -> float:
+    """r2 or D' where f of the double heterozygotes have both alleles on one haplotype."""
+    k11, k00, k10, k01, h = known
+    n = k11 + k00 + k10 + k01 + 2 * h
+    if n == 0:
+        return np.nan
+    p, q, pq = (k11 + k10 + h) / n, (k11 + k01 + h) / n, (k11 + f) / n
+    if p in {0, 1} or q in {0, 1}:
+        return np.nan
+    d = pq - p * q
+    if statistic == "r2_em":
+        return d * d / (p * (1 - p) * q * (1 - q))
+    return d / (min(p * (1 - q), (1 - p) * q) if d >= 0 else min(p * q, (1 - p) * (1 - q)))
+
+
 def linkage_matrix(
     statistic: str, a: NDArray[np.float64], b: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:

@@ -8,9 +8,11 @@ Of two biallelic variants with allele frequencies P_i, P_j and haplotype frequen
                     else   min(P_i P_j, (1 - P_i)(1 - P_j))   (Lewontin 1964)
 
 From unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
-and what ``plink --r`` prints. All counts are of the calls present at both variants (pairwise
-complete). A variant with one allele among them has no r, r2 or D': NaN. The counts are popcounts
-of a matrix product of bit planes (Alachiotis, Popovici and Low 2016).
+and what ``plink --r`` prints. "r2_em" and "dprime_em" are r2 and D' of the haplotype frequencies
+of largest likelihood, which the EM algorithm finds from dosages (Excoffier and Slatkin 1995), and
+what ``plink --r2 dprime`` prints, D' there without its sign. All counts are of the calls present
+at both variants (pairwise complete). A variant with one allele among them has no r, r2 or D': NaN.
+The counts are popcounts of a matrix product of bit planes (Alachiotis, Popovici and Low 2016).
 """
 
 from __future__ import annotations
@@ -36,19 +38,22 @@ LONG_NAMES = {
     "r2": "squared correlation r²",
     "D": "linkage disequilibrium D",
     "dprime": "normalised linkage disequilibrium D′",
+    "r2_em": "squared correlation r² of EM haplotype frequencies",
+    "dprime_em": "normalised linkage disequilibrium D′ of EM haplotype frequencies",
 }
 NEED_HAPLOTYPES = ("D", "dprime")
+NEED_DOSAGES = ("r2_em", "dprime_em")
 Planes = Mapping[str, da.Array]
 """Plane name -> uint64 (variants, words), ``called`` only where calls can be missing."""
 
 
 def check_statistic(statistic: str, kind: str) -> None:
-    """Refuse a statistic that does not exist, or that dosages do not have.
+    """Refuse a statistic that does not exist, or that dosages or haplotypes do not have.
 
     Raises
     ------
     ValueError
-        For either.
+        For any of these.
     """
     if statistic not in LONG_NAMES:
         msg = f"statistic {statistic!r} is not one of {', '.join(LONG_NAMES)}"
@@ -56,7 +61,14 @@ def check_statistic(statistic: str, kind: str) -> None:
     if kind == "dosage" and statistic in NEED_HAPLOTYPES:
         msg = (
             f"statistic {statistic!r} needs haplotypes: pack phased calls with "
-            "ds.genobit.pack(phased=True); dosages have 'r' and 'r2'"
+            "ds.genobit.pack(phased=True); dosages have 'r' and 'r2', and 'r2_em' and 'dprime_em' "
+            "of haplotype frequencies that are estimated"
+        )
+        raise ValueError(msg)
+    if kind == "haplotype" and statistic in NEED_DOSAGES:
+        msg = (
+            f"statistic {statistic!r} estimates haplotypes from dosages, and these are haplotypes: "
+            f"take {statistic.removesuffix('_em')!r} of them, or their dosages with phased=False"
         )
         raise ValueError(msg)
 
@@ -79,7 +91,7 @@ def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None 
     layout
         Of both.
     statistic
-        "r", "r2", "D" or "dprime".
+        "r", "r2", "D", "dprime", "r2_em" or "dprime_em".
 
     Returns
     -------
@@ -143,20 +155,24 @@ def _pairs_tile(
     *,
     layout: Layout,
     minimum: float,
+    statistic: str,
 ) -> Any:
     import pandas as pd
 
     from genobit.kernels import ld
 
     other = None if b is None else as_rows(b, layout)
-    i, j, r = ld.pairs(as_rows(a, layout), other, last, shift, minimum)
+    i, j, found = ld.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
     columns: dict[str, Any] = {}
     for name, values in left.items():
         if name == "contig":
             columns[name] = values[i]
         else:
             columns[f"{name}_0"], columns[f"{name}_1"] = values[i], right[name][j]
-    columns["r"], columns["r2"] = r.astype(np.float32), (r * r).astype(np.float32)
+    if statistic == "r":
+        columns["r"], columns["r2"] = found.astype(np.float32), (found * found).astype(np.float32)
+    else:
+        columns[statistic] = found.astype(np.float32)
     return pd.DataFrame(columns)
 
 
@@ -166,6 +182,7 @@ def pair_tiles(
     last: NDArray[np.int64],
     minimum: float,
     labels: Mapping[str, NDArray[Any]],
+    statistic: str = "r2",
 ) -> tuple[list[Any], HighLevelGraph, Any]:
     """Tables of the pairs of variants in a window whose r2 is at least ``minimum``.
 
@@ -177,24 +194,26 @@ def pair_tiles(
         Smallest r2 of a pair that is kept, compared after rounding to float32.
     labels
         Columns that describe a variant, each (variants,).
+    statistic
+        "r2", which gives r too, or "r2_em".
 
     Returns
     -------
         Keys and graph of pandas DataFrames, one for each pair of chunks that a window couples,
         and an empty one that shows their columns.
     """
-    check_statistic("r2", layout.kind)
+    check_statistic(statistic, layout.kind)
 
     def label(rows: slice) -> dict[str, NDArray[Any]]:
         return {name: values[rows] for name, values in labels.items()}
 
-    function = partial(_pairs_tile, layout=layout, minimum=minimum)
+    # r2 is squared last, so that r keeps its sign.
+    taken = "r" if statistic == "r2" else statistic
+    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken)
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, label)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)
-    example = _pairs_tile(
-        empty, None, nothing, 0, label(slice(0)), label(slice(0)), layout=layout, minimum=minimum
-    )
+    example = function(empty, None, nothing, 0, label(slice(0)), label(slice(0)))
     return keys, graph, example
 
 

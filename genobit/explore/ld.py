@@ -44,7 +44,7 @@ class LDExplorer(Explorer):
     Attributes
     ----------
     statistic
-        "r2", "r", "D" or "dprime" for haplotypes; "r2" or "r" for dosages.
+        "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
     region
         (contig, from, to) in base pairs, both ends included.
     min_maf

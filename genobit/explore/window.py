@@ -13,7 +13,7 @@ from genobit.plots.style import number, scale_of
 
 from .region import Choice, Contig, Region, region_text
 
-STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r")}
+STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
 #: What a person can look at to begin with.
 FIRST_LOOK = 300
 #: Planes smaller than this are read once and kept: every zoom needs them again.

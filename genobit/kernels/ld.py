@@ -5,7 +5,9 @@ variants and, over those, the sums of x, y, x^2, y^2 and x y. A haplotype is x =
 g enters as x = g - 1, which no correlation sees and which makes the product ternary. Without
 missing calls the sums of x and x^2 belong to a row and the product is all that is computed; with
 them all six come from a product of stacked planes. Both ways end in the same arithmetic on the
-same integers, so a result does not depend on which way its tile took.
+same integers, so a result does not depend on which way its tile took. r2 and D' of the haplotype
+frequencies of dosages (`genobit.kernels.em_haplotypes`) come from the products of the planes of
+homozygotes, four without missing calls, nine with them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
+from genobit.kernels import em_haplotypes
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, products, stacked
 from genobit.kernels.rows import Planes, Rows
@@ -136,6 +139,11 @@ def _operand(rows: Rows) -> Planes:
     return rows.planes if rows.haplotypes else rows.ternary()
 
 
+def _homozygotes(rows: Rows) -> Planes:
+    """Planes of both homozygotes as one, interleaved row by row."""
+    return stacked(*rows.homozygotes())
+
+
 def _stacked(rows: Rows) -> Planes:
     """All planes that the six sums need as one, interleaved row by row."""
     planes = rows.planes if rows.haplotypes else rows.homozygotes()
@@ -156,13 +164,13 @@ def blocks(
 
     ``upper``, ``rows_of`` and ``columns`` are those of `gemm.products`, counted in variants.
     """
-    code = STATISTICS[statistic]
     other = a if b is None else b
-    if a.complete() and other.complete():
-        yield from _complete(code, a, b, dtype, upper, rows_of, columns)
+    complete = a.complete() and other.complete()
+    if complete and statistic in STATISTICS:
+        yield from _complete(STATISTICS[statistic], a, b, dtype, upper, rows_of, columns)
         return
-    group = 2 if a.haplotypes else 3
-    kernel = _haplotype_block if a.haplotypes else _dosage_block
+    group, kernel = _grouped(statistic, a, other, complete)
+    planes = _homozygotes if complete else _stacked
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
         top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
@@ -171,8 +179,8 @@ def blocks(
     out = np.empty(0, dtype)
     for block in products(
         "and",
-        _stacked(a),
-        None if b is None else _stacked(b),
+        planes(a),
+        None if b is None else planes(b),
         group=group,
         upper=upper,
         rows_of=None if rows_of is None else scaled,
@@ -181,8 +189,31 @@ def blocks(
         rows = slice(block.rows.start // group, block.rows.stop // group)
         cols = slice(block.columns.start // group, block.columns.stop // group)
         out, values = _view(out, (rows.stop - rows.start, cols.stop - cols.start), dtype)
-        kernel(block.counts, code, values)
+        kernel(block.counts, rows, cols, values)
         yield Values(rows, cols, values)
+
+
+def _grouped(
+    statistic: str, a: Rows, b: Rows, complete: bool
+) -> tuple[int, Callable[[NDArray[np.int32], slice, slice, Float], None]]:
+    """Planes that are stacked for a statistic, and what turns blocks of their counts into it."""
+    if statistic in STATISTICS:
+        code, function = STATISTICS[statistic], _haplotype_block if a.haplotypes else _dosage_block
+        return (2 if a.haplotypes else 3), lambda counts, _, __, out: function(counts, code, out)
+    em = em_haplotypes.STATISTICS[statistic]
+    if not complete:
+        return 3, lambda counts, _, __, out: em_haplotypes.missing_block(counts, em, out)
+    n, x, y = float(a.bits), homozygous(a), homozygous(b)
+
+    def block(counts: NDArray[np.int32], rows: slice, columns: slice, out: Float) -> None:
+        em_haplotypes.complete_block(counts, em, n, x[rows], y[columns], out)
+
+    return 2, block
+
+
+def homozygous(rows: Rows) -> NDArray[np.float64]:
+    """How many samples of each row have dosage 2 and 0: (rows, 2)."""
+    return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
 def _complete(
@@ -287,12 +318,13 @@ def _collect(
     last: NDArray[np.int64],
     shift: int,
     minimum: np.float32,
+    squared: bool,
     found: NDArray[np.int64],
-    r: NDArray[np.float64],
+    kept: NDArray[np.float64],
 ) -> int:
-    """Pairs i < shift + j, j <= last[i], of a block of r with float32(r^2) >= minimum.
+    """Pairs i < shift + j, j <= last[i], of a block whose value, or its square, is >= minimum.
 
-    Returns how many.
+    As float32. Returns how many.
     """
     k = 0
     for i in range(values.shape[0]):
@@ -300,28 +332,36 @@ def _collect(
         first = max(0, row + 1 - shift - left)
         for j in range(first, min(values.shape[1], last[row] + 1 - left)):
             value = values[i, j]
-            if np.float32(value * value) >= minimum:
+            if np.float32(value * value if squared else value) >= minimum:
                 found[0, k] = row
                 found[1, k] = left + j
-                r[k] = value
+                kept[k] = value
                 k += 1
     return k
 
 
 def pairs(
-    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, minimum: float
+    a: Rows,
+    b: Rows | None,
+    last: NDArray[np.int64],
+    shift: int,
+    minimum: float,
+    statistic: str = "r",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Pairs of row i of ``a`` with rows up to last[i] of ``b`` whose r2 is at least ``minimum``.
 
+    ``statistic`` is "r", whose square is compared, or "r2_em".
+
     Without ``b``, pairs within ``a``.
     Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a
-    later one count. Returns the rows of ``a``, those of ``b`` and r (float64), sorted by both.
+    later one count. Returns the rows of ``a``, those of ``b`` and the statistic (float64), sorted
+    by both.
     ``last`` never decreases.
     """
-    found, r = np.empty((2, 0), np.int64), np.empty(0)
-    parts = [(found, r)]
+    found, kept = np.empty((2, 0), np.int64), np.empty(0)
+    parts, least = [(found, kept)], np.float32(minimum)
     for rows, columns, values in blocks(
-        "r",
+        statistic,
         a,
         b,
         dtype=np.float64,
@@ -329,10 +369,11 @@ def pairs(
         rows_of=_band(last, shift),
         columns=_band_columns(last + shift),
     ):
-        if r.size < values.size:
-            found, r = np.empty((2, values.size), np.int64), np.empty(values.size)
-        k = _collect(values, rows.start, columns.start, last, shift, np.float32(minimum), found, r)
-        parts.append((found[:, :k].copy(), r[:k].copy()))
+        if kept.size < values.size:
+            found, kept = np.empty((2, values.size), np.int64), np.empty(values.size)
+        top, left = rows.start, columns.start
+        k = _collect(values, top, left, last, shift, least, statistic == "r", found, kept)
+        parts.append((found[:, :k].copy(), kept[:k].copy()))
     both = np.concatenate([part[0] for part in parts], axis=1)
     order = np.lexsort((both[1], both[0]))
     return both[0][order], both[1][order], np.concatenate([part[1] for part in parts])[order]

@@ -67,6 +67,8 @@ SCALES = {
     "r": Scale("r", "correlation r", (-1.0, 1.0), ORANGE_TO_PURPLE),
     "D": Scale("D", "disequilibrium D", (-0.25, 0.25), ORANGE_TO_PURPLE),
     "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), ORANGE_TO_PURPLE),
+    "r2_em": Scale("EM r²", "squared correlation r² (EM)", (0.0, 1.0), BLUES),
+    "dprime_em": Scale("EM D′", "normalised disequilibrium D′ (EM)", (-1.0, 1.0), ORANGE_TO_PURPLE),
 }
 
 
@@ -76,7 +78,7 @@ def scale_of(statistic: str) -> Scale:
     Parameters
     ----------
     statistic
-        "r2", "r", "D" or "dprime".
+        "r2", "r", "D", "dprime", "r2_em" or "dprime_em".
 
     Raises
     ------
