@@ -18,6 +18,7 @@ from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
 from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
+from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
@@ -39,6 +40,7 @@ class GenobitDatasetAccessor(
     CrossproductMethods,
     GenotypeCorrelations,
     GenotypePairs,
+    HaplotypeBlockMethods,
     InteractionMethods,
     RelationshipMethods,
     RelativesMethods,

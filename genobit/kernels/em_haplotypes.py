@@ -25,7 +25,9 @@ STATISTICS = {"r2_em": R2, "dprime_em": DPRIME}
 TIE = 1e-12
 """Log-likelihoods this near for each haplotype are equal: sums of a few terms lose 1e-15 of it."""
 STEPS = 30
-"""Most Newton steps. At a simple root two are enough; where three roots meet each gains a third."""
+"""Most Newton steps. At a simple root one or two; where three roots meet each gains a third."""
+NEAR = 1e-9
+"""A step this small, of h, is the last: at a simple root the next is of the square of it."""
 
 Counts = NDArray[np.int32]
 Haplotypes = tuple[float, float, float, float, float]
@@ -77,7 +79,7 @@ def _polished(f: float, k11: float, k00: float, k10: float, k01: float, h: float
         if slope <= 0:
             return f
         better = min(max(f - (f * q - (h - f) * p) / slope, 0.0), h)
-        if abs(better - f) <= 1e-15 * h:
+        if abs(better - f) <= NEAR * h:
             return better
         f = better
     return f
@@ -206,7 +208,7 @@ def complete_block(
     """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            out[i, j] = _statistic(code, *complete_pair(counts, i, j, n, x[i], y[j]))
+            out[i, j] = _statistic(code, *complete_pair(counts, i, j, n, x, y))
 
 
 @njit
@@ -219,8 +221,8 @@ def complete_pair(
         counts[2 * i, 2 * j + 1],
         counts[2 * i + 1, 2 * j],
         counts[2 * i + 1, 2 * j + 1],
-        (x[0], x[1]),
-        (y[0], y[1]),
+        (x[i, 0], x[i, 1]),
+        (y[j, 0], y[j, 1]),
         n,
     )
 

@@ -59,7 +59,7 @@ def test_status_counts_variants_pairs_and_monomorphic(bits):
 
 def test_dosages_have_no_dprime(genotypes):
     explorer = genotypes.genobit.pack(phased=False).genobit.explore.ld()
-    assert explorer.statistics == ("r2", "r")
+    assert explorer.statistics == ("r2", "r", "r2_em", "dprime_em")
     with pytest.raises(traitlets.TraitError, match="cannot be computed from dosages"):
         explorer.statistic = "dprime"
 
