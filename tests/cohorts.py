@@ -27,6 +27,23 @@ def random_calls(
     return calls
 
 
+def mosaic_calls(
+    seed: int, variants: int, samples: int, *, ancestors: int = 5, missing: float = 0.0
+) -> NDArray[np.int8]:
+    """Calls of haplotypes that copy a few ancestors, with places where many change to another."""
+    rng = np.random.default_rng(seed)
+    ancestral = rng.uniform(size=(ancestors, variants)) < 0.4
+    copied = rng.integers(0, ancestors, 2 * samples)
+    alleles = np.empty((variants, 2 * samples), np.int8)
+    for v in range(variants):
+        changes = rng.uniform(size=2 * samples) < (0.7 if rng.uniform() < 0.12 else 0.01)
+        copied[changes] = rng.integers(0, ancestors, changes.sum())
+        alleles[v] = ancestral[copied, v]
+    calls = alleles.reshape(variants, samples, 2)
+    calls[rng.uniform(size=(variants, samples)) < missing] = -1
+    return calls
+
+
 def cohort(
     calls: NDArray[np.integer],
     *,

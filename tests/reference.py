@@ -154,6 +154,68 @@ def linkage_from_haplotypes(
     return d / (min(p * (1 - q), (1 - p) * q) if d >= 0 else min(p * q, (1 - p) * (1 - q)))
 
 
+def dprime_interval(known: tuple[int, int, int, int, int]) -> tuple[int, int] | None:
+    """Ends of the interval of |D'| in hundredths, as Haploview has it; none of one allele."""
+    k11, k00, k10, k01, h = known
+    n = k11 + k00 + k10 + k01 + 2 * h
+    x, y = k11 + k10 + h, k11 + k01 + h
+    if x in {0, n} or y in {0, n}:
+        return None
+    if linkage_from_haplotypes("dprime_em", known, coupled_double_heterozygotes(known)) < 0:
+        k11, k00, k10, k01, y = k10, k01, k11, k00, n - y
+    p, q = x / n, y / n
+    p11 = p * q + np.arange(101) / 100 * min(p * (1 - q), (1 - p) * q)
+    shares = [np.maximum(s, 1e-10) for s in (p11, 1 - p - q + p11, p - p11, q - p11)]
+    logs = sum(k * np.log(s) for k, s in zip((k11, k00, k10, k01), shares, strict=True))
+    logs = logs + h * np.log(shares[0] * shares[1] + shares[2] * shares[3])
+    share = np.exp(logs - logs.max())
+    share /= share.sum()
+    low = int(np.flatnonzero(np.cumsum(share) > 0.05)[0]) - 1
+    high = 100 - int(np.flatnonzero(np.cumsum(share[::-1]) > 0.05)[0]) + 1
+    return low, min(high, 100)
+
+
+def may_be_a_block(
+    intervals: dict[tuple[int, int], tuple[int, int] | None],
+    position: NDArray[np.integer],
+    i: int,
+    j: int,
+) -> bool:
+    """Gabriel's criterion with Haploview's rules for few variants, pair by pair."""
+    size, span = j - i + 1, position[j] - position[i]
+    pairs = [intervals[a, b] for a in range(i, j) for b in range(a + 1, j + 1)]
+    high = [p is not None and p[1] >= 98 for p in pairs]
+    above = {
+        c: [p is not None and u and p[0] > c for p, u in zip(pairs, high, strict=True)]
+        for c in (50, 69, 70, 80)
+    }
+    ends = intervals[i, j]
+    if size == 2:
+        return all(above[80]) and bool(span <= 20_000)
+    if ends is None or ends[1] < 98 or ends[0] < 70:
+        return False
+    if size <= 4:
+        return all(above[50]) and bool(size == 4 or span <= 30_000)
+    strong, recombined = sum(above[70]), sum(p is not None and p[1] < 90 for p in pairs)
+    return strong + recombined >= 6 and strong > Fraction(95, 100) * (strong + recombined)
+
+
+def haplotype_blocks(
+    x: NDArray[np.float64], position: NDArray[np.integer], span: float
+) -> list[tuple[int, int]]:
+    """First and last variant of blocks of dosages (variants, samples) on one contig."""
+    n = len(x)
+    near = [(i, j) for i in range(n) for j in range(i + 1, n) if position[j] - position[i] <= span]
+    intervals = {(i, j): dprime_interval(known_haplotypes(x[i], x[j])) for i, j in near}
+    found = [pair for pair in near if may_be_a_block(intervals, position, *pair)]
+    found.sort(key=lambda pair: (position[pair[1]] - position[pair[0]], *pair), reverse=True)
+    blocks: list[tuple[int, int]] = []
+    for i, j in found:
+        if all(j < a or i > b for a, b in blocks):
+            blocks.append((i, j))
+    return sorted(blocks)
+
+
 def linkage_matrix(
     statistic: str, a: NDArray[np.float64], b: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:

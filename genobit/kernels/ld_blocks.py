@@ -35,6 +35,9 @@ FROM_98, FROM_90 = 97, 89
 """Those whose sum to 1 must be above 5 % for an upper end of at least 0.98, and 0.90."""
 VANISHING = 1e-10
 """Frequency of a haplotype that |D'| = 1 leaves none of, as in Haploview."""
+CLEARLY = -math.log(240)
+"""Log of the likelihood at 0.89 over the largest, below which the twelve from there on sum to less
+than 5 %: with one maximum they fall. True of most pairs that are far apart."""
 NEGLIGIBLE = -28.0
 """Log of the share of the largest likelihood below which the rest is not looked at: 7e-13."""
 SPANS = (20_000, 30_000)
@@ -51,7 +54,22 @@ class Candidates(NamedTuple):
 
 
 @njit
-def _log_likelihoods(
+def _log_likelihood(
+    g: int, known: tuple[float, float, float, float], h: float, x: float, y: float, bound: float
+) -> float:
+    """At |D'| = g / 100, where D >= 0, but for a constant."""
+    k11, k00, k10, k01 = known
+    n = k11 + k00 + k10 + k01 + 2 * h
+    p11 = (x * y + g * 0.01 * bound) / n
+    p10, p01, p00 = x - p11, y - p11, n - x - y + p11
+    if g == 100:
+        p10, p01 = max(p10, VANISHING * n), max(p01, VANISHING * n)
+    value = k11 * math.log(p11) + k00 * math.log(p00) + k10 * math.log(p10) + k01 * math.log(p01)
+    return value + (h * math.log(p11 * p00 + p10 * p01) if h > 0 else 0.0)
+
+
+@njit
+def _likelihoods(
     known: tuple[float, float, float, float],
     h: float,
     x: float,
@@ -60,27 +78,27 @@ def _log_likelihoods(
     centre: int,
     unimodal: bool,
     out: NDArray[np.float64],
-) -> None:
-    """out (101,): log-likelihood at each |D'| where D >= 0; -inf where it is negligible."""
-    k11, k00, k10, k01 = known
-    n = k11 + k00 + k10 + k01 + 2 * h
+) -> float:
+    """out (101,): likelihood at each |D'| over the largest; returns their sum.
+
+    Where it has one maximum, it is 0 from where it is negligible on.
+    """
     out[:] = -np.inf
     peak = -np.inf
     for way in (-1, 1):
         g = centre if way < 0 else centre + 1
         while 0 <= g <= 100:
-            p11 = (x * y + g * 0.01 * bound) / n
-            p10, p01, p00 = x - p11, y - p11, n - x - y + p11
-            if g == 100:
-                p10, p01 = max(p10, VANISHING * n), max(p01, VANISHING * n)
-            value = k11 * math.log(p11) + k00 * math.log(p00)
-            value += k10 * math.log(p10) + k01 * math.log(p01)
-            value += h * math.log(p11 * p00 + p10 * p01)
+            value = _log_likelihood(g, known, h, x, y, bound)
             out[g] = value
             peak = max(peak, value)
             if unimodal and value < peak + NEGLIGIBLE:
                 break
             g += way
+    total = 0.0
+    for g in range(101):
+        out[g] = math.exp(out[g] - peak) if out[g] > -np.inf else 0.0
+        total += out[g]
+    return total
 
 
 @njit
@@ -106,13 +124,14 @@ def kind_of_pair(
         # Counting the other allele of the second variant turns the sign.
         k11, k10, k00, k01, y, d = k10, k11, k01, k00, n - y, -d
     bound = min(x * (n - y), (n - x) * y)
-    centre = int(100 * d / bound + 0.5)
-    _log_likelihoods((k11, k00, k10, k01), h, x, y, bound, min(centre, 100), not two, likelihoods)
-    peak = likelihoods.max()
-    total = 0.0
-    for g in range(101):
-        likelihoods[g] = math.exp(likelihoods[g] - peak)
-        total += likelihoods[g]
+    known, centre = (k11, k00, k10, k01), min(int(100 * d / bound + 0.5), 100)
+    if not two and centre < FROM_90:
+        ratio = _log_likelihood(FROM_90, known, h, x, y, bound) - _log_likelihood(
+            centre, known, h, x, y, bound
+        )
+        if ratio < CLEARLY:
+            return RECOMBINED
+    total = _likelihoods(known, h, x, y, bound, centre, not two, likelihoods)
     if 20 * likelihoods[FROM_90:].sum() <= total:
         return RECOMBINED
     if 20 * likelihoods[FROM_98:].sum() <= total:
@@ -127,7 +146,7 @@ def kind_of_pair(
 def _may_be_a_block(
     i: int, j: int, kind: int, near: NDArray[np.int8], span: int, strong: int, recombined: int
 ) -> bool:
-    """Whether variants i .. j are a candidate; near[k, d] is the kind of the pair (k, k + d + 1)."""
+    """Whether variants i .. j are a candidate; near[k, d] is the kind of pair (k, k + d + 1)."""
     if j - i == 1:
         return kind == STRONGEST and span <= SPANS[0]
     if kind < EDGE:
