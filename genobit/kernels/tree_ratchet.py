@@ -1,0 +1,64 @@
+"""The parsimony ratchet (Nixon 1999, Cladistics 15: 407-414).
+
+A round doubles the weight of a random share of sites, swaps branches until the tree is shortest in
+its neighbourhood under those weights, and swaps back under the true ones. So a search leaves a
+local minimum for another that most of the data like as well. Rounds start from the last tree that
+was as short as the shortest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit._jit import njit
+from genobit.kernels.tree_pools import LENGTH, Pool, keep
+from genobit.kernels.tree_random import happens
+from genobit.kernels.tree_sites import weighted
+from genobit.kernels.tree_swaps import Work, swap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.kernels.tree_sites import Sites
+
+
+@njit
+def perturbed(
+    weights: NDArray[np.int64], share: float, stream: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Weights of patterns in which each site counts twice by a chance of ``share``."""
+    out = weights.copy()
+    for pattern in range(weights.size):
+        for _ in range(weights[pattern]):
+            if happens(stream, share):
+                out[pattern] += 1
+    return out
+
+
+@njit
+def ratchet_rounds(
+    back: NDArray[np.int64],
+    sites: Sites,
+    weights: NDArray[np.int64],
+    share: float,
+    moves: int,
+    lengths: NDArray[np.int64],
+    pool: Pool,
+    work: Work,
+    stream: NDArray[np.uint64],
+) -> None:
+    """Do a round for each of ``lengths``, which receive the shortest so far; move ``back`` along.
+
+    ``back`` is a tree of the pool, swapped to its end.
+    """
+    for number in range(lengths.size):
+        trial = back.copy()
+        other = weighted(sites, perturbed(weights, share, stream))
+        swap(trial, other, moves, work, stream)
+        length = swap(trial, sites, moves, work, stream)
+        if length <= pool.state[LENGTH]:
+            back[:] = trial
+        keep(trial, length, pool)
+        lengths[number] = pool.state[LENGTH]
