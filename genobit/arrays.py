@@ -14,10 +14,11 @@ import xarray as xr
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
 from genobit.phylogenetics import ArrayPhylogenetics
+from genobit.tree_search import ArrayTreeSearch
 
 
 @xr.register_dataarray_accessor("genobit")
-class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs, ArrayPhylogenetics):
+class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs, ArrayPhylogenetics, ArrayTreeSearch):
     """Analyses of a DataArray: of variables x observations, or of an alignment of taxa x sites."""
 
     def __init__(self, da: xr.DataArray) -> None:

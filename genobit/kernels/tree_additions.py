@@ -75,9 +75,7 @@ def best_branch(
 
 
 @njit
-def added_stepwise(
-    sites: Sites, closest: bool, stream: NDArray[np.uint64]
-) -> NDArray[np.int64]:
+def added_stepwise(sites: Sites, closest: bool, stream: NDArray[np.uint64]) -> NDArray[np.int64]:
     """A tree by stepwise addition: ``back``."""
     taxa = sites.taxa
     back = np.empty(halves_of(taxa), np.int64)
@@ -97,4 +95,3 @@ def added_stepwise(
         left[made + 1], left[chosen] = left[chosen], left[made + 1]
         add_tip(back, taxa, left[made + 1], made, where)
     return back
-

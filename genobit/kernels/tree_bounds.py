@@ -81,9 +81,9 @@ def later(patterns: Informative, sites: Sites) -> Later:
 
 
 @njit
-def new_states(sites: Sites, later: Later, seen: NDArray[np.uint64], tip: int) -> int:
+def new_states(sites: Sites, later: Later, seen: NDArray[np.uint64], tip: int) -> np.int64:
     """Weight of the states that neither the tips seen nor ``tip`` have."""
-    total, taxa = 0, sites.taxa
+    total, taxa = np.int64(0), sites.taxa
     for block in range(sites.states.size):
         start = sites.offsets[block]
         for plane in range(sites.states[block]):

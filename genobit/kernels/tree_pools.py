@@ -67,7 +67,7 @@ def mark_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
         g = around(h, taxa)
         pool.below[h] = pool.below[back[g]] ^ pool.below[back[around(g, taxa)]]
         total += mixed(pool.below[h])
-    return total if total else np.uint64(1)
+    return total or np.uint64(1)
 
 
 @njit

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from genobit.kernels.tree_sites import Sites
 
-NOWHERE = np.int64(2**62)
+NOWHERE = 2**62
 """More changes than any tree has."""
 FIRST = 2
 """The first branch of a list that is not the one which the cut leaves."""
@@ -63,9 +63,7 @@ def room_for_branches(sites: Sites) -> Branches:
 
 
 @njit
-def list_branches(
-    back: NDArray[np.int64], taxa: int, cut: int, radius: int, out: Branches
-) -> int:
+def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out: Branches) -> int:
     """Branches of what is left without the side of ``cut``, up to so many nodes away.
 
     ``cut`` is the half at the subtree's end of the branch that is cut; the node at the other end is
@@ -90,9 +88,7 @@ def list_branches(
 
 
 @njit
-def changes_here(
-    back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64], cut: int
-) -> int:
+def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64], cut: int) -> int:
     """What the side of ``cut`` adds where it is."""
     taxa, rows = sites.taxa, halves_of(sites.taxa)
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS

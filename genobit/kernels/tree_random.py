@@ -36,7 +36,7 @@ def next_word(stream: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit
-def below(stream: NDArray[np.uint64], count: int) -> int:
+def below(stream: NDArray[np.uint64], count: int) -> np.int64:
     """A whole number below ``count``, less than 2^32."""
     high = next_word(stream) >> np.uint64(32)
     return np.int64((high * np.uint64(count)) >> np.uint64(32))
@@ -45,7 +45,7 @@ def below(stream: NDArray[np.uint64], count: int) -> int:
 @njit
 def happens(stream: NDArray[np.uint64], share: float) -> bool:
     """Whether something of this probability happens."""
-    return np.float64(next_word(stream) >> np.uint64(11)) * 2.0**-53 < share
+    return float(next_word(stream) >> np.uint64(11)) * 2.0**-53 < share
 
 
 @njit

@@ -105,9 +105,7 @@ def swap(
 
 
 @njit
-def best_regraft(
-    back: NDArray[np.int64], sites: Sites, cut: int, radius: int, work: Work
-) -> Move:
+def best_regraft(back: NDArray[np.int64], sites: Sites, cut: int, radius: int, work: Work) -> Move:
     """The best place for the side of ``cut``, if it is better."""
     if back[cut] < sites.taxa:
         return Move(cut, 0, 0, 0)
@@ -117,7 +115,7 @@ def best_regraft(
     count = list_branches(back, sites.taxa, cut, radius, work.rest)
     if not count_changes(sites, work.views, cut, count, here, work.rest):
         return Move(cut, 0, 0, 0)
-    best = FIRST + np.argmin(work.rest.changes[FIRST:count])
+    best = FIRST + int(np.argmin(work.rest.changes[FIRST:count]))
     return Move(cut, best, 0, here - work.rest.changes[best])
 
 
@@ -139,7 +137,7 @@ def best_reconnection(back: NDArray[np.int64], sites: Sites, cut: int, work: Wor
         if row == 1:
             continue
         if count_pairs(sites, row, rest, here - best.saved, work):
-            k = np.argmin(work.rest.changes[:rest])
+            k = int(np.argmin(work.rest.changes[:rest]))
             best = Move(cut, k, row, here - work.rest.changes[k])
     return best
 
@@ -214,4 +212,3 @@ def make(back: NDArray[np.int64], taxa: int, move: Move, work: Work) -> None:
         regraft(back, taxa, move.cut, work.rest.far[move.rest])
     if move.part > 0:
         regraft(back, taxa, back[move.cut], work.part.far[move.part])
-

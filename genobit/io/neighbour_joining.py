@@ -1,0 +1,80 @@
+"""Neighbour-joining trees of alignments (Saitou and Nei 1987), by DendroPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.io._dendropy import dendropy
+from genobit.io.trees import read_trees
+from genobit.kernels import gemm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def distances(sets: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Shares of sites at which taxa differ, of those where both have one state, (taxa, taxa).
+
+    Pairs without such a site are at the largest distance of all.
+
+    Parameters
+    ----------
+    sets
+        State sets (taxa, sites).
+
+    Examples
+    --------
+    >>> distances(np.array([[1, 1, 2, 15], [1, 2, 2, 1]], "u8")).round(3).tolist()
+    [[0.0, 0.333], [0.333, 0.0]]
+    """
+    alone = np.bitwise_count(sets) == 1
+    used = np.flatnonzero(np.bincount(np.log2(sets[alone]).astype(np.int64), minlength=64))
+    planes = [_packed(sets == np.uint64(1) << np.uint64(state)) for state in used]
+    same = _counts(np.concatenate(planes, axis=1)) if planes else np.zeros((len(sets),) * 2)
+    both = _counts(_packed(alone))
+    with np.errstate(invalid="ignore"):
+        found = 1 - same / both
+    found[np.isnan(found)] = np.nanmax(found, initial=0.0, where=~np.isnan(found)) or 1.0
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def _packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Bits in words, (rows, words), padded with zeros."""
+    rows, bits = flags.shape
+    padded = np.zeros((rows, -(-bits // 64) * 64), np.bool_)
+    padded[:, :bits] = flags
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    out = np.empty((len(words), len(words)))
+    for block in gemm.products("and", (words,)):
+        out[block.rows, block.columns] = block.counts
+    return out
+
+
+def neighbour_joining(sets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Parents of the neighbour-joining tree of state sets (taxa, sites).
+
+    Raises
+    ------
+    ImportError
+        If DendroPy is not installed.
+
+    Examples
+    --------
+    >>> sets = np.array([[1, 1, 1, 1], [1, 1, 2, 1], [2, 2, 1, 1], [2, 2, 1, 2]], "u8")
+    >>> neighbour_joining(sets).tolist()
+    [4, 4, 5, 5, 5, -1]
+    """
+    library = dendropy()
+    names = [f"t{taxon}" for taxon in range(len(sets))]
+    space = library.TaxonNamespace(names)
+    values = distances(sets).tolist()
+    matrix = library.PhylogeneticDistanceMatrix()
+    table = {a: dict(zip(space, row, strict=True)) for a, row in zip(space, values, strict=True)}
+    matrix.compile_from_dict(table, taxon_namespace=space)
+    return read_trees(matrix.nj_tree(), names).trees[0].parents

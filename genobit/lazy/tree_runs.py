@@ -1,0 +1,148 @@
+"""Runs of searches of trees: chains of steps on the scheduler of dask that is active.
+
+All chains that are not at their end do a step at a time, side by side. What each left last is kept
+in memory and, with a checkpoint, in a file of its own, replaced as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from dask.base import compute
+from dask.callbacks import Callback
+from dask.delayed import delayed
+
+from genobit.lazy.checkpoints import Checkpoint, digest
+from genobit.lazy.tree_steps import Plan, State, step
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from tqdm import tqdm
+
+
+def question(plan: Plan) -> dict[str, Any]:
+    """What is asked, for a checkpoint to tell it from other questions."""
+    from importlib.metadata import version
+
+    start = plan.start if isinstance(plan.start, str) else digest([plan.start])
+    asked = plan._asdict()
+    del asked["patterns"], asked["weights"]
+    patterns = digest([plan.patterns.sets, plan.patterns.of_site, plan.weights])
+    return {"genobit": version("genobit"), **asked, "start": start, "patterns": patterns}
+
+
+class Run:
+    """One run: what each chain left last."""
+
+    def __init__(self, plan: Plan, checkpoint: Checkpoint | None, *, progress: bool) -> None:
+        self.plan = plan
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.states: dict[int, State] = {}
+        self.partial = False
+
+    def to_the_end(self) -> None:
+        """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``."""
+        from tqdm import tqdm
+
+        if self.checkpoint is not None:
+            self.states = {n: self.checkpoint.read(n) for n in self.checkpoint.units()}
+        with tqdm(
+            total=self.plan.chains,
+            initial=round(self._done(), 3),
+            desc="trees",
+            bar_format="{l_bar}{bar}| {n:.2f}/{total} searches [{elapsed}<{remaining}]{postfix}",
+            disable=not self.progress,
+        ) as bar:
+            try:
+                while left := self._left():
+                    self._wave(left, bar)
+            except KeyboardInterrupt:
+                if not any(chain < self.plan.replicates for chain in self.states):
+                    raise
+                self.partial = True
+
+    def _done(self) -> float:
+        return sum(float(state["done"]) for state in self.states.values())
+
+    def _left(self) -> list[int]:
+        return [
+            chain
+            for chain in range(self.plan.chains)
+            if chain not in self.states or self.states[chain]["done"] < 1
+        ]
+
+    def _wave(self, left: list[int], bar: tqdm[Any]) -> None:
+        """Do a step of each of these chains; what is done is kept even if the rest fails."""
+        name = f"genobit-trees-{uuid4().hex}"
+        plan = delayed(self.plan, pure=False, traverse=False)
+        task = delayed(step, pure=False, traverse=False)
+        keys = {f"{name}-{chain}": chain for chain in left}
+        tasks = [
+            task(plan, chain, self.states.get(chain), dask_key_name=key)
+            for key, chain in keys.items()
+        ]
+        fresh: set[int] = set()
+
+        def note(key: Any, result: Any, *_: Any) -> None:
+            if key in keys:
+                fresh.add(keys[key])
+                self._add(keys[key], result, bar)
+
+        # Local schedulers tell of each step, others when all are done.
+        with Callback(posttask=note):
+            results = compute(*tasks)
+        for chain, state in zip(left, results, strict=True):
+            if chain not in fresh:
+                self._add(chain, state, bar)
+
+    def _add(self, chain: int, state: State, bar: tqdm[Any]) -> None:
+        self.states[chain] = state
+        if self.checkpoint is not None:
+            self.checkpoint.write(chain, state)
+        bar.update(round(self._done() - bar.n, 6))
+        lengths = [int(s["lengths"][-1]) for s in self.states.values() if "lengths" in s]
+        if lengths:
+            bar.set_postfix(shortest=min(lengths) + self.plan.patterns.constant)
+
+
+def run(
+    plan: Plan,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    about: Mapping[str, Any] | None = None,
+    progress: bool = False,
+) -> Run:
+    """Search, on the scheduler of dask that is active.
+
+    Parameters
+    ----------
+    plan
+        What to search.
+    checkpoint
+        A folder where each chain is kept after each step, and taken up from.
+    about
+        What else tells this question from others.
+    progress
+        Whether to show a bar on standard error.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds another run, something else or a damaged file.
+    RuntimeError
+        If another run is at work in the folder.
+    KeyboardInterrupt
+        If it is stopped before any tree is found.
+    """
+    if checkpoint is None:
+        found = Run(plan, None, progress=progress)
+        found.to_the_end()
+        return found
+    with Checkpoint(checkpoint, {**(about or {}), **question(plan)}) as kept:
+        found = Run(plan, kept, progress=progress)
+        found.to_the_end()
+    return found

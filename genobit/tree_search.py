@@ -1,0 +1,252 @@
+"""``DataArray.genobit.parsimony_search``: the shortest trees of an alignment, with labels.
+
+A part of the accessor of DataArrays. May import: `phylogenetics` and what is below. The searches
+are in `genobit.lazy.tree_steps`, what is made of them in `genobit.analyses.tree_search`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.phylogenetics import TAXA, TREES, alignment_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.analyses.tree_search import Found
+    from genobit.lazy.tree_steps import Plan
+    from genobit.phylogenetics import Alignment
+
+METHODS = ("ratchet", "branch_and_bound", "tbr", "spr", "nni", "stepwise")
+ADDITIONS = {"stepwise": "random", "closest": "closest"}
+SHARE = 0.25
+"""Sites of double weight in a round of the ratchet."""
+FEWEST_TAXA = 3
+
+
+class ArrayTreeSearch:
+    """The method of ``DataArray.genobit`` that searches trees."""
+
+    _da: xr.DataArray
+
+    def parsimony_search(
+        self,
+        method: str = "ratchet",
+        *,
+        seed: int = 0,
+        start: Any = "stepwise",
+        replicates: int = 1,
+        iterations: int = 100,
+        patience: int = 10,
+        max_trees: int = 100,
+        bootstrap: int = 0,
+        gap: str = "missing",
+        weights: ArrayLike | None = None,
+        outgroup: str | Sequence[str] | None = None,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> xr.Dataset:
+        """Search the trees with the fewest changes.
+
+        Parameters
+        ----------
+        method
+            "ratchet": branch swapping with some sites reweighted in turn (Nixon 1999), which leaves
+            local minima. "branch_and_bound": proves the minimum and finds all trees that have it,
+            for up to about 15 taxa. "tbr", "spr", "nni": branch swapping alone, from wide to
+            narrow. "stepwise": the starting trees as they are.
+        seed
+            What random numbers come from. Results depend on nothing else.
+        start
+            "stepwise": taxa added in random order, each where it adds least. "closest": each time
+            the taxon that adds least. "neighbour_joining". Or a tree, as `parsimony` takes it.
+        replicates
+            Searches from that many starting trees; dask runs them side by side.
+        iterations, patience
+            Rounds of the ratchet: so many at least, and on until so many in a row found nothing
+            shorter.
+        max_trees
+            Most equally short trees to keep.
+        bootstrap
+            How many times to resample the sites, for the support of branches.
+        gap, weights
+            As for `parsimony`.
+        outgroup
+            A taxon or several, at the root of the trees that are written.
+        progress
+            Show a bar.
+        checkpoint
+            A folder that keeps what is done: the same call goes on from there.
+
+        Returns
+        -------
+            ``tree`` (trees): Newick of the shortest trees, without a root where there is no
+            outgroup; ``length`` (trees); ``trace`` (iteration): the shortest length so far, of the
+            starting trees, of these swapped, and of each round. With ``bootstrap`` also ``support``
+            (trees, splits), percent, of inner branches, and ``split`` (trees, splits, taxa), their
+            side without the first taxon; labels of inner nodes in ``tree`` say the same.
+            ``attrs["proven"]``: no tree is shorter. ``attrs["all_found"]``: there was room for all
+            equally short trees that the search came upon (with ``proven``: these are all).
+            ``attrs["partial"]``: it was stopped by Ctrl-C, and this is the best so far.
+
+        Raises
+        ------
+        ValueError
+            For an alignment, tree or weights that do not fit, fewer than three taxa, numbers out of
+            range, and a branch and bound of more than about an hour, with an estimate, unless there
+            is a bar to watch.
+        ImportError
+            For "neighbour_joining" and trees as text when DendroPy is not installed.
+
+        Notes
+        -----
+        Trees are binary, and different when they part the taxa differently: branches without a
+        change are not collapsed, so a node that the data leave open counts once for each of its
+        resolutions. Equally short trees are looked for by swapping (TBR for the ratchet) from those
+        found; only "branch_and_bound" is sure to find all.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AACCA"), list("AACGA"), list("GATCC"), list("GCTGC")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))
+        >>> best = aln.genobit.parsimony_search("branch_and_bound")
+        >>> best.tree.values.tolist(), best.length.values.tolist(), best.attrs["proven"]
+        (['(a,b,(c,d));'], [6], True)
+        """
+        from genobit.analyses import tree_search
+        from genobit.lazy.tree_runs import run
+
+        found = alignment_of(self._da, gap)
+        roots = _positions(outgroup, found.taxa)
+        plan = _planned(
+            found, weights, start, method, seed, replicates, iterations, patience, max_trees,
+            bootstrap,
+        )  # fmt: skip
+        if method == "branch_and_bound" and not progress and checkpoint is None:
+            tree_search.check_feasible(plan, _first_length(plan))
+        done = run(plan, checkpoint=checkpoint, about={"taxa": found.taxa}, progress=progress)
+        about = {"method": method, "seed": seed, **found.attrs}
+        return _labelled(tree_search.gathered(plan, done), plan, found.taxa, roots, about)
+
+
+def _planned(
+    found: Alignment,
+    weights: ArrayLike | None,
+    start: Any,
+    method: str,
+    seed: int,
+    replicates: int,
+    iterations: int,
+    patience: int,
+    max_trees: int,
+    bootstrap: int,
+) -> Plan:
+    """Check what is asked for."""
+    from genobit.analyses.parsimony import whole_weights
+    from genobit.kernels.tree_patterns import informative
+    from genobit.lazy.tree_steps import Plan
+
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is none of {', '.join(METHODS)}")
+    if len(found.taxa) < FEWEST_TAXA:
+        raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs three at least")
+    least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
+    given = {"replicates": replicates, "max_trees": max_trees, "iterations": iterations}
+    given |= {"patience": patience, "bootstrap": bootstrap, "seed": seed}
+    for name, value in given.items():
+        if int(value) != value or value < least.get(name, 0):
+            msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
+            raise ValueError(msg)
+    sets = found.characters.sets
+    number = sets.shape[1]
+    each = np.ones(number, np.int64) if weights is None else whole_weights(weights, number)
+    if not each.any():
+        raise ValueError("weights= are all 0: no site is left to search with")
+    return Plan(
+        informative(sets, each), each, method, _start(start, found), int(seed),
+        1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),
+        SHARE, int(max_trees), int(bootstrap),
+    )  # fmt: skip
+
+
+def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
+    from genobit.kernels.tree_halves import halves_from_parents
+
+    if start is None:
+        start = "stepwise"
+    if isinstance(start, str) and start in ADDITIONS:
+        return ADDITIONS[start]
+    if isinstance(start, str) and start == "neighbour_joining":
+        from genobit.io.neighbour_joining import neighbour_joining
+
+        return halves_from_parents(neighbour_joining(found.characters.sets), len(found.taxa))
+    from genobit.io.trees import read_trees
+
+    trees = read_trees(start, found.taxa).trees
+    if len(trees) != 1:
+        raise ValueError(f"start= has {len(trees)} trees: give one")
+    return halves_from_parents(trees[0].parents, len(found.taxa))
+
+
+def _positions(outgroup: str | Sequence[str] | None, taxa: list[str]) -> list[int]:
+    names = [outgroup] if isinstance(outgroup, str) else list(outgroup or ())
+    for name in names:
+        if str(name) not in taxa:
+            msg = f"outgroup={name!r} is no taxon of the alignment, which has {', '.join(taxa[:9])}"
+            raise ValueError(msg + (", .." if len(taxa) > 9 else ""))
+    return [taxa.index(str(name)) for name in names]
+
+
+def _first_length(plan: Plan) -> int:
+    """Length of a tree that a short search finds, to estimate a branch and bound by."""
+    from genobit.lazy.tree_steps import step
+
+    begun = step(plan._replace(method="ratchet", bootstrap=0, iterations=10), 0, None)
+    return int(begun["lengths"][-1]) + plan.patterns.constant
+
+
+def _labelled(
+    found: Found, plan: Plan, taxa: list[str], roots: list[int], about: dict[str, Any]
+) -> xr.Dataset:
+    from genobit.analyses.tree_search import drawn, splits_of, support_of
+    from genobit.io.trees import newick
+
+    support, members = support_of(found, len(taxa))
+    texts = []
+    for number, back in enumerate(found.trees):
+        parents, nodes = drawn(back, len(taxa), roots)
+        labels = [""] * parents.size
+        if plan.bootstrap:
+            percents = dict(zip(sorted(splits_of(back, len(taxa))), support[number], strict=True))
+            for split, node in nodes.items():
+                labels[node] = f"{percents[split]:.4g}" if split in percents else ""
+        texts.append(newick(parents, taxa, labels))
+    lengths = np.full(len(texts), found.length, np.int64)
+    changes = {"long_name": "length", "units": "changes"}
+    variables: dict[str, Any] = {
+        "tree": (TREES, np.array(texts), {"long_name": "tree, Newick"}),
+        "length": (TREES, lengths, changes),
+        "trace": ("iteration", found.trace, {**changes, "long_name": "shortest length so far"}),
+    }
+    if plan.bootstrap:
+        percent = {"long_name": "resamples with a branch", "units": "percent"}
+        variables["support"] = ((TREES, "splits"), support, percent)
+        sides = {"long_name": "side of a branch without the first taxon"}
+        variables["split"] = ((TREES, "splits", TAXA), members, sides)
+    attrs = {
+        **about,
+        "taxa": taxa,
+        "proven": found.proven,
+        "all_found": found.complete,
+        "partial": found.partial,
+        "bootstrap": len(found.resamples),
+    }
+    coords = {TAXA: taxa} if plan.bootstrap else {}
+    return xr.Dataset(variables, coords, attrs)
