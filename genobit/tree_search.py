@@ -167,8 +167,6 @@ def _planned(
     sets = found.characters.sets
     number = sets.shape[1]
     each = np.ones(number, np.int64) if weights is None else whole_weights(weights, number)
-    if not each.any():
-        raise ValueError("weights= are all 0: no site is left to search with")
     return Plan(
         informative(sets, each), each, method, _start(start, found), int(seed),
         1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),

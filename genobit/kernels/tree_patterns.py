@@ -4,8 +4,8 @@ Three rules keep the differences of lengths between trees (unordered states, Fit
 
 - a state whose taxa all may have another state, too, can be that other state everywhere, so it is
   dropped: with it go the states that only ambiguity codes have;
-- a state of one taxon alone is one change on every tree, and its taxon then says nothing more: the
-  change goes to the constant, the taxon becomes missing;
+- a state of one taxon alone, but for missing ones, is one change on every tree, and its taxon then
+  says nothing more: the change goes to the constant, the taxon becomes missing;
 - a pattern that is left with one state is the same on every tree.
 
 States are then numbered anew in each pattern. Three quarters of the informative patterns of
@@ -123,11 +123,13 @@ def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.ui
             continue
         number, where = 0, 0
         for taxon in range(column.size):
-            if column[taxon] & bit:
+            # A missing taxon follows its neighbours.
+            if column[taxon] & bit and column[taxon] != every:
                 number += 1
                 where = taxon
         if number == 1:
             every &= ~bit
+            column &= every
             column[where] = every
             return every, True
     return every, False
