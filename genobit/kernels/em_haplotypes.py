@@ -200,14 +200,16 @@ def complete_block(
     n: float,
     x: NDArray[np.float64],
     y: NDArray[np.float64],
+    diagonal: int,
     out: NDArray[np.floating],
 ) -> None:
     """counts (2 rows, 2 columns) of planes hom_alt and hom_ref, interleaved; out (rows, columns).
 
-    X (rows, 2) and y (columns, 2) are how many are set in these planes of each.
+    X (rows, 2) and y (columns, 2) are how many are set in these planes of each. Columns before
+    i + diagonal of row i are left as they are: counts below it are none, and slow to solve.
     """
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
+        for j in range(max(0, i + diagonal), out.shape[1]):
             out[i, j] = _statistic(code, *complete_pair(counts, i, j, n, x, y))
 
 
@@ -228,13 +230,13 @@ def complete_pair(
 
 
 @njit
-def missing_block(counts: Counts, code: int, out: NDArray[np.floating]) -> None:
+def missing_block(counts: Counts, code: int, diagonal: int, out: NDArray[np.floating]) -> None:
     """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved.
 
-    Out (rows, columns).
+    Out (rows, columns), ``diagonal`` as for `complete_block`.
     """
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
+        for j in range(max(0, i + diagonal), out.shape[1]):
             out[i, j] = _statistic(code, *missing_pair(counts, i, j))
 
 

@@ -169,7 +169,7 @@ def blocks(
     if complete and statistic in STATISTICS:
         yield from _complete(STATISTICS[statistic], a, b, dtype, upper, rows_of, columns)
         return
-    group, kernel = _grouped(statistic, a, other, complete)
+    group, kernel = _grouped(statistic, a, other, complete, upper)
     planes = _homozygotes if complete else _stacked
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
@@ -194,21 +194,23 @@ def blocks(
 
 
 def _grouped(
-    statistic: str, a: Rows, b: Rows, complete: bool
+    statistic: str, a: Rows, b: Rows, complete: bool, upper: bool
 ) -> tuple[int, Callable[[NDArray[np.int32], slice, slice, Float], None]]:
     """Planes that are stacked for a statistic, and what turns blocks of their counts into it."""
     if statistic in STATISTICS:
         code, function = STATISTICS[statistic], _haplotype_block if a.haplotypes else _dosage_block
         return (2 if a.haplotypes else 3), lambda counts, _, __, out: function(counts, code, out)
-    em = em_haplotypes.STATISTICS[statistic]
-    if not complete:
-        return 3, lambda counts, _, __, out: em_haplotypes.missing_block(counts, em, out)
-    n, x, y = float(a.bits), homozygous(a), homozygous(b)
+    em, n = em_haplotypes.STATISTICS[statistic], float(a.bits)
+    x, y = (homozygous(a), homozygous(b)) if complete else (None, None)
 
     def block(counts: NDArray[np.int32], rows: slice, columns: slice, out: Float) -> None:
-        em_haplotypes.complete_block(counts, em, n, x[rows], y[columns], out)
+        diagonal = rows.start - columns.start if upper else -out.shape[0]
+        if x is None or y is None:
+            em_haplotypes.missing_block(counts, em, diagonal, out)
+        else:
+            em_haplotypes.complete_block(counts, em, n, x[rows], y[columns], diagonal, out)
 
-    return 2, block
+    return (2 if complete else 3), block
 
 
 def homozygous(rows: Rows) -> NDArray[np.float64]:
