@@ -23,7 +23,7 @@ from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 from genobit.simd import host
 
-from . import components, epistasis, fitch, grm, kendall, limits, relatives
+from . import components, epistasis, fitch, grm, kendall, limits, parsimony_search, relatives
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -306,6 +306,7 @@ ALL = (
     epistasis.epistasis,
     epistasis.epistasis_threads,
     fitch.fitch,
+    parsimony_search.searches,
     components.dequantisation,
     components.components,
     threads,
