@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .grm import GRMExplorer
     from .kendall import KendallExplorer
     from .ld import LDExplorer
+    from .parsimony import ParsimonyExplorer
 
 
 class Explore:
@@ -127,7 +128,7 @@ class ExploreArray:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .kendall()"
+        return "genobit explorers: .kendall(), .parsimony(trees) for an alignment"
 
     def kendall(
         self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
@@ -150,3 +151,23 @@ class ExploreArray:
         from .kendall import KendallExplorer
 
         return KendallExplorer(self._da, pairs, dim, **initial)
+
+    def parsimony(self, trees: Any = None, **initial: Any) -> ParsimonyExplorer:
+        """Explore trees of an alignment: the changes of each branch and of each site.
+
+        Parameters
+        ----------
+        trees
+            Trees as `.genobit.parsimony()` takes them, or the result of
+            `.genobit.parsimony_search()`. By default alignments of up to 60 taxa are searched, and
+            for others a button does so.
+        **initial
+            Traits of `ParsimonyExplorer` to begin with, such as `site=17`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .parsimony import ParsimonyExplorer
+
+        return ParsimonyExplorer(self._da, trees, **initial)

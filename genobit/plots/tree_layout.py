@@ -1,0 +1,211 @@
+"""Where the nodes and branches of a tree stand, in screen pixels; numpy alone.
+
+Trees are arrays of parents, as `kernels.topology` has them. A branch is named by the node below it
+and drawn in straight pieces: from its parent's place across to its own line, and along that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.kernels.topology import children, tips
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Nodes = NDArray[np.int64]
+
+#: Screen pixels of a straight piece of an arc.
+_PIECE = 7.0
+#: Of the circle, this is left free: the first tip and the last are no neighbours.
+_GAP = np.pi / 36
+
+
+class Laid(NamedTuple):
+    """A tree in its place."""
+
+    parents: Nodes
+    x: Floats
+    """Of all nodes, screen pixels."""
+    y: Floats
+    angle: Floats
+    """Of the branches of all nodes, radians; 0 points to the right."""
+    pieces: Floats
+    """Straight pieces, (pieces, 4): x0, y0, x1, y1; the last of each branch goes along it."""
+    branch: Nodes
+    """Which branch each piece is of, ascending."""
+    scale: float
+    """Screen pixels of a unit of length."""
+
+    @property
+    def stems(self) -> Floats:
+        """The pieces along the branches, (nodes - 1, 4), in their order."""
+        last = np.flatnonzero(np.diff(self.branch, append=-1))
+        return self.pieces[last]
+
+
+def leaves(parents: Nodes) -> Nodes:
+    """Count the tips below each node, itself for a tip.
+
+    Examples
+    --------
+    >>> leaves(np.array([3, 3, 4, 4, -1])).tolist()
+    [1, 1, 1, 2, 3]
+    """
+    below = np.zeros(parents.size, dtype=np.int64)
+    below[: tips(parents)] = 1
+    for node, parent in enumerate(parents[:-1].tolist()):
+        below[parent] += below[node]
+    return below
+
+
+def ranks(parents: Nodes, keys: Floats | Nodes | None = None) -> Floats:
+    """Put tips in the order in which they are drawn, and inner nodes between their children.
+
+    Parameters
+    ----------
+    parents
+        Of each node.
+    keys
+        Of each node: children of a node are drawn in the ascending order of theirs. The tips
+        below each by default, so that the tree climbs like a ladder.
+
+    Returns
+    -------
+        Of each node: 0, 1, 2 for tips.
+
+    Examples
+    --------
+    >>> ranks(np.array([3, 3, 4, 4, -1])).tolist()
+    [1.0, 2.0, 0.0, 1.5, 0.75]
+    """
+    below = leaves(parents)
+    order: NDArray[Any] = below if keys is None else keys
+    n_tips, starts = tips(parents), np.zeros(parents.size, dtype=np.int64)
+    of = children(parents)
+    rank = np.zeros(parents.size)
+    for node in range(parents.size - 1, n_tips - 1, -1):
+        mine = of.of(node)
+        mine = mine[np.argsort(order[mine], kind="stable")]
+        starts[mine] = starts[node] + np.concatenate([[0], np.cumsum(below[mine])[:-1]])
+    rank[:n_tips] = starts[:n_tips]
+    for node in range(n_tips, parents.size):
+        inside = rank[of.of(node)]
+        rank[node] = (inside.min() + inside.max()) / 2
+    return rank
+
+
+def depths(parents: Nodes, lengths: Floats | Nodes) -> Floats:
+    """Add lengths of branches from the root to each node.
+
+    Parameters
+    ----------
+    parents
+        Of each node.
+    lengths
+        Of the branch above each; the root's does not count.
+
+    Examples
+    --------
+    >>> depths(np.array([3, 3, 4, 4, -1]), np.array([1, 2, 5, 3, 0])).tolist()
+    [4.0, 5.0, 5.0, 3.0, 0.0]
+    """
+    depth = np.zeros(parents.size)
+    for node in range(parents.size - 2, -1, -1):
+        depth[node] = depth[parents[node]] + lengths[node]
+    return depth
+
+
+def even_depths(parents: Nodes) -> Floats:
+    """Put all tips as deep as the deepest, and each inner node by the nodes below it.
+
+    Examples
+    --------
+    >>> even_depths(np.array([3, 3, 4, 4, -1])).tolist()
+    [2.0, 2.0, 2.0, 1.0, 0.0]
+    """
+    height = np.zeros(parents.size)
+    for node, parent in enumerate(parents[:-1].tolist()):
+        height[parent] = max(height[parent], height[node] + 1)
+    return height[-1] - height
+
+
+def rectangular(
+    parents: Nodes, rank: Floats, depth: Floats, box: tuple[float, float, float, float]
+) -> Laid:
+    """Draw a tree from the left to the right, tips below one another, the first one on top.
+
+    Parameters
+    ----------
+    parents
+        Of each node.
+    rank
+        From `ranks`.
+    depth
+        From `depths` or `even_depths`.
+    box
+        Left, bottom, right and top of the frame that nodes fill. With left and right exchanged
+        the tree grows to the left.
+    """
+    left, bottom, right, top = box
+    longest = float(depth.max()) or 1.0
+    n_tips = tips(parents)
+    x = left + (right - left) * depth / longest
+    y = top - (top - bottom) * (rank + 0.5) / n_tips
+    branch = np.arange(parents.size - 1)
+    from_x, from_y = x[parents[:-1]], y[parents[:-1]]
+    across = np.column_stack([from_x, from_y, from_x, y[:-1]])
+    along = np.column_stack([from_x, y[:-1], x[:-1], y[:-1]])
+    pieces = np.stack([across, along], axis=1).reshape(-1, 4)
+    angle = np.full(parents.size, 0.0 if right > left else np.pi)
+    return Laid(parents, x, y, angle, pieces, np.repeat(branch, 2), abs(right - left) / longest)
+
+
+def radial(
+    parents: Nodes, rank: Floats, depth: Floats, centre: tuple[float, float], radius: float
+) -> Laid:
+    """Draw a tree from the middle of a circle outwards.
+
+    Parameters
+    ----------
+    parents
+        Of each node.
+    rank
+        From `ranks`.
+    depth
+        From `depths` or `even_depths`.
+    centre
+        Of the circle.
+    radius
+        Of the deepest node.
+    """
+    longest = float(depth.max()) or 1.0
+    scale = radius / longest
+    angle = np.pi / 2 - _GAP / 2 - (2 * np.pi - _GAP) * (rank + 0.5) / tips(parents)
+    out = scale * depth
+    middle = np.array(centre)
+
+    def at(distance: Floats, direction: Floats) -> Floats:
+        spokes = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
+        return middle + distance[..., None] * spokes
+
+    above = parents[:-1]
+    turn = angle[:-1] - angle[above]
+    n_pieces = np.ceil(np.abs(turn) * out[above] / _PIECE).astype(np.int64)
+    # A piece of an arc for each, and one along the branch.
+    branch = np.repeat(np.arange(above.size), n_pieces + 1)
+    first = np.cumsum(n_pieces + 1) - n_pieces - 1
+    step = np.arange(branch.size) - first[branch]
+    of = np.maximum(n_pieces, 1)[branch]
+    starts = angle[above][branch] + turn[branch] * np.minimum(step, of) / of
+    starts = np.where(n_pieces[branch] == step, angle[branch], starts)
+    ends = angle[above][branch] + turn[branch] * (step + 1) / of
+    along = step == n_pieces[branch]
+    ends = np.where(along, angle[branch], ends)
+    outer = np.where(along, out[branch], out[above][branch])
+    pieces = np.column_stack([at(out[above][branch], starts), at(outer, ends)])
+    x, y = at(out, angle).T
+    return Laid(parents, x, y, angle, pieces, branch, scale)
