@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -320,7 +321,10 @@ class ParsimonyExplorer(Files, Explorer):
         scores = self.known.of(self.tree)
         changes, least = (int(scores[name][self.site]) for name in ("changes", "min_changes"))
         about = f"{number(changes, 'change')}, at least {least} on any tree"
-        return site_states(self._ancestry.states, self.site, about)
+        states = site_states(self.ancestry.states, self.site, about)
+        labels = [f"{name} {value}" for name, value in self.known.labels(self.site).items()]
+        words = f"{states.name} ({', '.join(labels)}): {about}" if labels else states.title
+        return replace(states, title=words)
 
     def _draw_tree(self) -> None:
         states = self._site_states()
@@ -347,8 +351,8 @@ class ParsimonyExplorer(Files, Explorer):
             self._changes.say("Click a branch to list its changes.")
             return
         found = changes_of(self._ancestry.states, self.branch)
-        name = html.escape(self._ancestry.tree.called(self.branch))
-        text = f"<b>branch to {name}</b>: {number(len(found), 'change')}"
+        text = f"<b>branch to {html.escape(self._branch_name())}</b>: "
+        text += number(len(found), "change")
         if len(found) > LISTED:
             text += f", the first {LISTED} listed"
         self._branch_line.value = text
@@ -356,6 +360,14 @@ class ParsimonyExplorer(Files, Explorer):
             self._changes.draw(found[:LISTED], self.site)
         else:
             self._changes.say("No site changes on this branch.")
+
+    def _branch_name(self) -> str:
+        name = str(self._ancestry.tree.names[self.branch])
+        below = self.known.below(self._ancestry, self.branch)
+        if len(below) == 1:
+            return name
+        more = f" and {len(below) - 3} more" if len(below) > 4 else ""
+        return f"{name} ({', '.join(below[: 3 if more else 4])}{more})"
 
     def _draw_sites(self) -> None:
         scores = self.known.of(self.tree)

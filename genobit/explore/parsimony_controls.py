@@ -29,7 +29,15 @@ def parsimony_controls(explorer: ParsimonyExplorer) -> tuple[ipywidgets.HBox, ..
     explorer
         Its traits are read and set by the controls.
     """
-    return (_trees(explorer), _look(explorer), _sites(explorer), _export(explorer))
+    of_a_tree = [_look(explorer), _sites(explorer)]
+
+    def offer(_change: Any) -> None:
+        for part in of_a_tree:
+            part.layout.display = "flex" if explorer.view == "tree" else "none"
+
+    explorer.observe(offer, "view")
+    offer(None)
+    return (_trees(explorer), *of_a_tree, _export(explorer))
 
 
 def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
@@ -62,8 +70,7 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
 
 def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     layout = _toggles([(name, name) for name in LAYOUTS], "100px")
-    lengths = _toggles([(f"{name} lengths", name) for name in reversed(LENGTHS)], "120px")
-    lengths.options = [("length = changes", LENGTHS[0]), ("equal lengths", LENGTHS[1])]
+    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "130px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
     resolve = dropdown("ancestors", list(RESOLVES.items()), "270px")
     here = _button(explorer, "root here", "sign-in", explorer.root_here, "110px")

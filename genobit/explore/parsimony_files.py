@@ -124,7 +124,7 @@ class Files:
         tables = []
         for branch in range(tree.parents.size - 1):
             found = changes_of(states, branch)
-            found.insert(0, "branch", tree.called(branch))
+            found.insert(0, "branch", str(tree.names[branch]))
             tables.append(found)
         table = pd.concat(tables, ignore_index=True)
         target = new_file(path, [".csv"])

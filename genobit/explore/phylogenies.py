@@ -64,6 +64,17 @@ class Phylogenies:
         names = aln["taxa"].values if "taxa" in aln.coords else np.arange(aln.sizes["taxa"])
         return [str(name) for name in names]
 
+    def labels(self, site: int) -> dict[str, Any]:
+        """Take what the alignment says about a site, such as its position.
+
+        Parameters
+        ----------
+        site
+            Its place.
+        """
+        coords = self.alignment.coords.items()
+        return {str(k): v.values[site] for k, v in coords if v.dims == ("sites",) and k != "sites"}
+
     def read(self, trees: Any) -> None:
         """Take trees.
 

@@ -69,7 +69,7 @@ def _branches(placed: Placed, marked: int | None) -> list[Layer]:
     stem = np.append(np.diff(of) > 0, True)
     width = np.where(stem, _widths(tree.changes[of], most), _THIN) * thinner
     about: dict[str, Sequence[Any]] = {
-        "branch_to": [tree.called(int(node)) for node in of],
+        "branch_to": [tree.names[node] for node in of],
         "changes": tree.changes[of].tolist(),
         "support": [_support(value) for value in tree.support[of]],
     }
@@ -110,10 +110,9 @@ def _nodes(placed: Placed, states: SiteStates | None) -> Dots:
     if states is None:
         # The root has no branch to be clicked or hovered on.
         chosen = np.array([tree.parents.size - 1])
-        names = [tree.called(int(node)) for node in chosen]
+        names = tree.names[chosen].tolist()
         return Dots("Nodes", laid.x[chosen], laid.y[chosen], ["#333333"], 4.0, {"node": names})
-    names = [tree.called(node) for node in range(tree.parents.size)]
-    about: dict[str, Sequence[Any]] = {"node": names, "state": states.states}
+    about: dict[str, Sequence[Any]] = {"node": tree.names.tolist(), "state": states.states}
     return Dots("Nodes", laid.x, laid.y, states.colours, _dot_size(placed), about)
 
 
@@ -178,7 +177,7 @@ def _numbers(placed: Placed, numbers: str) -> Texts:
     if numbers == "none" or tree.n_tips > NUMBERED:
         chosen = chosen[:0]
     chosen = chosen[np.argsort(-length[chosen], kind="stable")]
-    x, y = (middle + min(placed.pitch / 2, 8.0) * _beside(placed)[:-1])[chosen].T
+    x, y = (middle + min(placed.pitch / 2, 9.0) * _beside(placed)[:-1])[chosen].T
     free = free_labels(x, y, texts[chosen].tolist())
     chosen, x, y = chosen[free], x[free], y[free]
     return Texts("Numbers", x, y, texts[chosen].tolist(), 7, "#444444", backed=True)
@@ -208,13 +207,14 @@ def _scale_bar(placed: Placed) -> list[Layer]:
 def _key(placed: Placed, states: SiteStates | None) -> list[Layer]:
     """What colours mean, in the free stretch beside the tree."""
     left, top = placed.frame[0] + 14, placed.frame[1] - 10
-    most = int(placed.tree.changes[:-1].max())
+    tree = placed.tree
+    most = int(tree.changes[:-1].max())
     shown = sorted({0, 1, most, round(most / 4), round(most / 2)}, reverse=True)
     y = top - 16.0 * np.arange(1, len(shown) + 1)
     counts = np.array(shown)
     ends = np.column_stack([np.full(len(y), left), y, np.full(len(y), left + 18), y])
     colours, widths = _colours(counts, most), _widths(counts, most).tolist()
-    words = [(left, top, "changes on a branch")]
+    words = [(left, top, "changes on a branch" if tree.resolved else "changes at least")]
     words += [(left + 26, at, f"{count:,}") for at, count in zip(y, shown, strict=True)]
     dots: list[tuple[float, float, str]] = []
     if states is not None:

@@ -36,12 +36,16 @@ _HEAD = 6.0
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree as it is drawn: `support` is NaN where there is none."""
+    """A tree as it is drawn: `support` is NaN where there is none.
+
+    `changes` are the fewest that may be on each branch where ancestors are not resolved.
+    """
 
     parents: Nodes
     names: np.ndarray
     changes: Nodes
     support: np.ndarray
+    resolved: bool = True
 
     @property
     def n_tips(self) -> int:
@@ -57,13 +61,6 @@ class Tree:
     def supported(self) -> bool:
         """Whether any branch has support."""
         return not np.isnan(self.support).all()
-
-    def called(self, node: int) -> str:
-        """Say which node, in words."""
-        name = str(self.names[node])
-        if node < self.n_tips:
-            return name
-        return f"inner node {node}" + (f" ({name})" if name and name != str(node) else "")
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,8 @@ def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
     if support is None:
         support = np.full(parents.size, np.nan)
     names = ancestors["node"].values.astype(str).astype(object)
-    return Tree(parents, names, ancestors["branch_changes"].values.astype("i8"), support)
+    changes = ancestors["branch_changes"].values.astype("i8")
+    return Tree(parents, names, changes, support, ancestors.attrs.get("resolve") != "sets")
 
 
 def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -> Placed:

@@ -54,8 +54,9 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
     """
     states = [str(state) for state in ancestors["states"][:, site].values]
     parents = ancestors["node_parent"].values
-    changed = np.append(_apart(np.array(states)[:-1], np.array(states)[parents[:-1]]), False)
-    known = colours_of_states([state for state in states if len(state) == 1])
+    of_nodes = np.array(states)
+    changed = np.append(_apart(of_nodes[:-1], of_nodes[parents[:-1]]), False)
+    known = colours_of_states([state for state in states if len(members(state)) == 1])
     unsure = [state for state in states if state not in known]
     key = dict(known)
     if unsure:
@@ -91,20 +92,27 @@ def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:
 def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Where two entries have no state in common."""
     apart = np.asarray(one != other)
-    for place in np.flatnonzero(apart):
+    several = np.char.startswith(one, "{") | np.char.startswith(other, "{")
+    apart &= (one != _UNKNOWN) & (other != _UNKNOWN)
+    for place in np.flatnonzero(apart & several):
         apart[place] = not members(str(one[place])) & members(str(other[place]))
     return apart
 
 
 def members(state: str) -> frozenset[str]:
-    """Take the states that an entry may be.
+    """Take the states that an entry may be; none for one that may be any.
 
     Examples
     --------
-    >>> sorted(members("{AG}"))
-    ['A', 'G']
+    >>> sorted(members("{AG}")), sorted(members("{9,10}")), sorted(members("?"))
+    (['A', 'G'], ['10', '9'], [])
     """
-    return frozenset(state.strip("{}()"))
+    if state == _UNKNOWN:
+        return frozenset()
+    if not state.startswith("{"):
+        return frozenset([state])
+    inside = state.strip("{}")
+    return frozenset(inside.split(",") if "," in inside else inside)
 
 
 def colours_of_states(states: Sequence[str]) -> dict[str, str]:
@@ -120,7 +128,7 @@ def colours_of_states(states: Sequence[str]) -> dict[str, str]:
     >>> colours_of_states("GAG") == {"A": "#0072b2", "G": "#009e73"}
     True
     """
-    counts = Counter(state for state in states if state != _UNKNOWN)
+    counts = Counter(states)
     for familiar in _FAMILIAR:
         if set(counts) <= set(familiar):
             return {s: OKABE_ITO[k] for k, s in enumerate(familiar) if s in counts}

@@ -120,7 +120,9 @@ def title_of(placed: Placed, states: SiteStates | None = None, title: str = "") 
         As `draw_tree` takes them.
     """
     tree = placed.tree
-    first = title or f"length {number(tree.length, 'change')}, {number(tree.n_tips, 'tip')}"
+    length = number(tree.length, "change")
+    length = f"length {length}" if tree.resolved else f"{length} on certain branches"
+    first = title or f"{length}, {number(tree.n_tips, 'tip')}"
     if placed.every > 1:
         suffix = {2: "nd", 3: "rd"}.get(placed.every, "th")
         first += f"; every {placed.every}{suffix} name is written"
