@@ -22,6 +22,7 @@ from .arcs import epistasis_arcs
 from .edges import degree_histogram, draw_edges, strongest_edges
 from .epistasis import permutation_histogram, ranking_table
 from .grm import grm_heatmap
+from .homoplasy import homoplasy_track, site_table
 from .kendall import kendall_heatmap, pair_scatter
 from .kinship import closest_pairs, kinship_histogram
 from .ld import ld_heatmap, ld_triangle
@@ -30,6 +31,9 @@ from .marginals import marginal_effects
 from .network import kendall_network
 from .pca import pca_scatter
 from .penetrance import penetrance_heatmap
+from .search_trace import search_trace
+from .tanglegram import tanglegram
+from .trees import parsimony_tree
 
 __all__ = [
     "allele_frequency_spectrum",
@@ -38,6 +42,7 @@ __all__ = [
     "draw_edges",
     "epistasis_arcs",
     "grm_heatmap",
+    "homoplasy_track",
     "kendall_heatmap",
     "kendall_network",
     "kinship_histogram",
@@ -47,9 +52,13 @@ __all__ = [
     "ld_triangle",
     "marginal_effects",
     "pair_scatter",
+    "parsimony_tree",
     "pca_scatter",
     "penetrance_heatmap",
     "permutation_histogram",
     "ranking_table",
+    "search_trace",
+    "site_table",
     "strongest_edges",
+    "tanglegram",
 ]
