@@ -272,6 +272,8 @@ class ParsimonyExplorer(Files, Explorer):
             if "page" in stale:
                 self._turn_page()
             return
+        if self.status.startswith("Error"):
+            self.status = self._said
         self._try(self._refresh, stale)
 
     def _refresh(self, stale: set[str]) -> None:
@@ -290,8 +292,6 @@ class ParsimonyExplorer(Files, Explorer):
             self._mark_site()
         if stale & {"page", "faces"}:
             self._turn_page()
-        if not self.busy:
-            self.status = self._said
 
     def _ask_ancestors(self) -> None:
         wanted = (self.tree, self.outgroup, self.resolve)

@@ -70,7 +70,7 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
 
 def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     layout = _toggles([(name, name) for name in LAYOUTS], "100px")
-    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "130px")
+    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "150px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
     resolve = dropdown("ancestors", list(RESOLVES.items()), "270px")
     here = _button(explorer, "root here", "sign-in", explorer.root_here, "110px")

@@ -131,19 +131,22 @@ def _letters(placed: Placed, states: SiteStates | None) -> list[Layer]:
 
 
 def _names(placed: Placed) -> list[Layer]:
-    """Names at their tips; where not all are written at the edge, with lines to their tips."""
+    """Names at their tips, or at the edge with lines to their tips where those are crowded."""
     tree, laid, tip = placed.tree, placed.laid, placed.named
     angle = laid.angle[tip]
     outwards = np.column_stack([np.cos(angle), np.sin(angle)])
     at = np.column_stack([laid.x[tip], laid.y[tip]])
     start = at + _dot_size(placed) / 2 * outwards
     away = np.zeros(len(tip))
-    if placed.every > 1:
-        middle = np.array([laid.x[-1], laid.y[-1]])
-        reach = ((at - middle) * outwards).sum(axis=1)
+    middle = np.array([laid.x[-1], laid.y[-1]])
+    reach = ((at - middle) * outwards).sum(axis=1)
+    # In the middle of a circle is room for few.
+    crowded = placed.layout == "radial" and reach.min() < 0.6 * reach.max()
+    aligned = placed.every > 1 or crowded
+    if aligned:
         away = reach.max() - reach
     end = start + away[:, None] * outwards
-    leads = np.column_stack([start, end]) if placed.every > 1 else np.empty((0, 4))
+    leads = np.column_stack([start, end]) if aligned else np.empty((0, 4))
     texts = np.array([_short(str(tree.names[node])) for node in tip], dtype=object)
     layers: list[Layer] = [
         Lines("Leads", leads, ["#dddddd"] * len(leads), [0.7] * len(leads)),
@@ -178,9 +181,28 @@ def _numbers(placed: Placed, numbers: str) -> Texts:
         chosen = chosen[:0]
     chosen = chosen[np.argsort(-length[chosen], kind="stable")]
     x, y = (middle + min(placed.pitch / 2, 9.0) * _beside(placed)[:-1])[chosen].T
-    free = free_labels(x, y, texts[chosen].tolist())
+    # Names and nodes were there first.
+    others = _taken(placed)
+    every_x, every_y = np.append(others[0], x), np.append(others[1], y)
+    written = free_labels(every_x, every_y, [*others[2], *texts[chosen].tolist()])
+    free = np.array(written, dtype="i8") - len(others[2])
+    free = free[free >= 0]
     chosen, x, y = chosen[free], x[free], y[free]
     return Texts("Numbers", x, y, texts[chosen].tolist(), 7, "#444444", backed=True)
+
+
+def _taken(placed: Placed) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Middles of what stands already, and how long it is as a text."""
+    laid, tip = placed.laid, placed.named
+    x, y, texts = laid.x, laid.y, ["o"] * len(laid.x)
+    if placed.layout == "rectangular" and placed.every == 1:
+        texts_of = [_short(str(placed.tree.names[node])) for node in tip]
+        wide = np.array([len(text) for text in texts_of]) * LETTER * placed.size / 8
+        start = laid.x[tip] + _dot_size(placed) / 2 + 4
+        # What is written first is kept, and nodes below one another are there anyway.
+        x, y = np.append(start + wide / 2, x), np.append(laid.y[tip], y)
+        texts = [*texts_of, *texts]
+    return x, y, texts
 
 
 def _scale_bar(placed: Placed) -> list[Layer]:
