@@ -26,8 +26,16 @@ FIGURES = [
     "Penetrance of the best pair",
     "Its members by themselves",
     "Penetrance of the best triple",
+    "The tree and its changes",
+    "Homoplasy along the gene",
 ]
-TABLES = ["The closest pairs", "Communities and modules", "The strongest pairs", "The best pairs"]
+TABLES = [
+    "The closest pairs",
+    "Communities and modules",
+    "The strongest pairs",
+    "The best pairs",
+    "The most homoplastic sites",
+]
 CHROMIUM = shutil.which("chromium")
 
 
@@ -64,8 +72,10 @@ def test_report__has_pictures_and_timings(written):
         TABLES[0],
         *FIGURES[7:10],
         *TABLES[1:3],
-        *FIGURES[10:],
+        *FIGURES[10:13],
         TABLES[3],
+        *FIGURES[13:],
+        TABLES[4],
     ]
     assert "1,000 variants x 2,000 samples" in page
     assert len(re.findall(r"[\d.]+ G products/s", page)) == 3

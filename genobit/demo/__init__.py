@@ -1,7 +1,8 @@
-"""The demonstration: simulated data, their linkage, relationships, correlations and interactions.
+"""The demonstration: simulated data, their linkage, relationships, correlations and trees.
 
 It does what a user would do, by public calls alone, so it stands above every other layer. `ld`,
-`grm`, `kendall` and `epistasis` each compute and draw a section, `report` makes the page.
+`grm`, `kendall`, `epistasis` and `parsimony` each compute and draw a section, `report` makes the
+page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from genobit.terminal import save
 
-from . import epistasis, grm, kendall, ld
+from . import epistasis, grm, kendall, ld, parsimony
 from .report import render
 from .stopwatch import Stopwatch
 
@@ -45,6 +46,7 @@ def run(folder: Path) -> Path:
         notes.append(f"{size(cohort, 'variants')} x {size(cohort, 'samples')}")
     bits = pack(cohort, folder / "sample.gb", watch)
     expr = gb.sample_expression()
+    aln = gb.sample_alignment()
     with watch.step(
         "Compile the kernels, or load them from the cache", "256 variants", "all genes"
     ):
@@ -53,17 +55,20 @@ def run(folder: Path) -> Path:
         grm.compile_kernels(few)
         kendall.compile_kernels(few, expr)
         epistasis.compile_kernels(few)
+        parsimony.compile_kernels(aln)
     sections = [
         ld.section(bits, folder / "ld_pairs.parquet", watch),
         grm.section(bits, folder / "related_pairs.parquet", watch),
         kendall.section(expr, bits, folder / "kendall_pairs.parquet", watch),
         epistasis.section(bits, watch),
+        parsimony.section(aln, watch),
     ]
     summary = (
         f"{size(cohort, 'samples')} of three populations, simulated with realistic recombination, "
         f"at {size(cohort, 'variants')}: which variants are inherited together, and who is like "
         f"whom. Then the simulated expression of {expr.sizes['gene']:,} genes: which of them rise "
-        "and fall together. At last which variants make cases of people together, and not alone."
+        "and fall together. Then which variants make cases of people together, and not alone. At "
+        "last a simulated gene of 24 species, and where on their tree it changed."
     )
     settings = {
         "min_r2": ld.MIN_R2,

@@ -38,8 +38,7 @@ class Patches:
         self._plot = plot
         for subplot in plot.subplots.values():
             self._sources[subplot.current_frame.label] = subplot.handles
-        if self._title:
-            self.show(self._wanted.values(), self._title)
+        self.show(self._wanted.values(), self._title)
 
     def show(self, layers: Iterable[Layer], title: str = "") -> None:
         """Show these layers in the place of those with the same labels.

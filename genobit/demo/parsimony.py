@@ -1,0 +1,92 @@
+"""Parsimony of a simulated gene: its tree, the changes on it, and the sites that disagree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .report import Figure, Section, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .stopwatch import Stopwatch
+
+LISTED = 8
+
+
+def compile_kernels(aln: xr.DataArray) -> None:
+    """Compute on few sites what the section computes on all."""
+    few = aln.isel(sites=slice(0, 60))
+    few.genobit.parsimony(aln.attrs["tree"])
+    few.genobit.ancestral_states(aln.attrs["tree"])
+
+
+def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
+    """Score the tree and draw the section.
+
+    Parameters
+    ----------
+    aln
+        An alignment with the tree that it was simulated on.
+    watch
+        The timings.
+    """
+    tree = aln.attrs["tree"]
+    work = f"{aln.sizes['taxa']} taxa x {aln.sizes['sites']} sites"
+    with watch.step("Fitch parsimony of a tree", work) as notes:
+        scores = aln.genobit.parsimony(tree)
+        ancestors = aln.genobit.ancestral_states(tree)
+        notes.append(f"{int(scores['length']):,} changes")
+    with watch.step("Two pictures of a tree"):
+        figures = draw(scores, ancestors)
+    return Section(
+        "Parsimony",
+        f"A gene of {aln.sizes['sites']} sites was simulated along the tree of "
+        f"{aln.sizes['taxa']} species. The fewest changes that explain it on this tree are "
+        f"{int(scores['length']):,}, and no tree can do with fewer than "
+        f"{int(scores['min_changes'].sum()):,}: the consistency index is {float(scores['ci']):.3f} "
+        f"and the retention index {float(scores['ri']):.3f}.",
+        (*figures, homoplastic(scores)),
+    )
+
+
+def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
+    """Draw the tree with the most homoplastic site, and the track of all sites."""
+    from genobit import plots
+
+    site = int(plots.site_table(scores, 1)["site"].iloc[0])
+    return (
+        Figure(
+            "The tree and its changes",
+            "Branches are as long and as dark as they have changes; a dot is the state of one "
+            "site in a species or an ancestor, a black bar a branch on which it changes.",
+            plots.parsimony_tree(ancestors, site=site),
+        ),
+        Figure(
+            "Homoplasy along the gene",
+            "Changes of each site beyond the fewest that any tree needs: the same base arose "
+            "more than once, or was lost again.",
+            plots.homoplasy_track(scores, site),
+        ),
+    )
+
+
+def homoplastic(scores: xr.Dataset) -> Table:
+    """Write the most homoplastic sites as a table."""
+    from genobit import plots
+
+    found = plots.site_table(scores, LISTED)
+    columns: dict[str, Any] = {
+        "site": found["site"],
+        "position in its codon": scores["codon_position"].values[found["site"]],
+        "changes": found["changes"],
+        "fewest on any tree": found["min_changes"],
+    }
+    words = {name: [str(value) for value in values] for name, values in columns.items()}
+    words["CI"] = [f"{value:.3f}" for value in found["ci"]]
+    return Table(
+        "The most homoplastic sites",
+        "Sites count from 0. Third positions change most, as they were simulated to.",
+        words,
+        frozenset(words),
+    )

@@ -1,0 +1,145 @@
+"""The parsimony explorer in JupyterLab, as a reader uses it: branches, sites, roots, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+
+pytestmark = pytest.mark.browser
+
+MAKE_DATA = """
+import genobit as gb
+
+aln = gb.sample_alignment()
+tree = aln.attrs["tree"]
+swapped = tree.replace("species_01", "x").replace("species_12", "species_01")
+trees = [tree, swapped.replace("x", "species_12")]
+"""
+SHOW = "explorer = aln.genobit.explore.parsimony(trees)\nexplorer"
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab) -> Iterator[Any]:
+    with notebook(lab, "parsimony", MAKE_DATA, SHOW) as page:
+        for view in ("tree", "track"):
+            figure(page, view).wait_for(timeout=120_000)
+        yield page
+
+
+def figure(page: Any, view: str) -> Any:
+    return page.locator(f".genobit-parsimony-{view} .bk-Figure").first
+
+
+def text(page: Any, part: str) -> str:
+    return str(page.locator(f".genobit-parsimony-{part}").inner_text())
+
+
+def press(page: Any, part: str) -> None:
+    page.locator(f".genobit-parsimony-{part}").click()
+
+
+def choose(page: Any, trait: str, label: str) -> None:
+    page.locator(f".genobit-parsimony-{trait} button", has_text=label).click()
+
+
+def test_starts_with_the_first_tree(page: Any) -> None:
+    until(lambda: text(page, "status").startswith("tree 1 of 2: "), "its length")
+    for view in ("tree", "track"):
+        picture = settled(figure(page, view))
+        assert not_blank(picture), view
+        # Texts alone are many colours, too: the branches and bars have to be there.
+        assert (np.ptp(picture, axis=2) > 30).mean() > 0.01, view
+    page.locator(".genobit-parsimony-sites .slick-row").first.wait_for(timeout=60_000)
+
+
+def test_branch_lists_its_changes(page: Any) -> None:
+    before = settled(figure(page, "tree"))
+    box = figure(page, "tree").bounding_box()
+    # Across the branches of the tips, until one is met.
+    for share in (0.3, 0.33, 0.36, 0.39, 0.42):
+        page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + share * box["height"])
+        page.wait_for_timeout(500)
+        if page.locator(".genobit-parsimony-changes option").count():
+            break
+    redrawn(figure(page, "tree"), before, 0.0003)
+    until(lambda: "branch to" in text(page, "branch-line"), "the branch by name")
+    until(lambda: page.locator(".genobit-parsimony-changes option").count() > 0, "its changes")
+
+
+def test_change_shows_its_site(page: Any) -> None:
+    line = text(page, "site-line")
+    options = page.locator(".genobit-parsimony-changes option")
+    options.nth(options.count() - 1).click()
+    until(lambda: text(page, "site-line") != line, "another site")
+
+
+def test_next_site_colours_the_tree(page: Any) -> None:
+    before = {view: settled(figure(page, view)) for view in ("tree", "track")}
+    press(page, "next-homoplastic")
+    for view, picture in before.items():
+        assert not_blank(redrawn(figure(page, view), picture, 0.0003)), view
+
+
+def test_track_chooses_a_site(page: Any) -> None:
+    line = text(page, "site-line")
+    figure(page, "track").scroll_into_view_if_needed()
+    box = figure(page, "track").bounding_box()
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    until(lambda: text(page, "site-line") != line, "another site")
+
+
+def test_number_chooses_a_site(page: Any) -> None:
+    box = page.locator(".genobit-parsimony-site-box input")
+    box.fill("17")
+    box.press("Enter")
+    until(lambda: text(page, "site-line").startswith("site 17 (codon_position 3)"), "site 17")
+
+
+def test_root(page: Any) -> None:
+    before = settled(figure(page, "tree"))
+    press(page, "root-here")
+    assert not_blank(redrawn(figure(page, "tree"), before))
+    press(page, "root-as-given")
+    page.locator(".genobit-parsimony-root-as-given[disabled]").wait_for(timeout=60_000)
+
+
+def test_radial(page: Any) -> None:
+    before = settled(figure(page, "tree"))
+    choose(page, "layout-of-tree", "radial")
+    assert not_blank(redrawn(figure(page, "tree"), before, 0.02))
+    before = settled(figure(page, "tree"))
+    choose(page, "lengths", "equal")
+    assert not_blank(redrawn(figure(page, "tree"), before))
+
+
+def test_face_to_face(page: Any) -> None:
+    choose(page, "view", "two trees")
+    figure(page, "faces").wait_for(timeout=60_000)
+    assert not_blank(settled(figure(page, "faces")))
+    choose(page, "view", "search")
+    until(lambda: "come from no search" in text(page, "trace"), "a sentence")
+    choose(page, "view", "tree")
+    figure(page, "tree").wait_for(timeout=60_000)
+    assert not_blank(settled(figure(page, "tree")))
+
+
+def test_saves(page: Any) -> None:
+    for part, what in (
+        ("newick", "Saved tree 1"),
+        ("svg", "Saved the picture"),
+        ("sites", "Saved 600 sites"),
+        ("changes", "Saved 7"),
+    ):
+        press(page, f"save-{part}")
+        until(lambda what=what: what in text(page, "status"), what)
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    # SlickGrid looks for its style sheet a moment late: not there if the list is replaced by then.
+    ours = [text for text in page.complaints if text != "SlickGrid Cannot find stylesheet."]
+    assert ours == []
