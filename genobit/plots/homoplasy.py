@@ -8,7 +8,15 @@ import holoviews as hv
 import numpy as np
 
 from .marks import Lines
-from .style import LEAD_COLOUR, POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
+from .style import (
+    LEAD_COLOUR,
+    POINT_COLOUR,
+    few_marks,
+    mark_selected_rows,
+    number,
+    plain_frame,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +111,8 @@ def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
         xlabel="site",
         ylabel="extra changes",
         xformatter="%d",
-        yformatter="%d",
+        **({"xticks": list(range(n_sites))} if n_sites < 10 else {}),
+        yticks=whole_ticks(0, _top(homoplasy)),
         toolbar="above",
         show_legend=False,
         hooks=[plain_frame, few_marks],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 import numpy as np
 
-from .style import POINT_COLOUR, few_marks, number, plain_frame
+from .style import POINT_COLOUR, few_marks, number, plain_frame, whole_ticks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,7 +72,7 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
         xlabel="iteration",
         ylabel="shortest tree so far (changes)",
         xformatter="%d",
-        yformatter="%d",
+        yticks=whole_ticks(low - room, high + room),
         toolbar="above",
         show_legend=False,
         hooks=[plain_frame, few_marks],

@@ -157,6 +157,20 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
+def whole_ticks(low: float, high: float, most: int = 6) -> list[int]:
+    """Choose round whole numbers for the ticks of an axis that counts.
+
+    Examples
+    --------
+    >>> whole_ticks(0, 3.4), whole_ticks(139.2, 171)
+    ([0, 1, 2, 3], [140, 145, 150, 155, 160, 165, 170])
+    """
+    first, last = int(np.ceil(low)), int(np.floor(high))
+    steps = (k * 10**power for power in range(12) for k in (1, 2, 5))
+    step = next(step for step in steps if (last - first) // step <= most)
+    return list(range(-(-first // step) * step, last + 1, step))
+
+
 def margins(plot: Any, _element: Any) -> None:
     """Set equal margins (a HoloViews hook), so that stacked plots share their x axis."""
     plot.state.min_border_left = 90

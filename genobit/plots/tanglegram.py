@@ -26,8 +26,10 @@ _PITCH, _LEAST, _MOST = 17.0, 220.0, 900.0
 #: Between the names of both sides.
 _BETWEEN = 170.0
 _LETTERS = 20
-#: Turns of one tree after the other; few trees change after the second.
-_ROUNDS = 6
+#: Turns of both trees at most; few change after the second.
+_ROUNDS = 4
+#: Starts of the turns, fewer where tips are many.
+_STARTS, _STARTED = 12, 600
 _SHARED, _CROSSED, _STRAIGHT = "#4a4a4a", "#e0a070", "#bdbdbd"
 
 
@@ -88,21 +90,35 @@ def face(left: Nodes, right: Nodes) -> Faced:
         Parents of each node; both trees have the same tips.
     """
     right = _rooted_alike(left, right)
-    parents, turned = (left, right), [ranks(left), ranks(right)]
-    n_tips = tips(left)
-    best = (crossings(turned[0][:n_tips], turned[1][:n_tips]), turned[0], turned[1])
-    for turn in range(_ROUNDS):
-        side = (turn + 1) % 2
-        turned[side] = ranks(parents[side], _keys(parents[side], turned[1 - side][:n_tips]))
-        count = crossings(turned[0][:n_tips], turned[1][:n_tips])
-        if count < best[0]:
-            best = (count, turned[0], turned[1])
-        elif turn:
-            break
+    parents, generator = (left, right), np.random.default_rng(0)
+    # Turns of one tree after the other may end in a dead end: of several starts few do.
+    n_starts = int(np.clip(_STARTED // tips(left), 1, _STARTS))
+    starts = [ranks(left), *(ranks(left, generator.random(left.size)) for _ in range(1, n_starts))]
+    turned = [_turned(parents, start) for start in starts]
+    crossed, of_left, of_right = min(turned, key=lambda found: found[0])
     parted = [groups(of) for of in parents]
     common = set(parted[0]) & set(parted[1])
     own = tuple(np.array([group not in common for group in found]) for found in parted)
-    return Faced(parents, (best[1], best[2]), (own[0], own[1]), best[0])
+    return Faced(parents, (of_left, of_right), (own[0], own[1]), crossed)
+
+
+def _turned(parents: tuple[Nodes, Nodes], left: Floats) -> tuple[int, Floats, Floats]:
+    """Turn one tree after the other until no crossing is saved: how many are left, and ranks."""
+    n_tips = tips(parents[0])
+
+    def turn(ranked: list[Floats], side: int) -> tuple[int, list[Floats]]:
+        keys = _keys(parents[side], ranked[1 - side][:n_tips])
+        both = ranked.copy()
+        both[side] = ranks(parents[side], keys)
+        return crossings(both[0][:n_tips], both[1][:n_tips]), both
+
+    count, ranked = turn([left, left], 1)
+    for side in (0, 1) * _ROUNDS:
+        fewer, other = turn(ranked, side)
+        if fewer >= count:
+            break
+        count, ranked = fewer, other
+    return count, ranked[0], ranked[1]
 
 
 def _rooted_alike(left: Nodes, right: Nodes) -> Nodes:

@@ -44,7 +44,8 @@ def press(page: Any, part: str) -> None:
 
 
 def choose(page: Any, trait: str, label: str) -> None:
-    page.locator(f".genobit-parsimony-{trait} button", has_text=label).click()
+    toggles = page.locator(f".genobit-parsimony-{trait}")
+    toggles.get_by_role("button", name=label, exact=True).click()
 
 
 def test_starts_with_the_first_tree(page: Any) -> None:
@@ -113,7 +114,7 @@ def test_radial(page: Any) -> None:
     choose(page, "layout-of-tree", "radial")
     assert not_blank(redrawn(figure(page, "tree"), before, 0.02))
     before = settled(figure(page, "tree"))
-    choose(page, "lengths", "equal")
+    choose(page, "lengths", "lengths: equal")
     assert not_blank(redrawn(figure(page, "tree"), before))
 
 

@@ -90,6 +90,11 @@ class TestFace:
         rank = [of[:n_tips] for of in faced.ranks]
         assert crossings(*rank) == faced.crossings
 
+    def test_a_dead_end_is_left(self):
+        """One tip at a time cannot be turned out of it: both trees have to turn at once."""
+        left, right = np.array([4, 3, 3, 4, -1]), np.array([3, 4, 3, 4, -1])
+        assert face(left, right).crossings == 0
+
     def test_distance_is_that_of_dendropy(self):
         dendropy = pytest.importorskip("dendropy")
         from dendropy.calculate import treecompare
