@@ -128,8 +128,7 @@ class ParsimonyExplorer(Files, Explorer):
             "two": self._faces.box,
             "search": self._trace.box,
         }
-        self._page = ipywidgets.VBox()
-        self.children = (*self.controls, self._status_line, self._page)
+        self.children = (*self.controls, self._status_line, *self._pages.values())
 
     def _begin(self) -> None:
         self._turn_page()
@@ -390,9 +389,9 @@ class ParsimonyExplorer(Files, Explorer):
     # Pages.
 
     def _turn_page(self) -> None:
-        page = self._pages[self.view]
-        if self._page.children != (page,):
-            self._page.children = (page,)
+        # Hidden and not taken away: a picture that comes back would be drawn anew.
+        for name, page in self._pages.items():
+            page.layout.display = "flex" if name == self.view else "none"
         if self.view == "two":
             self._draw_faces()
         elif self.view == "search":
