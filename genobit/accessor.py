@@ -20,15 +20,16 @@ from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
 from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
+from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
+from genobit.windows import pair_labels, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     import dask.dataframe as dd
-    from numpy.typing import NDArray
 
     from genobit.packed import Selection
     from genobit.packing import Layout
@@ -42,6 +43,7 @@ class GenobitDatasetAccessor(
     GenotypePairs,
     HaplotypeBlockMethods,
     InteractionMethods,
+    PruningMethods,
     RelationshipMethods,
     RelativesMethods,
     SequenceMethods,
@@ -241,7 +243,7 @@ class GenobitDatasetAccessor(
             if other is not None:
                 msg = "window= and other= do not go together: a band is of one set of variants"
                 raise ValueError(msg)
-            data = ld.band(planes, layout, statistic, _window_ends(ds, window))
+            data = ld.band(planes, layout, statistic, window_ends(ds, window))
             band = _band(data, ds, statistic, {**attributes, "window": str(window)})
             smaller = "use a smaller window= or ld_pairs(), select variants"
             return computed(band, smaller) if compute else band
@@ -319,7 +321,7 @@ class GenobitDatasetAccessor(
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
         keys, graph, example = ld.pair_tiles(
-            planes, layout, _window_ends(ds, size), min_r2, _pair_labels(ds), statistic
+            planes, layout, window_ends(ds, size), min_r2, pair_labels(ds), statistic
         )
         parts = [Delayed(key, graph, layer=key[0]) for key in keys]
         return dd.from_delayed(parts, meta=example, verify_meta=False)
@@ -344,28 +346,3 @@ def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, 
     if model.CONTIG_ID in ds.variables:
         attributes[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]
     return attributes
-
-
-def _window_ends(ds: xr.Dataset, window: int | str) -> NDArray[np.int64]:
-    from genobit.analyses.ld import parse_window, window_ends
-
-    variable, size = parse_window(window)
-    contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
-    coordinate = (
-        None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
-    )
-    return window_ends(ds.sizes[model.VARIANTS], contig, coordinate, size, variable or "variants")
-
-
-def _pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
-    labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
-    if model.VARIANT_CONTIG in ds.variables:
-        contig = np.asarray(ds[model.VARIANT_CONTIG].values)
-        if model.CONTIG_ID in ds.variables:
-            # Not str: a Zarr store gives back StringDType, which has no fixed width.
-            contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
-        labels["contig"] = contig
-    for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
-        if variable in ds.variables:
-            labels[name] = np.asarray(ds[variable].values)
-    return labels

@@ -1,0 +1,127 @@
+"""Pruning of variants in linkage disequilibrium, by the rule of ``plink --indep-pairwise``.
+
+Windows slide over each contig; of a pair in one window whose r2 is above the limit, the variant
+with the rarer minor allele goes (`genobit.kernels.ld_prune`). plink 1.9 and plink2 (in the order
+that is called PLINK 1.x there) keep the same variants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.lazy.streaming import row_chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.kernels.pair_ld import PairRows
+    from genobit.packing import Layout
+
+
+class Windows(NamedTuple):
+    """Windows in the order in which they are gone through: first variant, and behind the last."""
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
+
+def sliding_windows(
+    reach: NDArray[np.int64], contig_starts: NDArray[np.int64], step: int
+) -> Windows:
+    """Windows that begin at every ``step``-th variant of a contig and show a pair not seen before.
+
+    Parameters
+    ----------
+    reach
+        Behind the last variant of a window that begins at each; non-decreasing.
+    contig_starts
+        First variant of each contig.
+    step
+        Variants from one window to the next.
+
+    Examples
+    --------
+    >>> sliding_windows(np.array([3, 4, 5, 5, 5]), np.array([0]), 2).starts
+    array([0, 2])
+    """
+    stops = [*contig_starts[1:].tolist(), reach.size]
+    firsts = [
+        np.arange(start, stop, step) for start, stop in zip(contig_starts, stops, strict=True)
+    ]
+    starts = np.concatenate([np.empty(0, np.int64), *firsts]).astype(np.int64)
+    ends = reach[starts]
+    new = np.ones(starts.size, bool)
+    new[1:] = ends[1:] > ends[:-1]
+    return Windows(starts[new], ends[new])
+
+
+def prune(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    windows: Windows,
+    limit: float,
+    frequency: NDArray[np.float64] | None,
+) -> NDArray[np.bool_]:
+    """Which variants are left, computed chunk by chunk: two of them and a window are held.
+
+    Parameters
+    ----------
+    planes, layout
+        As for `genobit.analyses.ld.matrix`.
+    windows
+        Of `sliding_windows`.
+    limit
+        Largest r2 of a pair that may stay together.
+    frequency
+        Of the minor allele of each variant, where it is not that of these planes.
+
+    Returns
+    -------
+        bool (variants,).
+    """
+    from genobit.kernels import ld_prune, pair_ld
+
+    n = next(iter(planes.values())).shape[0]
+    keep, checked = np.ones(n, bool), np.zeros(n, np.int64)
+    minor = np.empty(n) if frequency is None else frequency
+    held: PairRows | None = None
+    base = done = 0
+    for start, rows in row_chunks(planes, layout):
+        chunk = pair_ld.pair_rows(rows)
+        stop = start + chunk.counts.shape[0]
+        keep[start:stop] = pair_ld.polymorphic(chunk)
+        if frequency is None:
+            minor[start:stop] = pair_ld.minor_frequency(chunk)
+        # What no window that is still to come begins before is let go.
+        first = int(windows.starts[done]) if done < windows.starts.size else stop
+        first = min(first, stop)
+        held, base = _from(held, base, chunk, start, first), first
+        ready = int(np.searchsorted(windows.stops, stop, side="right"))
+        part = slice(done, ready)
+        ld_prune.prune(
+            held,
+            base,
+            windows.starts[part],
+            windows.stops[part],
+            limit * (1 + pair_ld.ROUNDING),
+            minor,
+            keep,
+            checked,
+        )
+        done = max(done, ready)
+    return keep
+
+
+def _from(held: PairRows | None, base: int, chunk: PairRows, start: int, first: int) -> PairRows:
+    """The rows held and those of a chunk that begins at ``start``, from variant ``first`` on."""
+    from genobit.kernels.pair_ld import PairRows, joined
+
+    if held is not None and first < start:
+        return joined(held, first - base, chunk)
+    arrays: list[Any] = [array[first - start :] for array in chunk[2:]]
+    return PairRows(chunk.haplotypes, chunk.bits, *arrays)

@@ -1,0 +1,133 @@
+"""``ds.genobit`` on variants that stand for others: pruning, clumps, scores of linkage.
+
+A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
+below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from genobit import model, packed
+from genobit.windows import window_ends
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+COMPLETE = "pairwise complete: r2 is of the calls present at both variants"
+
+
+class PruningMethods:
+    """Methods of ``ds.genobit`` that thin variants by linkage disequilibrium."""
+
+    _ds: xr.Dataset
+
+    def ld_prune(
+        self,
+        window: int | str = 50,
+        step: int = 5,
+        r2: float = 0.2,
+        *,
+        frequency: ArrayLike | None = None,
+        phased: bool | None = None,
+    ) -> xr.DataArray:
+        """Variants of which no two in a window are in linkage disequilibrium, as plink prunes.
+
+        Parameters
+        ----------
+        window
+            How many variants a window holds (50), or how far from its first one it reaches
+            ("500kb", "0.5cM"); never past the end of a contig.
+        step
+            Variants from the begin of one window to that of the next.
+        r2
+            Largest r2 of a pair that may stay together.
+        frequency
+            Allele frequency of each variant, (variants,), that decides which of a pair goes: the
+            one whose minor allele is rarer. By default that of these samples.
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            bool (variants,), computed, with the labels of the variants: whether a variant stays.
+            For ``ds.genobit.isel(variants=...)``.
+
+        Raises
+        ------
+        ValueError
+            For a window, step, r2 or frequency out of range, or unsorted positions.
+
+        Notes
+        -----
+        The rule of ``plink --indep-pairwise window step r2``, and the same set: of a pair above
+        the limit the later variant goes where both are equally common; variants of one allele go
+        before. plink uses founders only, and the allele frequencies of founders unless it is told
+        ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1 (2.0).
+        Missing calls: r2 is of the calls present at both variants. Held are a few chunks and the
+        variants of a window; the result is the same for every chunking and scheduler.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld_prune(r2=0.5).values
+        array([ True, False])
+        """
+        from genobit.analyses import ld_prune
+
+        _check_share("r2", r2)
+        _check_whole("step", step)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        n = ds.sizes[model.VARIANTS]
+        windows = ld_prune.sliding_windows(
+            window_ends(ds, window, count=True) + 1, _contig_starts(ds), step
+        )
+        minor = None if frequency is None else _minor(frequency, n)
+        keep = ld_prune.prune(planes, layout, windows, r2, minor)
+        attributes = {
+            "long_name": "variant stays when pruned by linkage disequilibrium",
+            "window": str(window),
+            "step": int(step),
+            "r2": float(r2),
+            "source": layout.kind + "s",
+            "missing": COMPLETE,
+            "kept": int(keep.sum()),
+        }
+        coords = model.along(ds, model.VARIANTS)
+        return xr.DataArray(keep, coords, model.VARIANTS, "ld_prune", attributes)
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        msg = f"{name}={value!r} is outside [0, 1]"
+        raise ValueError(msg)
+
+
+def _check_whole(name: str, value: int) -> None:
+    if isinstance(value, bool) or value != int(value) or value < 1:
+        msg = f"{name}={value!r} is no positive whole number"
+        raise ValueError(msg)
+
+
+def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
+    if model.VARIANT_CONTIG not in ds.variables:
+        return np.zeros(1, np.int64)
+    return model.contig_starts(ds)
+
+
+def _minor(frequency: ArrayLike, n: int) -> NDArray[np.float64]:
+    given = np.asarray(frequency, np.float64)
+    if given.shape != (n,):
+        msg = f"frequency= has shape {given.shape}, expected one number for each of {n} variants"
+        raise ValueError(msg)
+    wrong = np.flatnonzero((given < 0) | (given > 1))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
+        raise ValueError(msg)
+    return np.minimum(given, 1 - given)

@@ -1,0 +1,57 @@
+"""Windows along contigs and labels of variants, as analyses of neighbouring variants take them.
+
+May import: model, analyses, and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit import model
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from numpy.typing import NDArray
+
+
+def window_ends(ds: xr.Dataset, window: int | str, *, count: bool = False) -> NDArray[np.int64]:
+    """Last variant in the window of each, on its contig.
+
+    Parameters
+    ----------
+    ds
+        With the positions that the window is measured in.
+    window
+        As for ``ds.genobit.ld``.
+    count
+        Whether a number is how many variants a window holds, the first among them, and not how far
+        the last is from the first.
+    """
+    from genobit.analyses import ld
+
+    variable, size = ld.parse_window(window)
+    if variable is None and count:
+        size -= 1
+    contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
+    coordinate = (
+        None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
+    )
+    n = ds.sizes[model.VARIANTS]
+    return ld.window_ends(n, contig, coordinate, size, variable or "variants")
+
+
+def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
+    """Columns that describe a variant in a table of pairs, each (variants,)."""
+    labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
+    if model.VARIANT_CONTIG in ds.variables:
+        contig = np.asarray(ds[model.VARIANT_CONTIG].values)
+        if model.CONTIG_ID in ds.variables:
+            # Not str: a Zarr store gives back StringDType, which has no fixed width.
+            contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
+        labels["contig"] = contig
+    for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
+        if variable in ds.variables:
+            labels[name] = np.asarray(ds[variable].values)
+    return labels
