@@ -538,3 +538,44 @@ def fewest_states(column: list[int], states: int) -> int:
         for chosen in range(1, 1 << states)
         if all(chosen & found for found in column)
     )
+
+
+def linked(x: NDArray[np.float64], y: NDArray[np.float64], limit: float) -> bool:
+    """Whether r2 of two variants, over what is present at both, is above a limit, exactly."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    a, b = ([int(value) for value in values[both]] for values in (x, y))
+    n = len(a)
+    covariance = n * sum(map(mul, a, b)) - sum(a) * sum(b)
+    variances = [n * sum(map(mul, v, v)) - sum(v) ** 2 for v in (a, b)]
+    # The slack of plink, 2^-44 of the limit.
+    return covariance**2 > Fraction(limit * (1 + 2**-44)) * variances[0] * variances[1]
+
+
+def pruned(
+    x: NDArray[np.float64], reach: list[int], stops: list[int], step: int, limit: float
+) -> list[bool]:
+    """Which variants plink's --indep-pairwise leaves.
+
+    Of dosages or haplotypes (variants, positions). A window that begins at i ends before
+    ``reach[i]``; contigs end before ``stops``.
+    """
+    top = 2 if np.nanmax(x, initial=1) == 2 else 1
+    present = [row[~np.isnan(row)] for row in x]
+    counted = [Fraction(int(row.sum()), max(1, top * row.size)) for row in present]
+    minor = [min(f, 1 - f) for f in counted]
+    keep = [np.unique(row).size > 1 for row in present]
+    for start, stop in zip([0, *stops[:-1]], stops, strict=True):
+        for first in range(start, stop, step):
+            window = range(first, reach[first])
+            gone = True
+            while gone:
+                gone = False
+                for i in window:
+                    if not keep[i]:
+                        continue
+                    later = [j for j in window if j > i and keep[j]]
+                    j = next((j for j in later if linked(x[i], x[j], limit)), None)
+                    if j is not None:
+                        gone = True
+                        keep[i if minor[i] < minor[j] else j] = False
+    return keep
