@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import isnan
 from operator import mul
@@ -579,3 +579,20 @@ def pruned(
                         gone = True
                         keep[i if minor[i] < minor[j] else j] = False
     return keep
+
+
+def ld_scores(
+    x: NDArray[np.float64], pairs: Iterable[tuple[int, int]], *, adjust: bool
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Sum of r2 of each row with itself and with its pairs, and how many these are."""
+    total, count = np.zeros(len(x)), np.zeros(len(x), int)
+    for i, j in [*((k, k) for k in range(len(x))), *pairs]:
+        n = int((~np.isnan(x[i]) & ~np.isnan(x[j])).sum())
+        r2 = linkage("r2", x[i], x[j])
+        if adjust:
+            r2 = r2 - (1 - r2) / (n - 2) if n > 2 else np.nan
+        if not np.isnan(r2):
+            for k in {i, j}:
+                total[k] += r2
+                count[k] += 1
+    return np.where(count > 0, total, np.nan), count

@@ -28,8 +28,8 @@ from genobit.kernels.transpose import mirror
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-R, R2, D, DPRIME = 0, 1, 2, 3
-STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME}
+R, R2, D, DPRIME, R2_ADJUSTED = 0, 1, 2, 3, 4
+STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME, "r2_adjusted": R2_ADJUSTED}
 Float = NDArray[np.floating]
 
 
@@ -50,6 +50,10 @@ def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float)
         return r * r if code == R2 else r
     if code == D:
         return covariance / (n * n)
+    if code == R2_ADJUSTED:
+        # What chance adds to r2 of n observations taken off, Bulik-Sullivan et al. 2015.
+        r2 = (covariance * scale) ** 2
+        return r2 - (1 - r2) / (n - 2) if n > 2 else np.nan
     # D' = D / Dmax, Lewontin 1964: the largest |D| that these allele frequencies allow.
     bound = min(x * (n - y), (n - x) * y)
     if covariance < 0:
@@ -279,7 +283,7 @@ def _shear(
             out[row, left + j - row - 1] = values[i, j]
 
 
-def _band(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
+def band_rows(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
     """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
 
     def rows_of(start: int, stop: int) -> tuple[int, int]:
@@ -288,7 +292,7 @@ def _band(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple
     return rows_of
 
 
-def _band_columns(last: NDArray[np.int64]) -> int:
+def band_columns(last: NDArray[np.int64]) -> int:
     """Block width for a band.
 
     An eighth of the window, so that what sticks out at its ends stays small.
@@ -306,7 +310,7 @@ def band(
     """
     out = np.full((a.planes[0].shape[0], width), np.nan, np.float32)
     for rows, columns, values in blocks(
-        statistic, a, b, upper=True, rows_of=_band(last), columns=_band_columns(last)
+        statistic, a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last)
     ):
         _shear(values, rows.start, columns.start, last, out)
     return out
@@ -368,8 +372,8 @@ def pairs(
         b,
         dtype=np.float64,
         upper=b is None,
-        rows_of=_band(last, shift),
-        columns=_band_columns(last + shift),
+        rows_of=band_rows(last, shift),
+        columns=band_columns(last + shift),
     ):
         if kept.size < values.size:
             found, kept = np.empty((2, values.size), np.int64), np.empty(values.size)
