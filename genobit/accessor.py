@@ -20,16 +20,15 @@ from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
 from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
+from genobit.linked_pairs import LinkedPairs
 from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
-from genobit.windows import pair_labels, window_ends
+from genobit.windows import window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    import dask.dataframe as dd
 
     from genobit.packed import Selection
     from genobit.packing import Layout
@@ -43,6 +42,7 @@ class GenobitDatasetAccessor(
     GenotypePairs,
     HaplotypeBlockMethods,
     InteractionMethods,
+    LinkedPairs,
     PruningMethods,
     RelationshipMethods,
     RelativesMethods,
@@ -264,67 +264,6 @@ class GenobitDatasetAccessor(
         matrix = xr.DataArray(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
         return computed(matrix, smaller) if compute else matrix
-
-    def ld_pairs(
-        self,
-        *,
-        min_r2: float,
-        window: int | str | None = None,
-        phased: bool | None = None,
-        statistic: str = "r2",
-    ) -> dd.DataFrame:
-        """Pairs of variants in LD, as a long table made chunk by chunk.
-
-        Parameters
-        ----------
-        min_r2
-            Smallest r2 of a pair in the table, in [0, 1].
-        window
-            Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
-        phased
-            As for `ld`.
-        statistic
-            The r2 that is meant: "r2", or "r2_em" of dosages.
-
-        Returns
-        -------
-            Lazy dask DataFrame, a partition for each pair of chunks a window couples:
-            ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
-            ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
-            float32, or ``r2_em``. ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
-
-        Raises
-        ------
-        ValueError
-            For ``min_r2`` outside [0, 1], another statistic, or unsorted positions.
-
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.ld_pairs(min_r2=0.5).compute()
-        >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
-        [[0.0, 1.0, 0.75]]
-        """
-        import dask.dataframe as dd
-        from dask.delayed import Delayed
-
-        from genobit.analyses import ld
-
-        if not 0 <= min_r2 <= 1:
-            msg = f"min_r2={min_r2!r} is outside [0, 1]"
-            raise ValueError(msg)
-        if statistic not in {"r2", "r2_em"}:
-            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
-            raise ValueError(msg)
-        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
-        keys, graph, example = ld.pair_tiles(
-            planes, layout, window_ends(ds, size), min_r2, pair_labels(ds), statistic
-        )
-        parts = [Delayed(key, graph, layer=key[0]) for key in keys]
-        return dd.from_delayed(parts, meta=example, verify_meta=False)
 
 
 def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:

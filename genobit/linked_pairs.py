@@ -1,0 +1,106 @@
+"""``ds.genobit.ld_pairs``: tables of pairs in linkage disequilibrium, lazy or on disk.
+
+A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
+below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit import model, packed
+from genobit.windows import pair_labels, window_ends
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    import dask.dataframe as dd
+    import xarray as xr
+
+
+class LinkedPairs:
+    """Methods of ``ds.genobit`` that list pairs of variants."""
+
+    _ds: xr.Dataset
+
+    def ld_pairs(
+        self,
+        *,
+        min_r2: float,
+        window: int | str | None = None,
+        phased: bool | None = None,
+        statistic: str = "r2",
+        parquet: str | os.PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> dd.DataFrame | Path:
+        """Pairs of variants in LD, as a long table made chunk by chunk.
+
+        Parameters
+        ----------
+        min_r2
+            Smallest r2 of a pair in the table, in [0, 1].
+        window
+            Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
+        phased
+            As for `ld`.
+        statistic
+            The r2 that is meant: "r2", or "r2_em" of dosages.
+        parquet
+            A folder to write the table to, now, a file for each tile of it. Memory is bounded by a
+            pass of 16 tiles. Stopped, however that was, and called again with the same genotypes
+            and arguments, it leaves the files that are finished and writes the others.
+        progress
+            Whether to show a bar on standard error, with ``parquet``.
+
+        Returns
+        -------
+            Lazy dask DataFrame, a partition for each pair of chunks a window couples:
+            ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
+            ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
+            float32, or ``r2_em``. ``.compute()`` loads it.
+            With ``parquet``, the folder, for ``pandas.read_parquet`` or ``dask.dataframe``.
+
+        Raises
+        ------
+        ValueError
+            For ``min_r2`` outside [0, 1], another statistic, unsorted positions, or a ``parquet``
+            folder that holds other pairs.
+        RuntimeError
+            If another run is at work in the ``parquet`` folder.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> pairs = ds.genobit.ld_pairs(min_r2=0.5).compute()
+        >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
+        [[0.0, 1.0, 0.75]]
+        """
+        import dask.dataframe as dd
+        from dask.delayed import Delayed
+
+        from genobit.analyses import ld
+
+        if not 0 <= min_r2 <= 1:
+            msg = f"min_r2={min_r2!r} is outside [0, 1]"
+            raise ValueError(msg)
+        if statistic not in {"r2", "r2_em"}:
+            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
+            raise ValueError(msg)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
+        last, labels = window_ends(ds, size), pair_labels(ds)
+        keys, graph, example = ld.pair_tiles(planes, layout, last, min_r2, labels, statistic)
+        if parquet is not None:
+            from genobit.analyses import ld_files
+
+            question = {
+                "statistic": statistic,
+                "min_r2": float(min_r2),
+                **ld_files.question_of(planes, layout, last, labels),
+            }
+            return ld_files.write(parquet, (keys, graph, example), question, progress=progress)
+        parts = [Delayed(key, graph, layer=key[0]) for key in keys]
+        return dd.from_delayed(parts, meta=example, verify_meta=False)

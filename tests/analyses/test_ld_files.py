@@ -1,0 +1,140 @@
+"""Tables of pairs on disk: the same as in memory, and resumed after the process was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from tests.cohorts import cohort, random_calls
+
+WINDOW = 9
+
+
+def genotypes(seed: int = 3) -> xr.Dataset:
+    calls = random_calls(seed, 60, 50, missing=0.05)
+    return cohort(calls, contigs=2).genobit.pack().chunk(variants=8)
+
+
+def written(folder: Path) -> pd.DataFrame:
+    table = pd.read_parquet(folder)
+    return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
+
+
+def in_memory(ds: xr.Dataset, min_r2: float = 0.01) -> pd.DataFrame:
+    table = ds.genobit.ld_pairs(min_r2=min_r2, window=WINDOW).compute()
+    return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("min_r2", [0.01, 1.0])
+def test_files__hold_the_pairs(
+    tmp_path: Path, min_r2: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ds = genotypes()
+    folder = tmp_path / "pairs"
+    with dask.config.set(scheduler="threads", num_workers=2):
+        found = ds.genobit.ld_pairs(min_r2=min_r2, window=WINDOW, parquet=folder, progress=True)
+    assert found == folder
+    expected = in_memory(ds, min_r2)
+    assert (len(expected) > 100) == (min_r2 < 1)
+    pd.testing.assert_frame_equal(written(folder), expected, check_dtype=False)
+    numbers = ["variants_0", "variants_1", "position_0", "position_1", "r", "r2"]
+    assert (written(folder).dtypes[numbers] == expected.dtypes[numbers]).all()
+    # 8 chunks, each with itself and with those that a window of 9 reaches on its contig.
+    parts = sorted(folder.glob("part-*.parquet"))
+    assert f"{len(parts)}/{len(parts)}" in capsys.readouterr().err
+
+
+KILLED = """
+import os, signal, sys
+import dask
+from genobit.lazy import checkpoints
+from genobit.analyses import ld_files
+from tests.analyses.test_ld_files import WINDOW, genotypes
+
+ld_files.PASS = 2
+dask.config.set(scheduler="synchronous")
+write, written = checkpoints.Checkpoint.write, []
+
+def killed(self, unit, arrays):
+    if len(written) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    written.append(unit)
+    write(self, unit, arrays)
+
+checkpoints.Checkpoint.write = killed
+genotypes().genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_killed_run__goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "pairs"
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", KILLED, str(folder)]
+    done = subprocess.run(
+        command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
+    # Three are finished; the fourth is written and not known to be.
+    assert len(before) == 4
+    (folder / ".genobit/left.unfinished").write_bytes(b"half a file")
+
+    ds = genotypes()
+    for _ in range(2):
+        ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=folder)
+        pd.testing.assert_frame_equal(written(folder), in_memory(ds), check_dtype=False)
+    after = {path.name: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
+    assert len(after) > 4
+    first = sorted(before)[:3]
+    assert [after[name] for name in first] == [before[name] for name in first]
+    assert not list(folder.glob("**/*.unfinished"))
+
+
+def test_lost_file__is_written_again(tmp_path: Path) -> None:
+    ds = genotypes()
+    ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=tmp_path)
+    (tmp_path / "part-000002.parquet").unlink()
+    ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=tmp_path)
+    pd.testing.assert_frame_equal(written(tmp_path), in_memory(ds), check_dtype=False)
+
+
+def test_another_question__is_refused(tmp_path: Path) -> None:
+    ds = genotypes()
+    ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
+    others = {
+        "min_r2": (ds, 0.4, WINDOW),
+        "windows": (ds, 0.5, 4),
+        "calls": (genotypes(4), 0.5, WINDOW),
+        "chunks": (ds.chunk(variants=5), 0.5, WINDOW),
+    }
+    for key, (genotype, min_r2, window) in others.items():
+        with pytest.raises(ValueError, match=f"holds another run: its {key} is"):
+            genotype.genobit.ld_pairs(min_r2=min_r2, window=window, parquet=tmp_path)
+
+
+def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:
+    ds = genotypes()
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ValueError, match=r"folder of something else: it holds 'thesis.txt'"):
+        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
+    with pytest.raises(ValueError, match="is a file: name a folder"):
+        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_variants_without_labels(tmp_path: Path) -> None:
+    calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+    ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+    ds.genobit.ld_pairs(min_r2=0.5, parquet=tmp_path)
+    assert written(tmp_path).columns.tolist() == ["variants_0", "variants_1", "r", "r2"]
+    assert written(tmp_path).r2.tolist() == [0.75]
