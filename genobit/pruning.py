@@ -6,7 +6,7 @@ below.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,11 @@ from genobit import model, packed
 from genobit.windows import window_ends
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import ArrayLike, NDArray
+
+    from genobit.analyses.ld_clump import Clumps
 
 COMPLETE = "pairwise complete: r2 is of the calls present at both variants"
 
@@ -100,6 +104,100 @@ class PruningMethods:
         }
         coords = model.along(ds, model.VARIANTS)
         return xr.DataArray(keep, coords, model.VARIANTS, "ld_prune", attributes)
+
+    def ld_clump(
+        self,
+        p: ArrayLike,
+        r2: float = 0.5,
+        window: int | str = "250kb",
+        p1: float = 1e-4,
+        p2: float = 1e-2,
+        *,
+        log10: bool = False,
+        statistic: str | None = None,
+        phased: bool | None = None,
+    ) -> xr.Dataset:
+        """Clumps of associated variants, each around the one with the smallest p, as plink's.
+
+        Parameters
+        ----------
+        p
+            p-value of each variant, (variants,); NaN takes a variant out.
+        r2
+            Members have an r2 with their index variant above this.
+        window
+            Largest distance from the index variant, on either side.
+        p1
+            Largest p of an index variant.
+        p2
+            Members with p below this are listed; others are counted.
+        log10
+            ``p`` is -log10 of p-values, which may be smaller than a float64 can be.
+        statistic
+            "r2", or "r2_em" of dosages; by default that of haplotypes or, of dosages, "r2_em" as
+            in plink 1.9.
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            Dataset, computed. Along ``clumps``, from the smallest p on: ``index_variant`` (position
+            along ``variants``), ``p`` as it was given, ``total`` (members), and how many of them
+            have p in each bin: ``nsig`` from 0.05 on, ``s05`` from 0.01, ``s01`` from 0.001,
+            ``s001`` from 0.0001, ``s0001`` below. Along ``members``, clump by clump: ``member``
+            (position along ``variants``), ``clump``, ``r2``, ``member_p``, and ``listed``, whether
+            its p is below p2. Labels of variants as coordinates of both.
+
+        Raises
+        ------
+        ValueError
+            For p-values out of range or of another length, p1 above p2, another statistic, or
+            unsorted positions.
+
+        Notes
+        -----
+        The rule of ``plink --clump`` without ``--clump-allow-overlap``: from the smallest p on, a
+        variant that is in no clump begins one, and takes all others in its window that are in none
+        and in LD with it, whatever their p. Of equal p the first in the file comes first. Missing
+        calls: counts are of the calls present at both variants. Held are a window, a few chunks,
+        and the pairs above the limit of variants with p up to p1.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> clumps = ds.genobit.ld_clump([1e-3, 1e-9], window=10, statistic="r2")
+        >>> clumps.index_variant.values, clumps.member.values
+        (array([1]), array([0]))
+        """
+        from genobit.analyses import ld, ld_clump
+
+        _check_share("r2", r2)
+        _check_share("p1", p1)
+        _check_share("p2", p2)
+        if p1 > p2:
+            msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
+            raise ValueError(msg)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        size = _sizes(p, ds.sizes[model.VARIANTS], log10=log10)
+        if statistic is None:
+            statistic = "r2" if layout.kind == "haplotype" else "r2_em"
+        if statistic not in {"r2", "r2_em"}:
+            msg = f"statistic {statistic!r} of clumps is not one of r2, r2_em"
+            raise ValueError(msg)
+        ld.check_statistic(statistic, layout.kind)
+        largest = _limit(p1, log10=log10)
+        last = window_ends(ds, window)
+        found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
+        given = np.asarray(p, np.float64)
+        out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
+        labels = model.along(ds, model.VARIANTS)
+        for dim, variants in (("clumps", found.leads), ("members", found.members)):
+            out = out.assign_coords(_labels_at(labels, dim, variants))
+        attributes = {"r2": float(r2), "window": str(window), "p1": float(p1), "p2": float(p2)}
+        source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
+        return out.assign_attrs({**attributes, **source})
 
     def ld_score(
         self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
@@ -190,3 +288,64 @@ def _minor(frequency: ArrayLike, n: int) -> NDArray[np.float64]:
         msg = f"frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
         raise ValueError(msg)
     return np.minimum(given, 1 - given)
+
+
+BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": (0.01, 0.05)}
+"""Columns of plink's report: p from the first to below the second; ``nsig`` is what is left."""
+
+
+def _sizes(p: ArrayLike, n: int, *, log10: bool) -> NDArray[np.float64]:
+    """p-values, or their logarithms where these are given."""
+    given = np.asarray(p, np.float64)
+    if given.shape != (n,):
+        msg = f"p= has shape {given.shape}, expected one number for each of {n} variants"
+        raise ValueError(msg)
+    wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
+    if wrong.size:
+        k = int(wrong[0])
+        remedy = "is negative" if log10 else "is outside [0, 1]; -log10 of p goes with log10=True"
+        msg = f"p[{k}] = {given[k]} {remedy}"
+        raise ValueError(msg)
+    return -given if log10 else given
+
+
+def _limit(p: float, *, log10: bool) -> float:
+    if not log10:
+        return p
+    return float(np.log10(p)) if p > 0 else -np.inf
+
+
+def _clump_table(
+    found: Clumps, size: NDArray[np.float64], p: NDArray[np.float64], listed: float, *, log10: bool
+) -> xr.Dataset:
+    """The variables of clumps and of their members."""
+    clump = np.repeat(np.arange(found.leads.size), found.sizes)
+    of_members = size[found.members]
+    counts = {}
+    for name, ends in BINS.items():
+        low, high = (_limit(end, log10=log10) for end in ends)
+        within = (of_members >= low) & (of_members < high)
+        counts[name] = np.bincount(clump[within], minlength=found.leads.size)
+    counts["nsig"] = found.sizes - sum(counts.values())
+    clumps = {"index_variant": found.leads, "p": p[found.leads], "total": found.sizes, **counts}
+    members = {
+        "member": found.members,
+        "clump": clump,
+        "r2": found.r2,
+        "member_p": p[found.members],
+        "listed": of_members < listed,
+    }
+    return xr.Dataset(
+        {name: ("clumps", x) for name, x in clumps.items()}
+        | {name: ("members", x) for name, x in members.items()}
+    )
+
+
+def _labels_at(
+    labels: dict[Hashable, Any], dim: str, variants: NDArray[np.int64]
+) -> dict[Hashable, Any]:
+    """Labels of some variants as coordinates along another dimension, named after it."""
+    if not labels:
+        return {}
+    at = xr.Dataset(coords=labels).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})
+    return {f"{dim[:-1]}_{name}": at[name].variable for name in at.coords}

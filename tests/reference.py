@@ -596,3 +596,22 @@ def ld_scores(
                 total[k] += r2
                 count[k] += 1
     return np.where(count > 0, total, np.nan), count
+
+
+def clumped(
+    r2: NDArray[np.float64],
+    near: NDArray[np.bool_],
+    p: NDArray[np.float64],
+    p1: float,
+    limit: float,
+) -> list[tuple[int, list[int]]]:
+    """Index variants and members by the rule of plink --clump, of matrices of all variants."""
+    free = {i for i in range(len(p)) if not np.isnan(p[i])}
+    clumps = []
+    for i in sorted(free, key=lambda i: (p[i], i)):
+        if i in free and p[i] <= p1:
+            free.remove(i)
+            members = [j for j in sorted(free) if near[i, j] and r2[i, j] > limit]
+            free.difference_update(members)
+            clumps.append((i, members))
+    return clumps

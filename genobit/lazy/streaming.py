@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import dask.array as da
+    from numpy.typing import NDArray
 
     from genobit.kernels.rows import Rows
     from genobit.packing import Layout
@@ -54,3 +55,45 @@ def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple
         for chunk, blocks in zip(group, parts, strict=True):
             yield int(edges[chunk]), as_rows(blocks, layout)
         k = stop
+
+
+def row_windows(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+) -> Iterator[Rows]:
+    """Rows of windows in order, each from ``starts[k]`` up to ``stops[k]``.
+
+    Neither may ever decrease. Held are the rows from the window's first on and the next chunks.
+    """
+    held: Rows | None = None
+    base = k = 0
+    for start, rows in row_chunks(planes, layout):
+        if k == starts.size:
+            return
+        first = int(starts[k])
+        stop = start + rows.planes[0].shape[0]
+        held = _from(rows, first - start) if first >= start else _joined(held, first - base, rows)
+        base = max(first, start) if first >= start else first
+        while k < starts.size and stops[k] <= stop:
+            yield _from(held, int(starts[k]) - base, int(stops[k]) - base)
+            k += 1
+
+
+def _from(rows: Rows, start: int, stop: int | None = None) -> Rows:
+    part = slice(start, stop)
+    called = None if rows.called is None else rows.called[part]
+    return rows._replace(planes=tuple(plane[part] for plane in rows.planes), called=called)
+
+
+def _joined(held: Rows | None, start: int, rows: Rows) -> Rows:
+    """Rows held from ``start`` on, and others after them."""
+    if held is None:
+        return rows
+    kept = _from(held, start)
+    planes = zip(kept.planes, rows.planes, strict=True)
+    called = None
+    if kept.called is not None and rows.called is not None:
+        called = np.concatenate([kept.called, rows.called])
+    return rows._replace(planes=tuple(np.concatenate(both) for both in planes), called=called)
