@@ -23,7 +23,17 @@ from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
 from genobit.simd import host
 
-from . import components, epistasis, fitch, grm, kendall, limits, parsimony_search, relatives
+from . import (
+    components,
+    epistasis,
+    fitch,
+    grm,
+    kendall,
+    limits,
+    parsimony_search,
+    pruning,
+    relatives,
+)
 from .measure import Row, cores, median, rates, ratio, seconds
 from .multiplications import multiplications, transposes
 
@@ -309,6 +319,8 @@ ALL = (
     parsimony_search.searches,
     components.dequantisation,
     components.components,
+    pruning.pruning,
+    pruning.windows,
     threads,
     startup,
     multiplications,

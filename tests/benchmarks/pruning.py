@@ -1,0 +1,163 @@
+"""Pruning and tables of pairs in windows, against plink, and against the registers of this core.
+
+Peers take turns and are compared by CPU time, which a busy machine changes least. theirs is the
+whole run of a program, with reading of a .bed file; ours begins with planes in memory, as a session
+does, and a row says what reading adds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dask
+import numpy as np
+
+import genobit as gb
+
+from . import limits
+from .measure import Row, rates, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+SAMPLES = 1092
+GIGA = 1e9
+
+
+def cpu(call: Callable[[], Any]) -> float:
+    """CPU time of a call, and of the processes it waits for."""
+    before = os.times()
+    call()
+    return sum(b - a for a, b in zip(before[:4], os.times()[:4], strict=True))
+
+
+def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float, float]:
+    """Median CPU time of each, and of their ratios."""
+    ours(), theirs()
+    rounds = [(cpu(ours), cpu(theirs)) for _ in range(5)]
+    middle = [statistics.median(times) for times in zip(*rounds, strict=True)]
+    return middle[0], middle[1], statistics.median(b / a for a, b in rounds)
+
+
+def source() -> tuple[NDArray[np.uint8], str]:
+    """Rows of a .bed file of 1,092 samples, and what they are: real ones where they are at hand."""
+    folder = os.environ.get("GENOBIT_SHARED_DATA")
+    path = Path(folder or "", "kg1_chr22/kg1_chr22_maf01.bed")
+    if folder and path.is_file():
+        raw = np.fromfile(path, np.uint8)[3:].reshape(-1, SAMPLES // 4)
+        return raw, "1000 Genomes chr22"
+    rng = np.random.default_rng(0)
+    variants, founders, stretch = 8000, 64, 100
+    frequency = 10 ** rng.uniform(-2, np.log10(0.5), (variants, 1))
+    alleles = rng.random((variants, founders)) < frequency
+    # Each haplotype copies another founder on every stretch.
+    copied = rng.integers(0, founders, (variants // stretch, 2 * SAMPLES)).repeat(stretch, axis=0)
+    haplotypes = np.take_along_axis(alleles, copied, axis=1).astype(np.uint8)
+    dosages = haplotypes[:, ::2] + haplotypes[:, 1::2]
+    codes = np.array([3, 2, 0], np.uint8)[dosages].reshape(variants, -1, 4)
+    return (codes << np.array([0, 2, 4, 6], np.uint8)).sum(2, dtype=np.uint8), "simulated"
+
+
+def tiled(folder: Path, variants: int) -> tuple[Path, str]:
+    """A fileset of so many variants: the source again and again, on 22 chromosomes at most."""
+    rows, what = source()
+    prefix = folder / "tiled"
+    number = np.arange(variants)
+    body = rows[number % len(rows)].tobytes()
+    prefix.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + body)
+    chromosome = np.minimum(number // len(rows) + 1, 22)
+    lines = (f"{c} v{i} 0 {i + 1} A G\n" for i, c in zip(number, chromosome, strict=True))
+    prefix.with_suffix(".bim").write_text("".join(lines))
+    fam = (f"s{i} s{i} 0 0 0 -9\n" for i in range(SAMPLES))
+    prefix.with_suffix(".fam").write_text("".join(fam))
+    return prefix, what
+
+
+def pruning(*, quick: bool) -> Iterator[Row]:
+    """ld_prune and ld_pairs on one core, against plink2 and plink 1.9 on the same core."""
+    variants = 20_000 if quick else 200_000
+    with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
+        prefix, what = tiled(Path(folder), variants)
+        bits = gb.open_plink(prefix).genobit.pack().persist()
+        shape = f"{what}, {variants:,} variants x {SAMPLES:,} samples"
+        for window in (50, 500):
+            row = _pruned(prefix, bits, window)
+            if row is not None:
+                ours, theirs, share = row
+                at = f"plink2 --indep-pairwise {window} 5 0.2 ({theirs:.2f} s of CPU)"
+                yield Row("prune", f"ld_prune({window}), {shape}", ours, "s", at, share, 3.0)
+        some = 5_000 if quick else 20_000
+        prefix, what = tiled(Path(folder), some)
+        bits = gb.open_plink(prefix).genobit.pack().persist()
+        shape = f"{what}, {some:,} variants x {SAMPLES:,} samples"
+        row = _paired(prefix, bits)
+        if row is not None:
+            ours, theirs, share = row
+            at = f"plink 1.9 --r2 --ld-window-r2 0.2 ({theirs:.2f} s of CPU)"
+            yield Row("pairs", f"ld_pairs(window=1000), {shape}", ours, "s", at, share, 3.0)
+
+
+def _pruned(prefix: Path, bits: Any, window: int) -> tuple[float, float, float] | None:
+    program = shutil.which("plink2")
+    if program is None:
+        return None
+    command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
+    command += ["--indep-pairwise", str(window), "5", "0.2"]
+    return in_turn(
+        lambda: bits.genobit.ld_prune(window, 5, 0.2),
+        lambda: subprocess.run(command, capture_output=True, check=True),
+    )
+
+
+def _paired(prefix: Path, bits: Any) -> tuple[float, float, float] | None:
+    program = shutil.which("plink1.9")
+    if program is None:
+        return None
+    command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
+    command += ["--allow-no-sex", "--r2", "--ld-window-r2", "0.2"]
+    # Its windows hold so many variants, the first among them.
+    command += ["--ld-window", "1001", "--ld-window-kb", "1000000"]
+    return in_turn(
+        lambda: bits.genobit.ld_pairs(min_r2=0.2, window=1000, parquet=_fresh(prefix)),
+        lambda: subprocess.run(command, capture_output=True, check=True),
+    )
+
+
+def _fresh(prefix: Path) -> Path:
+    folder = prefix.with_name("pairs")
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+def windows(*, quick: bool) -> Iterator[Row]:
+    """ld_pairs to Parquet files, windows of 1,000 variants, against the registers of this core."""
+    from .rows import best_limit, haplotypes
+
+    bits, window = 5000, 1000
+    variants = 10_000 if quick else 50_000
+    ds = haplotypes(variants, bits)
+    pairs = window * variants - window * (window + 1) // 2
+    with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
+        prefix = Path(folder) / "windows"
+        calls = {name: call for name, call in limits.work().items() if name.endswith("and")}
+        calls["pairs"] = (
+            lambda: ds.genobit.ld_pairs(min_r2=0.2, window=window, parquet=_fresh(prefix)),
+            pairs * bits,
+        )
+        found = rates(calls, 5)
+    rate = statistics.median(found["pairs"]) / GIGA
+    what = f"ld_pairs(window=1000, parquet=), {variants:,} variants x {bits:,} haplotypes"
+    name, limit = best_limit(found, "and")
+    at = f"register limit, {name} + popcount + add ({statistics.median(limit) / GIGA:.0f})"
+    yield Row("pairs", what, rate, "Gbit/s", at, ratio(found["pairs"], limit), 0.7)
+    if "table and" in found:
+        at = "register limit, byte lookup + add"
+        yield Row("pairs", what, rate, "Gbit/s", at, ratio(found["pairs"], found["table and"]))
