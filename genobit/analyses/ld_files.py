@@ -119,7 +119,8 @@ def write(
     _check_folder(place)
     with Checkpoint(place / FINISHED, question) as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]
-        done = {k for k in kept.units() if k < len(keys) and paths[k].exists()}
+        written = [k for unit in kept.units() for k in kept.read(unit)["tiles"].tolist()]
+        done = {k for k in written if paths[k].exists()}
         todo = [k for k in range(len(keys)) if k not in done]
         with tqdm(
             total=len(keys), initial=len(done), desc="pairs", unit="tile", disable=not progress
@@ -131,8 +132,8 @@ def write(
                     {**graph.layers, name: layer}, {**graph.dependencies, name: {keys[0][0]}}
                 )
                 counts = compute(*[Delayed(key, whole, layer=name) for key in layer])
-                for k, count in zip(part, counts, strict=True):
-                    kept.write(k, {"pairs": np.array(count)})
+                # One for each pass: it waits for the disk.
+                kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
                 bar.update(len(part))
     return place
 
