@@ -12,33 +12,23 @@ homozygotes, four without missing calls, nine with them.
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
-from genobit.kernels import em_haplotypes
+from genobit.kernels import em_haplotypes, pair_blocks
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, products, stacked
+from genobit.kernels.pair_blocks import Float, Values, band_columns, band_rows, view
 from genobit.kernels.rows import Planes, Rows
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 R, R2, D, DPRIME, R2_ADJUSTED = 0, 1, 2, 3, 4
 STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME, "r2_adjusted": R2_ADJUSTED}
-Float = NDArray[np.floating]
-
-
-class Values(NamedTuple):
-    """A block of the statistic; the array is reused for the next block."""
-
-    rows: slice
-    columns: slice
-    values: Float
 
 
 @njit
@@ -175,26 +165,16 @@ def blocks(
         return
     group, kernel = _grouped(statistic, a, other, complete, upper)
     planes = _homozygotes if complete else _stacked
-
-    def scaled(start: int, stop: int) -> tuple[int, int]:
-        top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
-        return top * group, bottom * group
-
-    out = np.empty(0, dtype)
-    for block in products(
-        "and",
+    yield from pair_blocks.of_groups(
+        kernel,
         planes(a),
         None if b is None else planes(b),
-        group=group,
+        group,
+        dtype=dtype,
         upper=upper,
-        rows_of=None if rows_of is None else scaled,
-        columns=columns * group,
-    ):
-        rows = slice(block.rows.start // group, block.rows.stop // group)
-        cols = slice(block.columns.start // group, block.columns.stop // group)
-        out, values = _view(out, (rows.stop - rows.start, cols.stop - cols.start), dtype)
-        kernel(block.counts, rows, cols, values)
-        yield Values(rows, cols, values)
+        rows_of=rows_of,
+        columns=columns,
+    )
 
 
 def _grouped(
@@ -242,19 +222,11 @@ def _complete(
         rows_of=rows_of,
         columns=columns,
     ):
-        out, values = _view(out, counts.shape, dtype)
+        out, values = view(out, counts.shape, dtype)
         _complete_block(
             counts, code, float(a.bits), x[rows], y[cols], scale_x[rows], scale_y[cols], values
         )
         yield Values(rows, cols, values)
-
-
-def _view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, Float]:
-    """A C-contiguous array of this shape at the start of ``out``, which grows when it must."""
-    size = math.prod(shape)
-    if out.size < size:
-        out = np.empty(size, dtype)
-    return out, out[:size].reshape(shape)
 
 
 def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
@@ -263,42 +235,13 @@ def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32
     (rows, rows) float32.
     """
     other = a if b is None else b
-    out = np.empty((a.planes[0].shape[0], other.planes[0].shape[0]), np.float32)
-    for rows, columns, values in blocks(statistic, a, b, upper=b is None):
-        if b is None:
-            mirror(values, rows.start, columns.start, out)
-        else:
-            out[rows, columns] = values
-    return out
-
-
-@njit
-def _shear(
-    values: Float, top: int, left: int, last: NDArray[np.int64], out: NDArray[np.float32]
-) -> None:
-    """Write pairs i < j <= last[i] of a block to out[i, j - i - 1]."""
-    for i in range(values.shape[0]):
-        row = top + i
-        for j in range(max(0, row + 1 - left), min(values.shape[1], last[row] + 1 - left)):
-            out[row, left + j - row - 1] = values[i, j]
-
-
-def band_rows(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
-    """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
-
-    def rows_of(start: int, stop: int) -> tuple[int, int]:
-        return int(np.searchsorted(last, start)), min(stop + shift, last.shape[0])
-
-    return rows_of
-
-
-def band_columns(last: NDArray[np.int64]) -> int:
-    """Block width for a band.
-
-    An eighth of the window, so that what sticks out at its ends stays small.
-    """
-    reach = int((last - np.arange(last.shape[0])).max(initial=0))
-    return int(np.clip(reach // 8, 64, BLOCK_COLUMNS))
+    return pair_blocks.square(
+        blocks(statistic, a, b, upper=b is None),
+        a.planes[0].shape[0],
+        other.planes[0].shape[0],
+        np.float32,
+        symmetric=b is None,
+    )
 
 
 def band(
@@ -308,12 +251,8 @@ def band(
 
     ``b`` starts with the rows of ``a``; ``last`` never decreases. Pairs outside the window are NaN.
     """
-    out = np.full((a.planes[0].shape[0], width), np.nan, np.float32)
-    for rows, columns, values in blocks(
-        statistic, a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last)
-    ):
-        _shear(values, rows.start, columns.start, last, out)
-    return out
+    found = blocks(statistic, a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last))
+    return pair_blocks.band(found, a.planes[0].shape[0], last, width)
 
 
 @njit

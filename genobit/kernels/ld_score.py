@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit._jit import njit
-from genobit.kernels.ld import band_columns, band_rows, blocks
+from genobit.kernels.ld import blocks
+from genobit.kernels.pair_blocks import band_columns, band_rows
 from genobit.kernels.pair_ld import pair_rows, polymorphic
 
 if TYPE_CHECKING:

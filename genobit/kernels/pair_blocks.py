@@ -1,0 +1,134 @@
+"""Blocks of a statistic of pairs of rows: where they come from in a band, and what they become."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from genobit._jit import njit
+from genobit.kernels.gemm import BLOCK_COLUMNS, products
+from genobit.kernels.transpose import mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from genobit.kernels.rows import Planes
+
+Float = NDArray[np.floating]
+
+
+class Values(NamedTuple):
+    """A block of the statistic; the array is reused for the next block."""
+
+    rows: slice
+    columns: slice
+    values: Float
+
+
+def view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, Float]:
+    """A C-contiguous array of this shape at the start of ``out``, which grows when it must."""
+    size = math.prod(shape)
+    if out.size < size:
+        out = np.empty(size, dtype)
+    return out, out[:size].reshape(shape)
+
+
+def of_groups(
+    kernel: Callable[[NDArray[np.int32], slice, slice, Float], None],
+    a: Planes,
+    b: Planes | None,
+    group: int,
+    *,
+    dtype: DTypeLike,
+    upper: bool,
+    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    columns: int = BLOCK_COLUMNS,
+) -> Iterator[Values]:
+    """Yield blocks that ``kernel(counts, rows, columns, out)`` makes of counts of stacked planes.
+
+    Parameters
+    ----------
+    kernel
+        Fills ``out`` (rows, columns) from ``counts`` (group rows, group columns).
+    a, b, group
+        Planes of rows, ``group`` of each interleaved (`gemm.stacked`).
+    dtype
+        Of the values.
+    upper, rows_of, columns
+        Those of `gemm.products`, counted in rows of ``group`` planes.
+    """
+
+    def scaled(start: int, stop: int) -> tuple[int, int]:
+        top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
+        return top * group, bottom * group
+
+    out = np.empty(0, dtype)
+    for block in products(
+        "and",
+        a,
+        b,
+        group=group,
+        upper=upper,
+        rows_of=None if rows_of is None else scaled,
+        columns=columns * group,
+    ):
+        rows = slice(block.rows.start // group, block.rows.stop // group)
+        cols = slice(block.columns.start // group, block.columns.stop // group)
+        out, values = view(out, (rows.stop - rows.start, cols.stop - cols.start), dtype)
+        kernel(block.counts, rows, cols, values)
+        yield Values(rows, cols, values)
+
+
+def square(
+    blocks: Iterator[Values], rows: int, columns: int, dtype: DTypeLike, *, symmetric: bool
+) -> Float:
+    """Blocks as one matrix (rows, columns); of a symmetric one they are the upper triangle."""
+    out = np.empty((rows, columns), dtype)
+    for block in blocks:
+        if symmetric:
+            mirror(block.values, block.rows.start, block.columns.start, out)
+        else:
+            out[block.rows, block.columns] = block.values
+    return out
+
+
+@njit
+def _shear(
+    values: Float, top: int, left: int, last: NDArray[np.int64], out: NDArray[np.float32]
+) -> None:
+    """Write pairs i < j <= last[i] of a block to out[i, j - i - 1]."""
+    for i in range(values.shape[0]):
+        row = top + i
+        for j in range(max(0, row + 1 - left), min(values.shape[1], last[row] + 1 - left)):
+            out[row, left + j - row - 1] = values[i, j]
+
+
+def band(
+    blocks: Iterator[Values], rows: int, last: NDArray[np.int64], width: int
+) -> NDArray[np.float32]:
+    """Blocks as the band of row i and rows i + 1 .. last[i]: (rows, width) float32, NaN outside."""
+    out = np.full((rows, width), np.nan, np.float32)
+    for block in blocks:
+        _shear(block.values, block.rows.start, block.columns.start, last, out)
+    return out
+
+
+def band_rows(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
+    """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
+
+    def rows_of(start: int, stop: int) -> tuple[int, int]:
+        return int(np.searchsorted(last, start)), min(stop + shift, last.shape[0])
+
+    return rows_of
+
+
+def band_columns(last: NDArray[np.int64]) -> int:
+    """Block width for a band.
+
+    An eighth of the window, so that what sticks out at its ends stays small.
+    """
+    reach = int((last - np.arange(last.shape[0])).max(initial=0))
+    return int(np.clip(reach // 8, 64, BLOCK_COLUMNS))
