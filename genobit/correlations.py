@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 
 from genobit import model, packed
 from genobit.eager import computed
+from genobit.sides import labels as labels_of
+from genobit.sides import require_same
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -147,7 +148,7 @@ class ArrayCorrelations:
         )
         if explain:
             return _explained(operands, wanted, sides[0].sizes[sides[0].dims[1]])
-        labels = [(str(side.dims[0]), _labels(side)) for side in sides]
+        labels = [(str(side.dims[0]), labels_of(side)) for side in sides]
         attributes = attributes_of(wanted, variant, missing, sides[0].shape[1])
         attributes["dimension"] = str(sides[0].dims[1])
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or fewer variables"
@@ -300,37 +301,8 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
         )
         raise ValueError(msg)
     right = side_of(other, observations)
-    remedy = "select the same observations in the same order in both"
-    if right.shape[1] != side.shape[1]:
-        msg = (
-            f"other= has {right.shape[1]} along {observations!r}, this DataArray {side.shape[1]}: "
-            f"{remedy}"
-        )
-        raise ValueError(msg)
-    for name, label in side.coords.items():
-        if label.dims == (observations,) and name in right.coords:
-            _same_labels(str(name), label, right.coords[name], remedy)
+    require_same(side, right)
     return right
-
-
-def _same_labels(name: str, ours: xr.DataArray, theirs: xr.DataArray, remedy: str) -> None:
-    if theirs.dims != ours.dims:
-        return
-    differ = (ours.values != theirs.values) & ~(ours.isnull().values & theirs.isnull().values)
-    if differ.any():
-        k = int(np.flatnonzero(differ)[0])
-        here, there = (x.values.astype(object)[k] for x in (ours, theirs))
-        msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
-        raise ValueError(msg)
-
-
-def _labels(side: xr.DataArray) -> xr.Dataset:
-    """The coordinates, an index of several levels as its levels."""
-    labels = side.coords.to_dataset()
-    for dim, index in side.indexes.items():
-        if index.nlevels > 1 and dim in side.dims:
-            labels = labels.reset_index(dim)
-    return labels
 
 
 def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int) -> dict[str, Any]:

@@ -1,0 +1,211 @@
+"""``DataArray.genobit.similarity``: how alike binary rows are, with their labels.
+
+A part of the accessor of DataArrays, and like it labels in, labels out. May import: packed and what
+is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit import model
+from genobit.eager import computed
+from genobit.sides import labels, require_same
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import DTypeLike
+
+BITS = ("bit", "bits", "feature", "features")
+"""Dimensions taken for that of the bits where none is named."""
+RANK = "rank"
+
+
+class ArraySimilarity:
+    """Methods of ``DataArray.genobit`` that compare binary rows."""
+
+    _da: xr.DataArray
+
+    def similarity(
+        self,
+        measure: str = "tanimoto",
+        *,
+        dim: Hashable | None = None,
+        other: xr.DataArray | None = None,
+        top: int | None = None,
+        missing: str = "pairwise",
+        dtype: DTypeLike = "float64",
+        compute: bool = False,
+    ) -> xr.DataArray | xr.Dataset:
+        """Similarity of all pairs of binary rows, or the nearest neighbours of each.
+
+        Parameters
+        ----------
+        measure
+            "tanimoto", or "jaccard", its other name: positions set in both rows over positions set
+            in either. "hamming": the share of positions that agree.
+        dim
+            Dimension of the bits; the other one is that of the rows. By default the one named
+            bit(s) or feature(s).
+        other
+            Rows to compare with, of the same bits; the result is rows x those.
+        top
+            Only so many nearest neighbours of each row, itself left out, among all rows or those
+            of ``other``: found tile by tile, without the matrix.
+        missing
+            What NaN and -1 do: "pairwise" takes the positions present in both rows of a pair,
+            "refuse" is an error.
+        dtype
+            "float64", or "float32" for large results.
+        compute
+            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+
+        Returns
+        -------
+            (rows_0, rows_1), named as the dimension of the rows, with its labels on both sides,
+            lazy unless ``compute``. With ``top`` a Dataset of ``neighbours`` (int64 numbers of
+            rows) and ``similarity``, both (rows, rank), the most similar first, of equal ones the
+            first row; where there are fewer, -1 and NaN. Two rows without a set bit have a
+            Tanimoto similarity of 0, as in RDKit, so has such a row with itself. A pair without a
+            position in common has NaN, and is nobody's neighbour.
+
+        Raises
+        ------
+        ValueError
+            For another number of dimensions than 2, an unknown choice, or other bits in ``other``;
+            when computed, for values that are neither 0, 1 nor missing, and missing ones that are
+            refused.
+        TypeError
+            For values that are no numbers or booleans.
+        MemoryError
+            With ``compute``, for a result past the limit.
+
+        Notes
+        -----
+        A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
+        differ. Every value is one division of exact counts: equal, to the last bit, to that of a
+        loop over pairs. Formulas and references: `genobit.analyses.similarity`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> bits = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1]], bool)
+        >>> prints = xr.DataArray(bits, dims=("molecule", "bit"))
+        >>> prints.genobit.similarity("tanimoto").values.round(3)
+        array([[1.   , 0.667, 0.   ],
+               [0.667, 1.   , 0.25 ],
+               [0.   , 0.25 , 1.   ]])
+        >>> prints.genobit.similarity(top=1).neighbours.values.ravel()
+        array([1, 0, 1])
+        """
+        from genobit.analyses import similarity
+        from genobit.lazy.binary import planes_of
+
+        if measure in self._da.dims and measure not in similarity.LONG_NAMES:
+            msg = f"measure={measure!r} is a dimension of the values: for bits along it say dim="
+            raise ValueError(msg + repr(measure))
+        similarity.check(measure, missing, dtype, top)
+        side = _side_of(self._da, dim)
+        right = None if other is None else _other_side(side, other)
+        names = str(side.dims[0]), str(side.dims[1])
+        bits = side.shape[1]
+        planes = planes_of(side.chunk().data, names, missing)
+        others = None if right is None else planes_of(right.chunk().data, names, missing)
+        attributes = {
+            "long_name": similarity.LONG_NAMES[measure],
+            "measure": measure,
+            "missing": similarity.MISSING[missing],
+            "bits": bits,
+        }
+        if top is not None:
+            found = similarity.neighbours(planes, others, bits, measure, dtype, top)
+            nearest = _nearest(side, found, top, attributes)
+            return computed(nearest, "a smaller top= or fewer rows") if compute else nearest
+        matrix = xr.DataArray(
+            similarity.matrix(planes, others, bits, measure, dtype),
+            {
+                **model.along(labels(side), names[0], "_0"),
+                **model.along(labels(side if right is None else right), names[0], "_1"),
+            },
+            (f"{names[0]}_0", f"{names[0]}_1"),
+            "similarity",
+            attributes,
+        )
+        return (
+            computed(matrix, "top=, to_zarr(), dtype='float32' or fewer rows")
+            if compute
+            else matrix
+        )
+
+
+def _nearest(
+    side: xr.DataArray, found: list[Any], top: int, attributes: dict[str, Any]
+) -> xr.Dataset:
+    row = str(side.dims[0])
+    values, numbers = found
+    coords = {**model.along(labels(side), row), RANK: (RANK, np.arange(1, top + 1))}
+    return xr.Dataset(
+        {
+            "neighbours": ((row, RANK), numbers, {"long_name": "numbers of the nearest rows"}),
+            "similarity": ((row, RANK), values, attributes),
+        },
+        coords,
+        attributes,
+    )
+
+
+def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
+    """Return the values as (rows, bits)."""
+    if da.ndim != 2:
+        msg = (
+            f"similarity takes 2 dimensions, rows and bits, not {da.ndim} {da.dims}: select or "
+            "stack the others"
+        )
+        raise ValueError(msg)
+    if da.dtype.kind not in "biuf":
+        msg = (
+            f"values are of dtype {da.dtype}, and similarity is of booleans or 0 and 1: convert "
+            "them, for example with .astype(bool)"
+        )
+        raise TypeError(msg)
+    bits = _bits_of(da, dim)
+    (rows,) = (name for name in da.dims if name != bits)
+    for name in (rows, bits):
+        if not da.sizes[name]:
+            msg = f"there is nothing along {name!r}: no rows or no bits to compare"
+            raise ValueError(msg)
+    return da.transpose(rows, bits)
+
+
+def _bits_of(da: xr.DataArray, dim: Hashable | None) -> Hashable:
+    dims = ", ".join(repr(name) for name in da.dims)
+    if dim is not None:
+        if dim not in da.dims:
+            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"
+            raise ValueError(msg)
+        return dim
+    known = [name for name in da.dims if str(name).lower() in BITS]
+    if len(known) != 1:
+        msg = f"which of {dims} are the bits? Name the dimension with dim="
+        raise ValueError(msg)
+    return known[0]
+
+
+def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
+    if not isinstance(other, xr.DataArray):
+        msg = f"other= takes a DataArray of rows, not {type(other).__name__}"
+        raise TypeError(msg)
+    rows, bits = side.dims
+    if bits not in other.dims:
+        msg = (
+            f"other= has dimensions {other.dims}, and not {bits!r}, the bits of this DataArray: "
+            "rename its dimension"
+        )
+        raise ValueError(msg)
+    right = _side_of(other, bits)
+    require_same(side, right)
+    return right.rename({right.dims[0]: rows})
