@@ -14,12 +14,21 @@ import xarray as xr
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
 from genobit.phylogenetics import ArrayPhylogenetics
+from genobit.similarity import ArraySimilarity
+from genobit.site_linkage import ArrayLinkage
 from genobit.tree_search import ArrayTreeSearch
 
 
 @xr.register_dataarray_accessor("genobit")
-class GenobitDataArrayAccessor(ArrayCorrelations, ArrayPairs, ArrayPhylogenetics, ArrayTreeSearch):
-    """Analyses of a DataArray: of variables x observations, or of an alignment of taxa x sites."""
+class GenobitDataArrayAccessor(
+    ArrayCorrelations,
+    ArrayLinkage,
+    ArrayPairs,
+    ArrayPhylogenetics,
+    ArraySimilarity,
+    ArrayTreeSearch,
+):
+    """Analyses of a DataArray: of variables x observations, binary rows, an alignment."""
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = da

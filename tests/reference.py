@@ -615,3 +615,35 @@ def clumped(
             free.difference_update(members)
             clumps.append((i, members))
     return clumps
+
+
+def tanimoto(x: list[float], y: list[float]) -> float:
+    """Positions set in both over those set in either, of those present in both; 0 of none set."""
+    both = [(a, b) for a, b in zip(x, y, strict=True) if not isnan(a) and not isnan(b)]
+    if not both:
+        return np.nan
+    either = sum(a == 1 or b == 1 for a, b in both)
+    return sum(a == b == 1 for a, b in both) / either if either else 0.0
+
+
+def agreement(x: list[float], y: list[float]) -> float:
+    """The share of positions present in both that agree."""
+    both = [(a, b) for a, b in zip(x, y, strict=True) if not isnan(a) and not isnan(b)]
+    return sum(a == b for a, b in both) / len(both) if both else np.nan
+
+
+def finite_sites(x: list[str], y: list[str], states: str = "ACGT") -> float:
+    """T of two sites: r2 of all pairs of their states, over the taxa with one state at both."""
+    both = [(a, b) for a, b in zip(x, y, strict=True) if a in states and b in states]
+    of_x, of_y = sorted({a for a, _ in both}), sorted({b for _, b in both})
+    if len(of_x) < 2 or len(of_y) < 2:
+        return np.nan
+    total = Fraction(0)
+    for s, t in itertools.product(of_x, of_y):
+        n = len(both)
+        p = Fraction(sum(a == s for a, _ in both), n)
+        q = Fraction(sum(b == t for _, b in both), n)
+        d = Fraction(sum((a, b) == (s, t) for a, b in both), n) - p * q
+        total += d * d / (p * (1 - p) * q * (1 - q))
+    v, w = len(of_x), len(of_y)
+    return float(Fraction((v - 1) * (w - 1) * len(both), v * w) * total)

@@ -1,0 +1,108 @@
+"""Linkage between sites of several states: tables of states of pairs -> T.
+
+A site has a plane for each state, of the taxa that are in that state and no other. Of two sites
+the products of these planes are a table of states by states over the taxa valid at both: an
+invalid taxon is in no plane, so that the sums of the table are the counts of c_i & c_j.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit._jit import njit
+from genobit.kernels import pair_blocks
+from genobit.kernels.gemm import BLOCK_COLUMNS, stacked
+from genobit.kernels.pair_blocks import Float, band_columns, band_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from genobit.kernels.pair_blocks import Values
+
+Planes = tuple[NDArray[np.uint64], ...]
+"""A plane of each state, (sites, words)."""
+
+
+@njit
+def _inverse_variances(sums: NDArray[np.int64], n: np.int64, out: NDArray[np.float64]) -> int:
+    """1 / (x (n - x)) of each state that is present, 0 of others; returns how many are present."""
+    present = 0
+    for s in range(sums.shape[0]):
+        x = sums[s]
+        present += x > 0
+        out[s] = 1.0 / (float(x) * float(n - x)) if 0 < x < n else 0.0
+    return present
+
+
+@njit
+def _table_block(counts: NDArray[np.int32], states: int, out: Float) -> None:
+    """counts (states rows, states columns), interleaved; out (rows, columns) <- T."""
+    x, y = np.empty(states, np.int64), np.empty(states, np.int64)
+    of_x, of_y = np.empty(states), np.empty(states)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            x[:] = 0
+            y[:] = 0
+            n = np.int64(0)
+            for s in range(states):
+                for t in range(states):
+                    both = np.int64(counts[states * i + s, states * j + t])
+                    x[s] += both
+                    y[t] += both
+                    n += both
+            v, w = _inverse_variances(x, n, of_x), _inverse_variances(y, n, of_y)
+            if v < 2 or w < 2:
+                out[i, j] = np.nan
+                continue
+            total = 0.0
+            for s in range(states):
+                for t in range(states):
+                    both = np.int64(counts[states * i + s, states * j + t])
+                    covariance = float(n * both - x[s] * y[t])
+                    total += covariance * covariance * (of_x[s] * of_y[t])
+            out[i, j] = (v - 1) * (w - 1) * float(n) / (v * w) * total
+
+
+def _blocks(
+    a: Planes,
+    b: Planes | None,
+    *,
+    upper: bool,
+    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    columns: int = BLOCK_COLUMNS,
+) -> Iterator[Values]:
+    states = len(a)
+
+    def kernel(counts: NDArray[np.int32], _: slice, __: slice, out: Float) -> None:
+        _table_block(counts, states, out)
+
+    return pair_blocks.of_groups(
+        kernel,
+        stacked(*a),
+        None if b is None else stacked(*b),
+        states,
+        dtype=np.float32,
+        upper=upper,
+        rows_of=rows_of,
+        columns=columns,
+    )
+
+
+def square(a: Planes, b: Planes | None = None) -> NDArray[np.float32]:
+    """T of every site of ``a`` with every site of ``b``, or of ``a``: float32."""
+    other = a if b is None else b
+    found = _blocks(a, b, upper=b is None)
+    shape = a[0].shape[0], other[0].shape[0]
+    return pair_blocks.square(found, *shape, np.float32, symmetric=b is None)
+
+
+def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[np.float32]:
+    """T of site i of ``a`` with sites i + 1 .. last[i] of ``b``: (rows, width) float32.
+
+    ``b`` starts with the sites of ``a``; ``last`` never decreases. Pairs outside are NaN.
+    """
+    found = _blocks(a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last))
+    return pair_blocks.band(found, a[0].shape[0], last, width)
