@@ -20,6 +20,7 @@ from genobit.crossproducts import CrossproductMethods
 from genobit.eager import computed
 from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
+from genobit.linkage_decay import LinkageDecayMethods
 from genobit.linked_pairs import LinkedPairs
 from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
@@ -42,6 +43,7 @@ class GenobitDatasetAccessor(
     GenotypePairs,
     HaplotypeBlockMethods,
     InteractionMethods,
+    LinkageDecayMethods,
     LinkedPairs,
     PruningMethods,
     RelationshipMethods,

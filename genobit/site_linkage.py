@@ -14,11 +14,10 @@ import xarray as xr
 from genobit import model
 from genobit.eager import computed
 from genobit.phylogenetics import SITES, TAXA, alignment_of
+from genobit.windows import window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    from numpy.typing import NDArray
 
     from genobit.analyses.finite_sites import Sites
     from genobit.phylogenetics import Alignment
@@ -95,7 +94,9 @@ class ArrayLinkage:
         labels = _labels(self._da, sites, aligned.characters.symbols)
         attributes = _attributes(statistic, aligned)
         if window is not None:
-            data = finite_sites.band(sites, statistic, _window_ends(labels, window))
+            data = finite_sites.band(
+                sites, statistic, window_ends(labels.rename({SITES: model.VARIANTS}), window)
+            )
             coords: dict[Hashable, Any] = model.along(labels, SITES)
             coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
             attributes["window"] = str(window)
@@ -130,16 +131,3 @@ def _attributes(statistic: str, aligned: Alignment) -> dict[str, Any]:
         "states": aligned.attrs["states"],
         "missing": "pairwise complete: counts are over the taxa with one state at both sites",
     }
-
-
-def _window_ends(labels: xr.Dataset, window: int | str) -> NDArray[np.int64]:
-    from genobit.analyses.ld import parse_window, window_ends
-
-    variable, size = parse_window(window)
-    coordinate = None
-    if variable is not None:
-        coordinate = model.values(labels, variable, needed_for=f"window={window!r}")
-    contig = labels.get(model.VARIANT_CONTIG)
-    number = labels["states"].size
-    where = variable or SITES
-    return window_ends(number, None if contig is None else contig.values, coordinate, size, where)

@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
+from .decay import fitted_decay
 from .hover import columns_of, track_hook
 from .pixels import Axis, lay_out
 from .result import axis_label, computed, coordinate_of, variant_names
@@ -141,27 +142,29 @@ def _track_hover(label: str) -> Any:
 
 
 def ld_decay(
-    pairs: xr.DataArray | pd.DataFrame,
+    decay: xr.Dataset | xr.DataArray | pd.DataFrame,
     *,
     bins: int = 40,
     max_distance: float | None = None,
 ) -> hv.Overlay:
-    """Mean LD of the pairs at each distance.
+    """Mean LD of the pairs at each distance, and of a fitted decay its curve and half distance.
 
     Parameters
     ----------
-    pairs
-        Result of `.genobit.ld()` of a set with itself, or the table of `.genobit.ld_pairs()`
-        (pandas or dask). Take `min_r2=0` there: a table of strong pairs alone gives a curve
-        that does not fall.
+    decay
+        Result of `.genobit.ld_decay()`; or of `.genobit.ld()` of a set with itself, or the table
+        of `.genobit.ld_pairs()` (pandas or dask), whose pairs are averaged here. Take `min_r2=0`
+        there: a table of strong pairs alone gives a curve that does not fall.
     bins
-        Number of bins of equal length.
+        Number of bins of equal length; those of `.genobit.ld_decay()` are as they are.
     max_distance
         Base pairs; the farthest pair by default.
 
     Returns
     -------
-    hv.Curve * hv.Points over the distance in kb; the points know how many pairs they average.
+    hv.Curve * hv.Points over the distance in kb; the points know how many pairs they average. Of
+    a fitted decay, for each population: hv.Points (means) * hv.Curve (fitted) * hv.Segments (the
+    half-decay distance), a colour each.
 
     Raises
     ------
@@ -170,7 +173,9 @@ def ld_decay(
 
     Notes
     -----
-    NaN pairs (monomorphic variants) are left out, pairs on different contigs too.
+    NaN pairs (monomorphic variants) are left out, pairs on different contigs too. The title of a
+    fitted decay says the half-decay distance with its confidence interval; the key, for several
+    populations.
 
     Examples
     --------
@@ -179,8 +184,10 @@ def ld_decay(
     >>> len(ld_decay(table, bins=2).Points.I)
     2
     """
+    if isinstance(decay, xr.Dataset):
+        return fitted_decay(decay, max_distance)
     distance, value, statistic = (
-        _pairs_of_matrix(pairs) if isinstance(pairs, xr.DataArray) else _pairs_of_table(pairs)
+        _pairs_of_matrix(decay) if isinstance(decay, xr.DataArray) else _pairs_of_table(decay)
     )
     known = ~np.isnan(value)
     if max_distance is not None:

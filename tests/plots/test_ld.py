@@ -16,6 +16,7 @@ from genobit.plots import (
 )
 from genobit.plots.hover import OUTSIDE
 from genobit.plots.pixels import lay_out, pair_at, rotate, strongest
+from tests.cohorts import cohort, random_calls
 
 
 def ld_result(values: np.ndarray, position: np.ndarray | None = None, name: str = "r2"):
@@ -203,6 +204,41 @@ class TestDecay:
     def test_nothing_to_draw(self):
         with pytest.raises(ValueError, match="no pair"):
             ld_decay(ld_result(np.full((3, 3), np.nan)))
+
+    def test_fitted_decay_shows_means_curve_and_half_distance(self):
+        ds = cohort(random_calls(1, 120, 60))
+        decay = ds.genobit.ld_decay("20kb", bins=8, resamples=10, parts=6)
+        # Whatever was fitted, draw a half-decay distance inside the plot.
+        decay["rho"][...] = 0.002
+        decay["half_decay"][...] = 5_000.0
+        decay["half_decay_interval"][...] = [4_000.0, 6_500.0]
+        plot = ld_decay(decay)
+        np.testing.assert_array_equal(plot.Points.I["mean"], decay.r2)
+        np.testing.assert_array_equal(plot.Points.I["pairs"], decay.pairs)
+        np.testing.assert_allclose(plot.Points.I["distance"], decay.distance / 1e3)
+        where = plot.Segments.I.dimension_values(0)
+        assert where.tolist() == [5.0]
+        at = np.interp(5.0, plot.Curve.I["distance"], plot.Curve.I["mean"])
+        np.testing.assert_allclose(plot.Segments.I.dimension_values(3), at, rtol=1e-3)
+        assert "half at 5 kb (95% CI 4–6.5)" in title(plot)
+        near = ld_decay(decay, max_distance=3_000)
+        assert len(near.Segments.I) == 0
+        assert near.Points.I["distance"].max() <= 3
+        hv.render(plot)
+        with pytest.raises(ValueError, match="no pair within"):
+            ld_decay(decay, max_distance=1e-6)
+        with pytest.raises(ValueError, match="is no decay"):
+            ld_decay(ds)
+
+    def test_populations_have_a_colour_and_a_key_each(self):
+        ds = cohort(random_calls(1, 120, 60))
+        ds = ds.assign(nation=("samples", ["x"] * 30 + ["y"] * 30))
+        decay = ds.genobit.ld_decay("20kb", bins=8, populations="nation", resamples=10, parts=6)
+        curves = [layer for layer in ld_decay(decay) if isinstance(layer, hv.Curve)]
+        assert [curve.label[:11] for curve in curves] == ["x: half at ", "y: half at "]
+        colours = {curve.opts.get().kwargs["color"] for curve in curves}
+        assert len(colours) == 2
+        hv.render(ld_decay(decay))
 
 
 class TestFrequencies:
