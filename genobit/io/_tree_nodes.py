@@ -105,6 +105,8 @@ def _nodes_of_tskit(tree: Any) -> Nodes:
         # As tskit's FASTA and Newick have it.
         return f"n{node}" if tree.is_sample(node) or tree.is_leaf(node) else None
 
+    # An iterator over the trees of a sequence gives one object again and again, and changes it.
+    tree = tree.copy()
     return Nodes(tree.root, tree.children, name, tree.branch_length)
 
 

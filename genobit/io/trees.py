@@ -53,8 +53,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     ----------
     trees
         Newick or NEXUS, as text or the path of a file; a Tree of DendroPy or tskit, a TreeNode of
-        scikit-bio, a Tree of Bio.Phylo; a `Phylogeny`; a list of any of these; or a Dataset with
-        the variable `tree`, as a search returns.
+        scikit-bio, a Tree of Bio.Phylo; a `Phylogeny`; a list of any of these, or a TreeSequence of
+        tskit; or a Dataset with the variable `tree`, as a search returns.
     taxa
         Names of the taxa in the order of the alignment. Tips of tskit are "n0", "n1", .. by their
         nodes, as tskit writes them itself.
@@ -94,6 +94,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     if hasattr(trees, "dims"):
         trees = trees.values.tolist()
     found = _open(trees)
+    if not found:
+        raise ValueError("the list of trees is empty: give one at least")
     several = not isinstance(trees, str | Path | Phylogeny) and nodes_of(trees) is None
     read = []
     for number, tree in enumerate(found):
@@ -198,6 +200,8 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
     nodes = nodes_of(trees)
     if nodes is not None:
         return [nodes]
+    if hasattr(trees, "num_trees") and hasattr(trees, "trees"):
+        trees = trees.trees()
     if hasattr(trees, "__iter__") and not isinstance(trees, bytes):
         return [found for tree in trees for found in _open(tree)]
     msg = (

@@ -150,7 +150,24 @@ def test_objects__of_tskit() -> None:
         read_trees(ts.simplify().delete_intervals([[0, 1]], simplify=False).first(), names)
 
 
+def test_objects__of_a_tree_sequence() -> None:
+    import msprime
+
+    ts = msprime.sim_ancestry(
+        6, ploidy=1, sequence_length=100, recombination_rate=0.1, random_seed=3
+    )
+    names = [f"n{node}" for node in ts.samples()]
+    wanted = [clades(one(tree.as_newick(), names)) for tree in ts.trees()]
+    assert wanted[0] != wanted[-1]
+    for trees in (ts, ts.trees()):
+        found = read_trees(trees, names)
+        assert [clades(tree) for tree in found.trees] == wanted
+        assert not found.one
+
+
 def test_objects__of_no_tree() -> None:
+    with pytest.raises(ValueError, match="list of trees is empty"):
+        read_trees([], ABCD)
     with pytest.raises(TypeError, match="int is no tree: give Newick"):
         read_trees(3, ABCD)
     with pytest.raises(FileNotFoundError, match=r"'tree\.nwk' is neither Newick nor the path"):
