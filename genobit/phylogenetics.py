@@ -88,8 +88,8 @@ class ArrayPhylogenetics:
         tree
             One tree or several, which share the preparation of the alignment: Newick or NEXUS, as
             text or a path; a Tree of DendroPy or tskit, a TreeNode of scikit-bio, a Tree of
-            Bio.Phylo; a list of such; or the Dataset of a search. Nodes may have any number of
-            children, the tree a root or none.
+            Bio.Phylo; a list of such or a TreeSequence of tskit; or the Dataset of a search. Nodes
+            may have any number of children, the tree a root or none.
         gap
             "missing": a gap may be any state. "state": it is one more state.
         weights
@@ -97,8 +97,9 @@ class ArrayPhylogenetics:
         costs
             Cost of the change from the state of a row to that of a column, (states, states), in
             the order of ``attrs["states"]`` of a result; of a DataArray with these labels, by
-            label. Any numbers from 0: they need not be a metric. Costs that differ by direction
-            need trees with a root. Lengths are then exact costs, by Sankoff's algorithm, slower.
+            label. Any numbers from 0, and 0 for no change: they need not be a metric. Costs that
+            differ by direction need trees with a root. Lengths are then exact costs, by Sankoff's
+            algorithm, slower.
         kernel
             "planes", or "bytes" for the form of a byte a site (Richer 2013) to compare with, for at
             most 8 states and binary trees.
@@ -174,7 +175,7 @@ class ArrayPhylogenetics:
             the changes on the branch above each node, which sum to the length of the tree; with
             "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Indexed
             by ``node``, the names of taxa and inner nodes, "node 14" where an inner node has no
-            name of its own.
+            name of its own; a number is support, and no name.
 
         Raises
         ------
@@ -296,8 +297,16 @@ def _node_names(tree: Phylogeny) -> list[str]:
     names = list(tree.labels)
     given = {name: names.count(name) for name in names}
     for node in range(tips(tree.parents), len(names)):
-        if not names[node] or given[names[node]] > 1:
+        if not names[node] or given[names[node]] > 1 or _is_number(names[node]):
             names[node] = f"node {node}"
             while names[node] in given:
                 names[node] += "'"
     return names
+
+
+def _is_number(label: str) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True

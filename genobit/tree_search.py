@@ -158,10 +158,11 @@ def _planned(
     if len(found.taxa) < FEWEST_TAXA:
         raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs three at least")
     least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
-    given = {"replicates": replicates, "max_trees": max_trees, "iterations": iterations}
-    given |= {"patience": patience, "bootstrap": bootstrap, "seed": seed}
+    given: dict[str, Any] = {"replicates": replicates, "max_trees": max_trees}
+    given |= {"iterations": iterations, "patience": patience, "bootstrap": bootstrap, "seed": seed}
     for name, value in given.items():
-        if int(value) != value or value < least.get(name, 0):
+        is_number = isinstance(value, int | float | np.integer | np.floating)
+        if not is_number or value % 1 != 0 or value < least.get(name, 0):
             msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
             raise ValueError(msg)
     sets = found.characters.sets
@@ -187,7 +188,11 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
         return halves_from_parents(neighbour_joining(found.characters.sets), len(found.taxa))
     from genobit.io.trees import read_trees
 
-    trees = read_trees(start, found.taxa).trees
+    try:
+        trees = read_trees(start, found.taxa).trees
+    except FileNotFoundError as error:
+        words = ", ".join(map(repr, [*ADDITIONS, "neighbour_joining"]))
+        raise FileNotFoundError(f"start={start!r} is none of {words}, and {error}") from error
     if len(trees) != 1:
         raise ValueError(f"start= has {len(trees)} trees: give one")
     return halves_from_parents(trees[0].parents, len(found.taxa))

@@ -213,6 +213,7 @@ def test_weights_are_repeated_sites():
         ({"max_trees": 0}, "max_trees=0"),
         ({"iterations": 2.5}, "iterations=2.5"),
         ({"seed": -1}, "seed=-1"),
+        ({"seed": "one"}, "seed='one' is no whole number from 0"),
         ({"outgroup": "t 99"}, "outgroup='t 99' is no taxon"),
         ({"weights": [0] * 120}, "all weights= are 0"),
         ({"start": ["(a,b);", "(b,a);"]}, "tips|taxa"),
@@ -226,8 +227,15 @@ def test_what_is_refused(options, message):
 def test_a_hopeless_branch_and_bound_is_refused_with_an_estimate():
     rng = np.random.default_rng(1)
     aln = xr.DataArray(rng.choice(list("ACGT"), (40, 100)), dims=("taxa", "sites"))
-    with pytest.raises(ValueError, match=r"40 taxa has to look at about .* years on one core"):
+    with pytest.raises(
+        ValueError, match=r"40 taxa has to look at about .*, about \de\+\d+ years on one core"
+    ):
         aln.genobit.parsimony_search("branch_and_bound")
+
+
+def test_a_start_of_another_name_is_refused_with_those_there_are():
+    with pytest.raises(FileNotFoundError, match=r"start='nj' is none of .*'neighbour_joining'"):
+        simulated().genobit.parsimony_search(start="nj")
 
 
 def test_two_taxa_are_refused():

@@ -121,7 +121,8 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
     Raises
     ------
     ValueError
-        For another shape than (states, states), and for negative costs and NaN.
+        For another shape than (states, states), for negative costs and NaN, and where no change has
+        a cost, so that lengths would count branches.
 
     Examples
     --------
@@ -140,6 +141,13 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
     if bad.any():
         i, j = np.argwhere(bad)[0]
         msg = f"costs[{symbols[i]}, {symbols[j]}] is {found[i, j]}, expected 0 or more"
+        raise ValueError(msg)
+    if (diagonal := found.diagonal()).any():
+        i = np.flatnonzero(diagonal)[0]
+        msg = (
+            f"costs[{symbols[i]}, {symbols[i]}] is {found[i, i]}, expected 0, as to keep a state "
+            "is no change: set the diagonal to 0"
+        )
         raise ValueError(msg)
     return found
 

@@ -35,6 +35,7 @@ ALWAYS_FEASIBLE = 11
 """Taxa with 34 million trees: no estimate is worth its time."""
 LOOKS_A_SECOND = 5e4
 """Partial trees of one block of patterns, on one core of a Zen 3."""
+_YEAR = 365.25 * 86400
 
 
 class Found(NamedTuple):
@@ -76,7 +77,9 @@ def check_feasible(plan: Plan, length: int) -> None:
 
 
 def _in_words(seconds: float) -> str:
-    for name, size in (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0)):
+    if seconds > 1e4 * _YEAR:
+        return f"about {seconds / _YEAR:.0e} years"
+    for name, size in (("years", _YEAR), ("days", 86400.0), ("hours", 3600.0)):
         if seconds >= 2 * size:
             return f"about {seconds / size:,.0f} {name}"
     return f"about {seconds / 60:,.0f} minutes"

@@ -184,13 +184,16 @@ def test_labels_come_along_and_dask_is_computed():
 
 
 def test_nodes_are_named_once():
-    labels = (*"abcd", "95", "95", "root")
+    labels = (*"abcd", "95", "100", "root")
     anc = alignment(["A", "C", "A", "C"], kind="dna").genobit.ancestral_states(
         tree_of(BALANCED, labels=labels)
     )
     assert anc.node.values.tolist() == [*"abcd", "node 4", "node 5", "root"]
     assert anc.node_parent.sel(node="node 4") == 6
     clash = tree_of(BALANCED, labels=(*"abcd", "", "node 4", ""))
+    twice = tree_of(BALANCED, labels=(*"abcd", "x", "x", "root"))
+    again = alignment(["A", "C", "A", "C"], kind="dna").genobit.ancestral_states(twice)
+    assert again.node.values.tolist() == anc.node.values.tolist()
     anc = alignment(["A", "C", "A", "C"], kind="dna").genobit.ancestral_states(clash)
     assert anc.node.values.tolist() == [*"abcd", "node 4'", "node 4", "node 6"]
 
@@ -213,8 +216,9 @@ def test_states_of_several_letters_are_told_apart():
         ({"weights": ["1", "2"]}, "weights= has dtype"),
         ({"costs": np.ones((2, 2))}, r"costs= has shape \(2, 2\), expected \(4, 4\).*A, C, G, T"),
         ({"costs": -np.ones((4, 4))}, r"costs\[A, A\] is -1"),
-        ({"costs": np.ones((4, 4)), "kernel": "bytes"}, "kernel of its own"),
-        ({"costs": np.triu(np.ones((4, 4)))}, "A to C is 1.0 and back is 0.0.*root it"),
+        ({"costs": 1 - np.eye(4), "kernel": "bytes"}, "kernel of its own"),
+        ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0, .* set the diagonal to 0"),
+        ({"costs": np.triu(np.ones((4, 4)), 1)}, "A to C is 1.0 and back is 0.0.*root it"),
         (
             {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG")}, ("of", "to"))},
             "no label 'T' along 'of'",
