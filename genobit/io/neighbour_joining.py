@@ -9,6 +9,7 @@ import numpy as np
 from genobit.io._dendropy import dendropy
 from genobit.io.trees import read_trees
 from genobit.kernels import gemm
+from genobit.kernels.similarity import packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,22 +32,14 @@ def distances(sets: NDArray[np.uint64]) -> NDArray[np.float64]:
     """
     alone = np.bitwise_count(sets) == 1
     used = np.flatnonzero(np.bincount(np.log2(sets[alone]).astype(np.int64), minlength=64))
-    planes = [_packed(sets == np.uint64(1) << np.uint64(state)) for state in used]
+    planes = [packed(sets == np.uint64(1) << np.uint64(state)) for state in used]
     same = _counts(np.concatenate(planes, axis=1)) if planes else np.zeros((len(sets),) * 2)
-    both = _counts(_packed(alone))
+    both = _counts(packed(alone))
     with np.errstate(invalid="ignore"):
         found = 1 - same / both
     found[np.isnan(found)] = np.nanmax(found, initial=0.0, where=~np.isnan(found)) or 1.0
     np.fill_diagonal(found, 0)
     return found
-
-
-def _packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Bits in words, (rows, words), padded with zeros."""
-    rows, bits = flags.shape
-    padded = np.zeros((rows, -(-bits // 64) * 64), np.bool_)
-    padded[:, :bits] = flags
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
