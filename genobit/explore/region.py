@@ -105,13 +105,19 @@ class Choice:
     """The variants of one look: every `step`-th of those in view.
 
     `variants` are indices along the Dataset, `first_rank` the rank of the first among the
-    variants of its contig that pass the frequency filter.
+    variants of its contig that pass the frequency filter; a multiple of `step`.
     """
 
     variants: np.ndarray
     first_rank: int
     step: int
     n_in_view: int
+
+    @property
+    def places(self) -> range:
+        """Ranks of the variants in steps."""
+        first = self.first_rank // self.step
+        return range(first, first + len(self.variants))
 
 
 class Contig:
@@ -147,7 +153,8 @@ class Contig:
         start, end
             Base pairs.
         limit
-            More variants than this are thinned evenly.
+            More variants than this are thinned evenly: those at multiples of a power of two
+            along the contig, so that a pan shows the same ones.
 
         Examples
         --------
@@ -157,8 +164,11 @@ class Contig:
         """
         first = int(np.searchsorted(self.position, start, side="left"))
         last = int(np.searchsorted(self.position, end, side="right"))
-        step = max(1, -(-(last - first) // limit))
-        return Choice(self.variants[first:last:step], first, step, last - first)
+        step = 1
+        while -(-(last - first) // step) > limit:
+            step *= 2
+        aligned = -(-first // step) * step
+        return Choice(self.variants[aligned:last:step], aligned, step, last - first)
 
     def positions_of_ranks(self, start: float, end: float) -> tuple[float, float]:
         """Turn a stretch of a rank axis into base pairs.

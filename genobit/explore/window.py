@@ -12,6 +12,7 @@ from genobit.plots.pixels import Axis
 from genobit.plots.style import number, scale_of
 
 from .region import Choice, Contig, Region, region_text
+from .tiles import Tiles
 
 STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
 #: What a person can look at to begin with.
@@ -29,6 +30,8 @@ class Window:
     choice: Choice
     position: np.ndarray
     seconds: float
+    computed: int
+    """Tiles that were not known."""
 
     def extent(self, axis: Axis) -> tuple[float, float]:
         """The stretch of an axis that the window fills.
@@ -76,11 +79,13 @@ class Window:
         text = (
             f"{scale_of(str(self.matrix.name)).label}: {number(n_variants, 'variant')}, "
             f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
-            f"{missing:,} monomorphic, computed in {1e3 * self.seconds:.0f} ms"
+            f"{missing:,} monomorphic, "
+            f"{'computed' if self.computed else 'known before, put together'} "
+            f"in {1e3 * self.seconds:.0f} ms"
         )
         if self.choice.step > 1:
             text += (
-                f"; thinned: every {self.choice.step}th of the "
+                f"; thinned: every {ordinal(self.choice.step)} of the "
                 f"{self.choice.n_in_view:,} variants in view"
             )
         return text
@@ -120,6 +125,9 @@ class Cohort:
             str(k) for k in range(int(self._contig.max()) + 1)
         ]
         self._frequencies: dict[str, np.ndarray] = {}
+        self._sorted: dict[str, np.ndarray] = {}
+        self._members: tuple[tuple[str, float], Contig] | None = None
+        self._tiles = Tiles()
 
     def __len__(self) -> int:
         """Count the variants."""
@@ -160,10 +168,12 @@ class Cohort:
         ValueError
             If it has no variants.
         """
-        there = np.sort(self.position[self._contig == self.contigs.index(contig)])
-        if not len(there):
-            raise ValueError(f"contig {contig} has no variants; choose another one")
-        return there
+        if contig not in self._sorted:
+            there = np.sort(self.position[self._contig == self.contigs.index(contig)])
+            if not len(there):
+                raise ValueError(f"contig {contig} has no variants; choose another one")
+            self._sorted[contig] = there
+        return self._sorted[contig]
 
     def first_look(self, contig: str) -> Region:
         """Choose the region that a contig is entered by.
@@ -186,11 +196,28 @@ class Cohort:
         min_maf
             Minor allele frequency of the rarest to take.
         """
-        members = np.flatnonzero(self._contig == self.contigs.index(contig))
+        if self._members is None or self._members[0] != (contig, min_maf):
+            members = np.flatnonzero(self._contig == self.contigs.index(contig))
+            frequency = self.frequency_of(contig, members) if min_maf > 0 else np.empty(0)
+            chosen = Contig(self.position, members, frequency, min_maf)
+            self._members = (contig, min_maf), chosen
+        return self._members[1]
+
+    def frequency_of(self, contig: str, members: np.ndarray) -> np.ndarray:
+        """Compute the frequencies of all variants of a contig, once.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        members
+            Indices of its variants.
+        """
         if contig not in self._frequencies:
-            frequency = self.bits.isel(variants=members).genobit.allele_frequency()
-            self._frequencies[contig] = np.asarray(frequency)
-        return Contig(self.position, members, self._frequencies[contig], min_maf)
+            whole = len(members) == len(self)
+            there = self.bits if whole else self.bits.isel(variants=members)
+            self._frequencies[contig] = np.asarray(there.genobit.allele_frequency())
+        return self._frequencies[contig]
 
     def window(self, statistic: str, region: Region, min_maf: float, limit: int) -> Window:
         """Compute LD of all pairs of a region.
@@ -213,16 +240,29 @@ class Cohort:
         """
         began = time.perf_counter()
         contig, start, end = region
-        choice = self.members(contig, min_maf).between(start, end, limit)
+        members = self.members(contig, min_maf)
+        choice = members.between(start, end, limit)
         if len(choice.variants) < 2:
             raise ValueError(
                 f"{number(len(choice.variants), 'variant')} of {region_text(region)} with a "
                 f"minor allele frequency of at least {min_maf:g}: zoom out, or lower it"
             )
+        thinned = members.variants[:: choice.step]
+
+        def compute(rows: range, columns: range | None) -> np.ndarray:
+            bits, other = (
+                None if side is None else self.bits.isel(variants=thinned[side.start : side.stop])
+                for side in (rows, columns)
+            )
+            return bits.genobit.ld(statistic, other=other).values
+
+        level = (statistic, contig, min_maf, choice.step)
+        values, computed = self._tiles.square(level, choice.places, len(thinned), compute)
         shown = self.bits.isel(variants=choice.variants)
-        matrix = self._named(shown.genobit.ld(statistic))
+        labelled = shown.genobit.ld(statistic)  # lazy: the tiles are its values
+        matrix = labelled.copy(data=values).assign_attrs(contig_id=self.contigs)
         position = self.position[choice.variants]
-        return Window(shown, matrix, choice, position, time.perf_counter() - began)
+        return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
 
     def row(self, window: Window, lead: int) -> xr.DataArray:
         """Compute r² of a window's variants with one lead variant, shape (variants, 1).
@@ -235,8 +275,18 @@ class Cohort:
             Index along the Dataset.
         """
         other = self.bits.isel(variants=[lead])
-        return self._named(window.shown.genobit.ld("r2", other=other))
-
-    def _named(self, result: xr.DataArray) -> xr.DataArray:
         # A plot names the contig; the result itself knows its number alone.
-        return result.compute().assign_attrs(contig_id=self.contigs)
+        row = window.shown.genobit.ld("r2", other=other).compute()
+        return row.assign_attrs(contig_id=self.contigs)
+
+
+def ordinal(number: int) -> str:
+    """Write the place of a variant in words and figures.
+
+    Examples
+    --------
+    >>> ordinal(2), ordinal(512), ordinal(1024)
+    ('2nd', '512th', '1,024th')
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}" + ("th" if number % 100 in {11, 12, 13} else ending)

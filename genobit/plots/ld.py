@@ -8,11 +8,13 @@ import holoviews as hv
 import numpy as np
 
 from .hover import OUTSIDE, Shape, columns_of, pair_hook
-from .pixels import Axis, Pixels, lay_out, rotate, strongest
-from .result import axis_label, computed, contig_name, coordinate_of
+from .outlines import legs, outlines, traces
+from .pixels import AGGREGATES, Aggregate, Axis, Pixels, aggregated, lay_out, rotate
+from .result import axis_label, computed, contig_name, coordinates_of
 from .style import (
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
+    SELECTED_COLOUR,
     WIDTH,
     Scale,
     margins,
@@ -22,6 +24,8 @@ from .style import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import xarray as xr
 
 
@@ -31,7 +35,10 @@ def ld_heatmap(
     axis: Axis = "rank",
     hidden_below: float = 0.0,
     max_pixels: int = 500,
+    aggregate: Aggregate = "max",
     lead: int | None = None,
+    selected: Sequence[int] = (),
+    blocks: xr.Dataset | None = None,
     first_rank: int = 0,
     rank_step: int = 1,
     note: str = "",
@@ -48,9 +55,16 @@ def ld_heatmap(
     hidden_below
         Pairs nearer to 0 are left white.
     max_pixels
-        Larger sides are drawn in this many pixels, each the pair farthest from 0.
+        Larger sides are drawn in this many pixels.
+    aggregate
+        What a pixel of several pairs shows: the one farthest from 0 ("max"), their "mean", or the
+        first ("sample", a thinned picture). The title says which.
     lead
         Index along variants_1 of a variant to mark.
+    selected
+        Of further ones.
+    blocks
+        Result of `.genobit.ld_blocks()`, to outline.
     first_rank, rank_step
         Where a rank axis begins and how many ranks lie between neighbours.
     note
@@ -58,7 +72,7 @@ def ld_heatmap(
 
     Returns
     -------
-    hv.Image * hv.Segments.
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
 
     Raises
     ------
@@ -84,16 +98,16 @@ def ld_heatmap(
     ranks = (first_rank, rank_step)
     rows = lay_out(matrix["variant_position_0"].values, axis, max_pixels, *ranks)
     columns = lay_out(matrix["variant_position_1"].values, axis, max_pixels, *ranks)
-    shown = _clipped(strongest(matrix.values, rows, columns), scale)
+    shown = _clipped(aggregated(matrix.values, rows, columns, aggregate), scale)
     bounds = (columns.start, rows.start, columns.stop, rows.stop)
     image = _image(shown[::-1], bounds, matrix, scale, hidden_below, rows, columns, "square", axis)
-    marks: list[tuple[float, ...]] = []
-    if lead is not None:
-        at = coordinate_of(matrix["variant_position_1"].values, lead, axis, first_rank, rank_step)
-        marks = [(at, rows.start, at, rows.stop), (columns.start, at, columns.stop, at)]
     image.opts(frame_width=WIDTH, frame_height=WIDTH, ylabel=axis_label(matrix, 0, axis))
-    title = _title(matrix, scale, columns, hidden_below, note)
-    return (image * _marks(marks)).opts(title=title, hooks=[margins])
+    at = coordinates_of(matrix["variant_position_1"].values, axis, first_rank, rank_step)
+    outlined = outlines(matrix, at, columns, blocks, "square")
+    chosen = [line for k in selected for line in legs(at[k], columns, "square", rows)]
+    marks = [] if lead is None else legs(at[lead], columns, "square", rows)
+    title = _title(matrix, scale, columns, hidden_below, aggregate, note)
+    return _overlaid(image, outlined, chosen, marks).opts(title=title, hooks=[margins])
 
 
 def ld_triangle(
@@ -103,7 +117,10 @@ def ld_triangle(
     apex: Shape = "down",
     hidden_below: float = 0.0,
     max_pixels: int = 500,
+    aggregate: Aggregate = "max",
     lead: int | None = None,
+    selected: Sequence[int] = (),
+    blocks: xr.Dataset | None = None,
     first_rank: int = 0,
     rank_step: int = 1,
     note: str = "",
@@ -116,14 +133,14 @@ def ld_triangle(
     ----------
     r2
         Result of `.genobit.ld()` of a set with itself, dims (variants_0, variants_1).
-    axis, hidden_below, max_pixels, lead, first_rank, rank_step, note
+    axis, hidden_below, max_pixels, aggregate, lead, selected, blocks, first_rank, rank_step, note
         As for `ld_heatmap`.
     apex
         "down" hangs the triangle under its base, "up" stands it on it.
 
     Returns
     -------
-    hv.Image * hv.Segments.
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
 
     Raises
     ------
@@ -155,7 +172,7 @@ def ld_triangle(
             "variants_0 and variants_1 differ; use ld_heatmap for two sets"
         )
     bins = lay_out(position, axis, max_pixels, first_rank, rank_step)
-    rotated = rotate(_clipped(strongest(matrix.values, bins, bins), scale), OUTSIDE)
+    rotated = rotate(_clipped(aggregated(matrix.values, bins, bins, aggregate), scale), OUTSIDE)
     height = bins.n * bins.width
     down = apex == "down"
     bounds = (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height)
@@ -164,23 +181,18 @@ def ld_triangle(
         rotated if down else rotated[::-1],
         bounds, matrix, scale, hidden_below, bins, bins, apex, axis,
     )  # fmt: skip
-    marks: list[tuple[float, ...]] = []
-    if lead is not None:
-        at = coordinate_of(position, lead, axis, first_rank, rank_step)
-        sign = -1 if down else 1
-        left, right = at - bins.start, bins.stop - at
-        marks = [
-            (at, 0.0, at - left / 2, sign * left),
-            (at, 0.0, at + right / 2, sign * right),
-        ]
     apart = "variants apart" if axis == "rank" else "Mb apart"
     image.opts(
         frame_width=WIDTH,
         frame_height=WIDTH // 2,
         ylabel=apart,
     )
-    title = _title(matrix, scale, bins, hidden_below, note)
-    return (image * _marks(marks)).opts(title=title, hooks=[margins])
+    title = _title(matrix, scale, bins, hidden_below, aggregate, note)
+    at = coordinates_of(position, axis, first_rank, rank_step)
+    outlined = outlines(matrix, at, bins, blocks, apex)
+    chosen = [line for k in selected for line in legs(at[k], bins, apex)]
+    marks = [] if lead is None else legs(at[lead], bins, apex)
+    return _overlaid(image, outlined, chosen, marks).opts(title=title, hooks=[margins])
 
 
 def _image(
@@ -217,10 +229,14 @@ def _image(
     )
 
 
-def _marks(lines: list[tuple[float, ...]]) -> hv.Segments:
-    return hv.Segments(lines, ["x", "y", "x1", "y1"]).opts(
-        color=LEAD_COLOUR, line_width=1.5, alpha=0.8
-    )
+def _overlaid(
+    image: hv.Image,
+    outlined: hv.Segments,
+    chosen: list[tuple[float, ...]],
+    lead: list[tuple[float, ...]],
+) -> hv.Overlay:
+    # All layers always: a DynamicMap keeps to those of its first frame.
+    return image * outlined * traces(chosen, SELECTED_COLOUR, 1.0) * traces(lead, LEAD_COLOUR, 1.5)
 
 
 def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
@@ -228,14 +244,22 @@ def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     return np.clip(values, *scale.limits).astype("f4")
 
 
-def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, hidden_below: float, note: str) -> str:
+def _title(
+    matrix: xr.DataArray,
+    scale: Scale,
+    bins: Pixels,
+    hidden_below: float,
+    aggregate: Aggregate,
+    note: str,
+) -> str:
     n_rows, n_columns = matrix.shape
     square = n_rows == n_columns
     what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"
     where = window_in_words(contig_name(matrix, 1), matrix["variant_position_1"].values)
     notes = [note] if note else []
     if bins.per_pixel > 1:
-        notes.append(f"pixel: strongest of up to {bins.per_pixel} × {bins.per_pixel} variants")
+        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
+        notes.append(f"pixel: {AGGREGATES[aggregate]} {pairs}")
     else:
         notes.append("pixel: one pair")
     if bins.empty:

@@ -11,7 +11,7 @@ import xarray as xr
 from .decay import fitted_decay
 from .hover import columns_of, track_hook
 from .pixels import Axis, lay_out
-from .result import axis_label, computed, coordinate_of, variant_names
+from .result import axis_label, computed, coordinates_of, variant_names
 from .style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, WIDTH, margins, number
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def ld_track(
     position = row["variant_position_0"].values
     lead_position = row["variant_position_1"].values
     n_variants = len(position)
-    at = np.array(
-        [coordinate_of(position, k, axis, first_rank, rank_step) for k in range(n_variants)]
-    )
+    at = coordinates_of(position, axis, first_rank, rank_step)
     kept, none = _track_points(row, at)
     kdims = ["at", hv.Dimension("value", label=scale.label)]
     vdims = ["variant", "position", "apart"]

@@ -2,8 +2,8 @@
 
 Variants lie anywhere on the chromosome; pixels are all alike. The axis says which is bent to
 the other: "rank" gives every variant the same width, "position" cuts the chromosome into bins
-of equal length (in Mb). A pixel of several pairs shows the one farthest from 0, so a single strong
-pair is never averaged away.
+of equal length (in Mb). A pixel of several pairs shows the one farthest from 0, so that a single
+strong pair is never averaged away, or their mean, or the first of them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Axis = Literal["rank", "position"]
+Aggregate = Literal["max", "mean", "sample"]
+#: What a pixel of several pairs shows, in the words of a title.
+AGGREGATES = {"max": "strongest of", "mean": "mean of", "sample": "one of"}
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,48 @@ def _nearest_variant(position: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.where(at - position[left] <= position[right] - at, left, right)
 
 
+def aggregated(
+    matrix: np.ndarray, rows: Pixels, columns: Pixels, aggregate: Aggregate
+) -> np.ndarray:
+    """Reduce the pairs of each pixel to one value; NaN where none of them has one.
+
+    Parameters
+    ----------
+    matrix
+        Shape (variants, variants).
+    rows, columns
+        Of the pixels.
+    aggregate
+        "max" takes the value farthest from 0, "mean" that of the pairs that have one, "sample"
+        the pair of the first variants.
+
+    Raises
+    ------
+    ValueError
+        For another aggregate.
+
+    Examples
+    --------
+    >>> bins = lay_out(np.arange(2), "rank", limit=1)
+    >>> matrix = np.array([[0, 1], [np.nan, -4]], dtype="f4")
+    >>> [float(aggregated(matrix, bins, bins, how)[0, 0]) for how in AGGREGATES]
+    [-4.0, -1.0, 0.0]
+    """
+    if aggregate not in AGGREGATES:
+        raise ValueError(f"aggregate is {aggregate!r}; use one of {', '.join(AGGREGATES)}")
+    if aggregate == "max":
+        return strongest(matrix, rows, columns)
+    if aggregate == "sample" or rows.per_pixel == columns.per_pixel == 1:
+        return matrix[np.ix_(rows.first, columns.first)]
+    known = ~np.isnan(matrix)
+    total, count = (
+        _reduced(np.add, _reduced(np.add, values, rows).T, columns).T
+        for values in (np.where(known, matrix, 0), known.astype("f4"))
+    )
+    with np.errstate(invalid="ignore"):
+        return total / count
+
+
 def strongest(matrix: np.ndarray, rows: Pixels, columns: Pixels) -> np.ndarray:
     """Take the value farthest from 0 in each pixel; NaN where all its pairs are NaN.
 
@@ -137,14 +182,21 @@ def strongest(matrix: np.ndarray, rows: Pixels, columns: Pixels) -> np.ndarray:
 def _strongest_rows(matrix: np.ndarray, bins: Pixels) -> np.ndarray:
     if bins.per_pixel == 1:
         return matrix[bins.first]
-    # reduceat takes [start, stop) in turns and, where a stop is not beyond its start, the start
-    # alone: what a bin of one variant needs. The last stop is the end of the matrix anyway.
-    stops = np.where(bins.last - bins.first == 1, bins.first, bins.last)
-    starts = np.column_stack([bins.first, stops]).ravel()
-    starts = starts[:-1] if starts[-1] == len(matrix) else starts
-    high = np.fmax.reduceat(matrix, starts, axis=0)[::2]
-    low = np.fmin.reduceat(matrix, starts, axis=0)[::2]
+    high = _reduced(np.fmax, matrix, bins)
+    if np.fmin.reduce(matrix, axis=None) >= 0:
+        return high
+    low = _reduced(np.fmin, matrix, bins)
     return np.where(-low > high, low, high)
+
+
+def _reduced(reduction: np.ufunc, matrix: np.ndarray, bins: Pixels) -> np.ndarray:
+    """Reduce the rows of each bin to one."""
+    # A bin at a time goes along whole rows: 10 times as fast as reduceat for all of them.
+    matrix = np.ascontiguousarray(matrix)
+    reduced = np.empty((bins.n, matrix.shape[1]), matrix.dtype)
+    for row, first, last in zip(reduced, bins.first.tolist(), bins.last.tolist(), strict=True):
+        reduction.reduce(matrix[first:last], axis=0, out=row)
+    return reduced
 
 
 def rotate(square: np.ndarray, outside: float) -> np.ndarray:
@@ -208,7 +260,14 @@ def labels(matrix: xr.DataArray, name: str, side: int, bins: Pixels) -> list[str
     ]
 
 
-def pair_at(matrix: np.ndarray, bins: Pixels, shape: str, x: float, y: float) -> tuple[int, int]:
+def pair_at(
+    matrix: np.ndarray,
+    bins: Pixels,
+    shape: str,
+    x: float,
+    y: float,
+    aggregate: Aggregate = "max",
+) -> tuple[int, int]:
     """Find the pair that the pixel at (x, y) shows, for one set against itself.
 
     Parameters
@@ -221,10 +280,13 @@ def pair_at(matrix: np.ndarray, bins: Pixels, shape: str, x: float, y: float) ->
         "square", or where the apex of the triangle points: "up" or "down".
     x, y
         In the units of the axes.
+    aggregate
+        What the pixel shows.
 
     Returns
     -------
-    Indices along both sides; of the pairs in the pixel, the one farthest from 0.
+    Indices along both sides; of the pairs in the pixel, the one that a sample shows, or the one
+    farthest from 0.
 
     Raises
     ------
@@ -250,6 +312,8 @@ def pair_at(matrix: np.ndarray, bins: Pixels, shape: str, x: float, y: float) ->
     i, j = int(np.floor(first)), int(np.floor(second))
     if not (0 <= i < bins.n and 0 <= j < bins.n):
         raise ValueError("there is no pair at the place that was clicked; click a coloured pixel")
+    if aggregate == "sample":
+        return int(bins.first[i]), int(bins.first[j])
     block = matrix[bins.first[i] : bins.last[i], bins.first[j] : bins.last[j]]
     size = np.where(np.isnan(block), -1.0, np.abs(block))
     row, column = np.unravel_index(int(np.argmax(size)), block.shape)

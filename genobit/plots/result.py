@@ -67,10 +67,10 @@ def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
     return np.array([f"{position:,}" for position in result[f"variant_position_{side}"].values])
 
 
-def coordinate_of(
-    position: np.ndarray, index: int, axis: Axis, first_rank: int, rank_step: int
-) -> float:
-    """Find where variant `index` stands on an axis laid out by `pixels.lay_out`."""
+def coordinates_of(
+    position: np.ndarray, axis: Axis, first_rank: int, rank_step: int
+) -> np.ndarray:
+    """Find where variants stand on an axis laid out by `pixels.lay_out`."""
     if axis == "rank":
-        return float(first_rank + rank_step * index)
-    return float(position[index]) / 1e6
+        return first_rank + rank_step * np.arange(len(position), dtype="f8")
+    return position / 1e6

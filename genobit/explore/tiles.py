@@ -1,0 +1,153 @@
+"""LD of a stretch of variants, made of tiles that are computed when they are asked for and kept.
+
+A stretch that is thinned takes the variants at multiples of its step along the whole contig, and
+tiles begin at multiples of `EDGE` of those: a pan needs only the tiles that come into view, and a
+place that was seen before needs none.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    Compute = Callable[[range, range | None], np.ndarray]
+    Known = dict[tuple[int, int], np.ndarray]
+
+#: Variants on a side of a tile: the border of a stretch that is not aligned costs little, and
+#: what is done once a tile is nothing beside its pairs.
+EDGE = 128
+#: Bytes of tiles kept: about 30 stretches of 2,000 variants.
+KEPT = 2**28
+
+
+class Tiles:
+    """Squares of LD by level, place and place, the ones used last.
+
+    Parameters
+    ----------
+    limit
+        Bytes to keep; the tiles of the stretch asked for last stay, however many.
+    """
+
+    def __init__(self, limit: int = KEPT) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[Hashable, np.ndarray] = OrderedDict()
+        self.nbytes = 0
+
+    def square(
+        self, level: Hashable, places: range, count: int, compute: Compute
+    ) -> tuple[np.ndarray, int]:
+        """Put together the matrix of a stretch.
+
+        Parameters
+        ----------
+        level
+            What else the values depend on.
+        places
+            The stretch, without a step.
+        count
+            Places that there are.
+        compute
+            Called with a range of places, and another or None for all pairs of the first; gives
+            their float32 values. Values are symmetric.
+
+        Returns
+        -------
+        The matrix, shape (places, places), and how many tiles were computed for it.
+
+        Examples
+        --------
+        >>> tiles = Tiles()
+        >>> def compute(rows, columns):
+        ...     return np.multiply.outer(rows, rows if columns is None else columns).astype("f4")
+        >>> tiles.square("r2", range(2, 4), 300, compute)
+        (array([[4., 6.],
+               [6., 9.]], dtype=float32), 1)
+        >>> tiles.square("r2", range(7, 8), 300, compute)
+        (array([[49.]], dtype=float32), 0)
+        """
+        inside = range(places.start // EDGE, (places.stop - 1) // EDGE + 1)
+        wanted = [(i, j) for i in inside for j in range(i, inside.stop)]
+        known = {at: self._kept[level, at] for at in wanted if (level, at) in self._kept}
+        fresh = len(wanted) - len(known)
+        if fresh:
+            _fill(known, inside, count, compute)
+        for at in wanted:
+            self._keep((level, at), known[at])
+        self._forget(len(wanted))
+        return _assembled(known, wanted, places), fresh
+
+    def _keep(self, key: Hashable, tile: np.ndarray) -> None:
+        if key not in self._kept:
+            self._kept[key] = tile
+            self.nbytes += tile.nbytes
+        self._kept.move_to_end(key)
+
+    def _forget(self, needed: int) -> None:
+        while self.nbytes > self._limit and len(self._kept) > needed:
+            _, tile = self._kept.popitem(last=False)
+            self.nbytes -= tile.nbytes
+
+
+def _fill(known: Known, inside: range, count: int, compute: Compute) -> None:
+    """Compute what is missing of a stretch in one product of matrices, or two."""
+    new = [t for t in inside if (t, t) not in known]
+    span = range(new[0], new[-1] + 1) if new else range(0)
+    # A square costs half of what two sides cost.
+    if 2 * len(span) >= len(inside):
+        _cut(known, compute(_places(inside, count), None), inside, inside)
+        return
+    if span:
+        block = compute(_places(inside, count), _places(span, count))
+        _cut(known, block, inside, span)
+    missing = [(i, j) for i in inside for j in range(i, inside.stop) if (i, j) not in known]
+    if missing:  # both ends were seen, and not together
+        firsts, seconds = zip(*missing, strict=True)
+        rows = range(min(firsts), max(firsts) + 1)
+        columns = range(min(seconds), max(seconds) + 1)
+        block = compute(_places(rows, count), _places(columns, count))
+        _cut(known, block, rows, columns)
+
+
+def _places(tiles: range, count: int) -> range:
+    return range(tiles.start * EDGE, min(tiles.stop * EDGE, count))
+
+
+def _cut(known: Known, block: np.ndarray, rows: range, columns: range) -> None:
+    """Take the tiles that are not known yet out of a block."""
+    for i, j in ((i, j) for i in rows for j in columns):
+        at = (min(i, j), max(i, j))
+        if at in known:
+            continue
+        row, column = (i - rows.start) * EDGE, (j - columns.start) * EDGE
+        tile = block[row : row + EDGE, column : column + EDGE]
+        # A copy: a part of the block would keep the block.
+        known[at] = (tile if i <= j else tile.T).copy()
+
+
+def _assembled(known: Known, wanted: list[tuple[int, int]], places: range) -> np.ndarray:
+    matrix = np.empty((len(places), len(places)), "f4")
+
+    def part(tile: int) -> tuple[slice, slice]:
+        """Where a tile is in the matrix, and what of the tile that is."""
+        start = max(tile * EDGE, places.start)
+        stop = min((tile + 1) * EDGE, places.stop)
+        origin = tile * EDGE
+        return (
+            slice(start - places.start, stop - places.start),
+            slice(start - origin, stop - origin),
+        )
+
+    for i, j in wanted:
+        rows, row_part = part(i)
+        columns, column_part = part(j)
+        values = known[i, j][row_part, column_part]
+        matrix[rows, columns] = values
+        if i != j:
+            matrix[columns, rows] = values.T
+    return matrix

@@ -1,0 +1,128 @@
+"""Genes from a GFF3 file or a table of the user's, for a track under a plot.
+
+GFF3: nine columns parted by tabs, positions from 1 with both ends included, attributes as
+``Name=LCT;...`` with reserved characters percent-encoded
+(https://github.com/The-Sequence-Ontology/Specifications/blob/master/gff3.md). Annotations of a
+genome have millions of lines and a hundredth of them is kept, so lines are read one by one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pandas as pd
+import xarray as xr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COLUMNS = ("contig", "start", "end", "name", "strand")
+#: What tables call the columns, in the order of preference: GFF, BED, biomaRt, UCSC.
+_KNOWN = {
+    "contig": ("contig", "chrom", "chromosome", "seqid", "seqname", "chr"),
+    "start": ("start", "begin", "txstart", "chromstart", "start_position"),
+    "end": ("end", "stop", "txend", "chromend", "end_position"),
+    "name": ("name", "gene", "gene_name", "symbol", "gene_symbol", "hgnc_symbol", "id", "gene_id"),
+    "strand": ("strand",),
+}
+_NAMES = ("Name", "gene_name", "gene", "locus_tag", "ID")
+
+
+def read_genes(source: Any) -> pd.DataFrame:
+    """Read genes, sorted by contig and start.
+
+    Parameters
+    ----------
+    source
+        Path of a GFF3 file (also gzipped), or a pandas DataFrame, an xarray Dataset of one
+        dimension or a list of dicts with columns ``contig``, ``start``, ``end`` and perhaps
+        ``name`` and ``strand``; other common names of these are known too. Positions are those of
+        GFF and VCF: from 1, both ends included.
+
+    Returns
+    -------
+        DataFrame of `COLUMNS`. Of a file, its features whose type is gene, pseudogene or ends in
+        ``_gene``.
+
+    Raises
+    ------
+    ValueError
+        For a table without places, a file that is no GFF3 or has no genes, and a gene that ends
+        before it starts.
+
+    Examples
+    --------
+    >>> read_genes([{"chrom": "2", "start": 136_545_410, "end": 136_594_750, "symbol": "LCT"}])
+      contig      start        end name strand
+    0      2  136545410  136594750  LCT      .
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source).expanduser()
+        table = pd.DataFrame(_genes_of_gff(path), columns=list(COLUMNS))
+        if not len(table):
+            raise ValueError(
+                f"{path.name} has no line whose type (column 3) is gene, pseudogene or ends in "
+                "_gene; give a table of what is to be drawn"
+            )
+    else:
+        frame = source.to_dataframe().reset_index() if isinstance(source, xr.Dataset) else source
+        table = _renamed(pd.DataFrame(frame))
+    backwards = (table["end"] < table["start"]).to_numpy().nonzero()[0]
+    if backwards.size:
+        row = table.iloc[backwards[0]]
+        raise ValueError(
+            f"gene {backwards[0]} ({row['name']}) ends at {row['end']:,}, before its start "
+            f"{row['start']:,}; swap start and end"
+        )
+    return table.sort_values(["contig", "start"], kind="stable", ignore_index=True)
+
+
+def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    by_lower = {str(name).lower(): name for name in reversed(list(frame.columns))}
+    found = {
+        column: next((by_lower[name] for name in names if name in by_lower), None)
+        for column, names in _KNOWN.items()
+    }
+    for column in ("contig", "start", "end"):
+        if found[column] is None:
+            raise ValueError(
+                f"the table of genes has no column {column!r} (nor {', '.join(_KNOWN[column][1:])})"
+                f"; it has {', '.join(map(str, frame.columns))}: rename one"
+            )
+    numbers = {column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")}
+    texts = {
+        column: [""] * len(frame) if found[column] is None else frame[found[column]].astype(str)
+        for column in ("contig", "name", "strand")
+    }
+    table = pd.DataFrame(texts | numbers, columns=list(COLUMNS)).reset_index(drop=True)
+    return table.assign(strand=table["strand"].where(table["strand"].isin(["+", "-"]), "."))
+
+
+def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
+    opened = gzip.open(path, "rt") if path.suffix in {".gz", ".bgz"} else path.open()
+    with opened as lines:
+        for number, line in enumerate(lines, 1):
+            if line.startswith("##FASTA"):
+                return
+            if line.startswith("#") or not line.strip():
+                continue
+            columns = line.rstrip("\r\n").split("\t")
+            if len(columns) != 9:
+                raise ValueError(
+                    f"{path.name} is no GFF3: line {number} has {len(columns)} columns parted by "
+                    "tabs instead of 9"
+                )
+            contig, _, kind, start, end, _, strand, _, attributes = columns
+            if kind in {"gene", "pseudogene"} or kind.endswith("_gene"):
+                strand = strand if strand in {"+", "-"} else "."
+                yield unquote(contig), int(start), int(end), _name(attributes), strand
+
+
+def _name(attributes: str) -> str:
+    pairs = (attribute.partition("=") for attribute in attributes.split(";"))
+    values = {key.strip(): unquote(value.strip()) for key, _, value in pairs}
+    return next((values[key] for key in _NAMES if values.get(key)), "")

@@ -1,0 +1,120 @@
+"""Lines over an LD picture: outlines of haplotype blocks, and where chosen variants meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from .result import contig_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import xarray as xr
+
+    from .hover import Shape
+    from .pixels import Pixels
+
+BLOCK_COLOUR = "#d95f02"
+
+
+def outlines(
+    matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset | None, shape: Shape
+) -> hv.Segments:
+    """Draw the blocks of a window.
+
+    Parameters
+    ----------
+    matrix
+        The LD of the window.
+    at
+        Where its variants are on the axis.
+    bins
+        Of the axis.
+    blocks
+        Result of `.genobit.ld_blocks()`; None draws nothing.
+    shape
+        "square", or where the apex of the triangle points.
+
+    Raises
+    ------
+    ValueError
+        If it is another Dataset.
+    """
+    lines: list[tuple[float, ...]] = []
+    if blocks is not None:
+        for start, end in zip(*_ends(matrix, at, bins, blocks), strict=True):
+            lines += _square(start, end) if shape == "square" else _triangle(start, end, shape)
+    return hv.Segments(lines, ["x", "y", "x1", "y1"], group="Blocks").opts(
+        color=BLOCK_COLOUR, line_width=2
+    )
+
+
+def _ends(
+    matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the blocks in view begin and end on the axis: at the edges of their variants."""
+    if "first_position" not in blocks or "last_position" not in blocks:
+        raise ValueError("blocks= needs the result of .genobit.ld_blocks() of a Dataset with places")
+    position = matrix["variant_position_1"].values
+    first, last = blocks["first_position"].values, blocks["last_position"].values
+    inside = (last > position[0]) & (first < position[-1])
+    contig = contig_name(matrix, 1)
+    if contig and "contig" in blocks:
+        inside &= blocks["contig"].values.astype(str) == contig
+    start, end = (np.interp(x[inside], position, at) for x in (first, last))
+    half = bins.width / 2 / max(bins.per_pixel, 1)
+    return np.maximum(start - half, bins.start), np.minimum(end + half, bins.stop)
+
+
+def _square(start: float, end: float) -> list[tuple[float, ...]]:
+    corners = [(start, start), (end, start), (end, end), (start, end)]
+    return [(*a, *b) for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
+
+
+def _triangle(start: float, end: float, shape: Shape) -> list[tuple[float, ...]]:
+    middle, height = (start + end) / 2, (start - end) if shape == "down" else end - start
+    return [
+        (start, 0.0, end, 0.0),
+        (start, 0.0, middle, height),
+        (end, 0.0, middle, height),
+    ]
+
+
+def legs(at: float, bins: Pixels, shape: Shape, rows: Pixels | None = None) -> list[Any]:
+    """Trace the pairs of one variant.
+
+    Parameters
+    ----------
+    at
+        Where it is on the axis.
+    bins
+        Of the axis.
+    shape
+        "square", or where the apex of the triangle points.
+    rows
+        Of the other axis of a square, where it is another.
+    """
+    if shape == "square":
+        rows = rows or bins
+        return [(at, rows.start, at, rows.stop), (bins.start, at, bins.stop, at)]
+    sign = -1 if shape == "down" else 1
+    left, right = at - bins.start, bins.stop - at
+    return [(at, 0.0, at - left / 2, sign * left), (at, 0.0, at + right / 2, sign * right)]
+
+
+def traces(lines: Iterable[tuple[float, ...]], colour: str, width: float) -> hv.Segments:
+    """Draw the pairs of variants.
+
+    Parameters
+    ----------
+    lines
+        From `legs`.
+    colour, width
+        Of the lines.
+    """
+    return hv.Segments(list(lines), ["x", "y", "x1", "y1"]).opts(
+        color=colour, line_width=width, alpha=0.8
+    )
