@@ -38,11 +38,17 @@ class Explore:
         """List what can be explored."""
         return "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result)"
 
-    def ld(self, **initial: Any) -> LDExplorer:
+    def ld(self, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
 
         Parameters
         ----------
+        genes
+            Genes to draw under the picture: path of a GFF3 file, or a table (pandas, xarray, list
+            of dicts) with contig, start, end and perhaps name and strand.
+        blocks
+            Result of `.genobit.ld_blocks()` of these variants, to outline at every zoom. By
+            default those of the variants in view are computed.
         **initial
             Traits of `LDExplorer` to begin with, such as `region=("2", 136.0e6, 136.5e6)`.
 
@@ -52,7 +58,7 @@ class Explore:
         """
         from .ld import LDExplorer
 
-        return LDExplorer(self._ds, **initial)
+        return LDExplorer(self._ds, genes, blocks, **initial)
 
     def grm(
         self, grm: xr.DataArray | None = None, pcs: xr.Dataset | None = None, **initial: Any

@@ -1,4 +1,4 @@
-"""The rows of controls over an explorer; each is linked to a trait of the same meaning."""
+"""What the controls of explorers are made of; each is linked to a trait of the same meaning."""
 
 from __future__ import annotations
 
@@ -7,122 +7,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import traitlets
 
-from genobit.plots.style import scale_of
-
-from .region import region_text
-
 if TYPE_CHECKING:
     from .explorer import Explorer
-    from .ld import LDExplorer
-
-
-def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the LD explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
-    return (_what(explorer), _filters(explorer), _where(explorer), _export(explorer))
-
-
-def _what(explorer: LDExplorer) -> ipywidgets.HBox:
-    statistic = linked(
-        explorer,
-        "statistic",
-        ipywidgets.Dropdown(
-            options=[(scale_of(name).label, name) for name in explorer.statistics],
-            value=explorer.statistic,
-            description="statistic",
-            layout={"width": "170px"},
-        ),
-    )
-    view = ipywidgets.ToggleButtons(
-        options=["triangle", "square"], value=explorer.view, style={"button_width": "80px"}
-    )
-    axis = ipywidgets.ToggleButtons(
-        options=[("evenly spaced", "rank"), ("to scale", "position")],
-        value=explorer.axis,
-        style={"button_width": "130px"},
-    )
-    return row(statistic, linked(explorer, "view", view), linked(explorer, "axis", axis))
-
-
-def _filters(explorer: LDExplorer) -> ipywidgets.HBox:
-    min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
-    min_r2 = _slider("white below", explorer.min_r2, 1.0)
-    return row(linked(explorer, "min_maf", min_maf), linked(explorer, "min_r2", min_r2))
-
-
-def _where(explorer: LDExplorer) -> ipywidgets.HBox:
-    contig = ipywidgets.Dropdown(
-        options=explorer.contigs,
-        value=explorer.region[0],
-        description="contig",
-        layout={"width": "170px"},
-    )
-    text = ipywidgets.Text(
-        value=region_text(explorer.region),
-        description="region",
-        placeholder="contig:from-to",
-        continuous_update=False,
-        layout={"width": "360px"},
-    ).add_class("genobit-ld-region")
-
-    def show(change: Any) -> None:
-        # Only what differs: setting the text would otherwise ask for the region again.
-        text.value = region_text(change["new"])
-        contig.value = change["new"][0]
-
-    def ask(change: Any) -> None:
-        if change["new"] != region_text(explorer.region):
-            explorer.try_to(explorer.go_to, change["new"])
-
-    def change_contig(change: Any) -> None:
-        if change["new"] != explorer.region[0]:
-            explorer.try_to(explorer.go_to_contig, change["new"])
-
-    explorer.observe(show, "region")
-    text.observe(ask, "value")
-    contig.observe(change_contig, "value")
-    buttons = (
-        _button(explorer, "zoom in", "search-plus", explorer.widen, 0.5),
-        _button(explorer, "zoom out", "search-minus", explorer.widen, 2.0),
-    )
-    return row(contig, text, *buttons)
-
-
-def _export(explorer: LDExplorer) -> ipywidgets.HBox:
-    name = ipywidgets.Text(
-        value="ld_window.zarr", description="file", layout={"width": "260px"}
-    ).add_class("genobit-ld-file")
-    save = ipywidgets.Button(
-        description="save window", icon="save", tooltip="the Dataset in view, as .zarr or .nc"
-    ).add_class("genobit-ld-save")
-    save.on_click(lambda _: explorer.try_to(explorer.save, name.value))
-    picture = ipywidgets.HTML("<i>PNG: the disk button beside the plot</i>")
-    return row(name, save, picture)
-
-
-def _slider(description: str, value: float, top: float) -> ipywidgets.FloatSlider:
-    return ipywidgets.FloatSlider(
-        value=value,
-        min=0.0,
-        max=top,
-        step=0.01,
-        description=description,
-        style={"description_width": "initial"},
-        layout={"width": "390px"},
-    )
-
-
-def _button(
-    explorer: LDExplorer, text: str, icon: str, action: Any, *arguments: Any
-) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "100px"})
-    button.on_click(lambda _: explorer.try_to(action, *arguments))
-    return button
 
 
 def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import ipywidgets
@@ -12,25 +11,30 @@ import numpy as np
 import traitlets
 import xarray as xr
 
+from genobit.io.genes import read_genes
 from genobit.plots import ld_heatmap, ld_track, ld_triangle
 from genobit.plots.pixels import lay_out, pair_at
 from genobit.plots.style import margins, number, scale_of
 
 from .bridge import Coalesced, Gestures, as_widget
-from .controls import ld_controls
-from .explorer import Explorer
-from .region import Region, known_contig, parse_region, region_text
+from .ld_controls import ld_controls
+from .ld_files import write_window
+from .ld_traits import LDTraits
+from .ld_views import Beside, Genes, Track
+from .region import parse_region, region_text
+from .view import Frame
 from .window import Cohort, Window
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
 
-Frame = hv.streams.Stream.define("Frame", number=0)
 
-
-class LDExplorer(Explorer):
+class LDExplorer(LDTraits):
     """Linkage disequilibrium of what is in view, as widget and as traits.
 
     Parameters
@@ -38,6 +42,12 @@ class LDExplorer(Explorer):
     ds
         Packed planes with rows="variants" (or genotypes, which are packed first), with
         variant_position and variant_contig.
+    genes
+        Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
+        and perhaps name and strand (`genobit.io.genes.read_genes`).
+    blocks
+        Result of `.genobit.ld_blocks()` of these variants, to outline; by default that of the
+        variants in view is computed.
     **initial
         Any of the traits below.
 
@@ -55,6 +65,17 @@ class LDExplorer(Explorer):
         "triangle" or "square".
     axis
         "rank" (variants evenly spaced) or "position" (to scale).
+    aggregate
+        What a pixel of several pairs shows: the strongest ("max"), their "mean", or one of them
+        ("sample").
+    show_blocks
+        Whether haplotype blocks are outlined.
+    beside
+        What stands beside the picture: "nothing", the "variants" or strongest "pairs" in view as
+        a table, or the "decay" of their LD with distance.
+    selected
+        Indices along `variants` that are marked in the picture and selected in the table; a click
+        on a pair selects both.
     lead
         Index along `variants` of the variant whose r² with the region is drawn, or None.
     status
@@ -66,32 +87,33 @@ class LDExplorer(Explorer):
         If the Dataset has no variants or no positions.
     """
 
-    css = "genobit-ld"
-    statistic = traitlets.Unicode("r2")
-    region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
-    min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
-    min_r2 = traitlets.Float(0.0, min=0.0, max=1.0)
-    view = traitlets.Enum(("triangle", "square"), "triangle")
-    axis: Any = traitlets.Enum(("rank", "position"), "rank")
-    lead = traitlets.Int(None, allow_none=True)
-
-    def __init__(self, ds: xr.Dataset, **initial: Any) -> None:
+    def __init__(
+        self, ds: xr.Dataset, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any
+    ) -> None:
+        table = None if genes is None else read_genes(genes)
         self._cohort = cohort = Cohort(ds)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale: set[str] = set()
         self._from_gesture = False
         self._window: Window | None = None
         self._row: xr.DataArray | None = None
-        self._track: Any = None
+        self._blocks = blocks
+        self._outlined: xr.Dataset | None = None
+        self._found: tuple[Window, xr.Dataset] | None = None
         if "region" not in initial:
             initial["region"] = cohort.first_look(cohort.contig_of(0))
+        if blocks is not None:
+            initial.setdefault("show_blocks", True)
         super().__init__(**initial)
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
-        self._track_box = ipywidgets.VBox(layout={"min_height": "240px"}).add_class(
-            "genobit-ld-track"
-        )
+        self._track = Track(self._home, self._on_track_tap)
+        self._track.box.layout.min_height = "240px"
+        self._genes = Genes(self._home, table)
+        self._beside = Beside(self._home, self._select)
         self.controls = ld_controls(self)
-        self.children = (*self.controls, self._status_line, self._track_box, self._plot_box)
+        pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
+        both = ipywidgets.HBox((pictures, self._beside.box), layout={"flex_flow": "row wrap"})
+        self.children = (*self.controls, self._status_line, both)
         self._later = Coalesced(self._home, self.refresh)
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
@@ -116,7 +138,7 @@ class LDExplorer(Explorer):
         attrs = {
             "region": region_text(self.region),
             "min_maf": self.min_maf,
-            "every_nth_variant": window.choice.step,
+            "thinned": window.choice.in_words(),
         }
         if self.lead is not None:
             attrs["lead_index"] = self.lead
@@ -142,57 +164,10 @@ class LDExplorer(Explorer):
         FileExistsError
             If there is such a file already.
         """
-        target = Path(path).expanduser().absolute()
-        if target.suffix not in {".zarr", ".nc"}:
-            raise ValueError(
-                f"cannot tell the format of {target.name!r}; end the name in .zarr or .nc "
-                "(for a picture use the disk button beside the plot)"
-            )
-        if target.exists():
-            raise FileExistsError(f"{target} exists already; choose another name")
         visible = self.visible
-        if target.suffix == ".nc":
-            visible.to_netcdf(target)
-        else:
-            _with_stored_strings(visible).to_zarr(target, consolidated=False)
+        target = write_window(visible, path)
         self.status = f"Saved {number(visible.sizes['variants_0'], 'variant')} to {target}"
         return target
-
-    # Traits in words.
-
-    @traitlets.validate("statistic")
-    def _check_statistic(self, proposal: Any) -> str:
-        if proposal["value"] not in self.statistics:
-            layout = self._cohort.layout
-            raise traitlets.TraitError(
-                f"{proposal['value']!r} cannot be computed from {layout}s; "
-                f"use one of {', '.join(self.statistics)}"
-                + (", or pack(phased=True)" if layout == "dosage" else "")
-            )
-        return str(proposal["value"])
-
-    @traitlets.validate("region")
-    def _check_region(self, proposal: Any) -> Region:
-        contig, start, end = proposal["value"]
-        try:
-            contig = known_contig(contig, self.contigs)
-            there = self._cohort.positions_on(contig)
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
-        if end < start:
-            raise traitlets.TraitError(
-                f"region ends before it begins ({start:,.0f} to {end:,.0f}); swap the positions"
-            )
-        return contig, max(start, float(there[0])), min(end, float(there[-1]))
-
-    @traitlets.validate("lead")
-    def _check_lead(self, proposal: Any) -> int | None:
-        lead, n_variants = proposal["value"], len(self._cohort)
-        if lead is not None and not 0 <= lead < n_variants:
-            raise traitlets.TraitError(
-                f"lead is {lead}, and the Dataset has variants 0 to {n_variants - 1}"
-            )
-        return lead
 
     def _on_trait(self, change: Any) -> None:
         stale = set(_STALE_BY_TRAIT[change["name"]])
@@ -212,10 +187,16 @@ class LDExplorer(Explorer):
         Parameters
         ----------
         text
-            As `contig:from-to`.
+            As `contig:from-to`, or the name of a gene of the table.
         """
+        gene = self._genes.find(text)
         try:
-            self.region = parse_region(text, self.contigs, self.region[0])
+            if gene is None:
+                self.region = parse_region(text, self.contigs, self.region[0])
+            else:
+                contig, start, end = gene
+                margin = (end - start) / 4
+                self.region = (contig, max(start - margin, 0.0), end + margin)
         except (ValueError, traitlets.TraitError) as error:
             self._complain(error)
 
@@ -258,7 +239,21 @@ class LDExplorer(Explorer):
 
     def _compute_window(self) -> None:
         self._window = self._cohort.window(self.statistic, self.region, self.min_maf, MAX_VARIANTS)
-        self.status = self._window.in_words()
+
+    def _outline(self) -> None:
+        """Choose the blocks: those handed in, or those of a window that is not thinned."""
+        window = self._now()
+        self.status = window.in_words()
+        self._outlined = self._blocks if self.show_blocks else None
+        if not self.show_blocks or self._blocks is not None:
+            return
+        if window.choice.step > 1:
+            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or hand in blocks="
+            return
+        if self._found is None or self._found[0] is not window:
+            self._found = window, window.shown.genobit.ld_blocks()
+        self._outlined = self._found[1]
+        self.status += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
 
     def _compute_row(self) -> None:
         self._row = None
@@ -277,21 +272,38 @@ class LDExplorer(Explorer):
         return self._window
 
     def _draw(self, stale: set[str]) -> None:
-        if "plot" in stale:
+        anew = "plot" in stale
+        if stale & {"window", "blocks"}:
+            self._outline()
+        if anew:
             self._build_plot()
-        elif stale & {"window", "colours", "track"}:
+        elif stale & {"window", "colours", "track", "selected", "blocks"}:
             if "aim" in stale:
                 self._aim()
             self._frame.event(number=self._frame.number + 1)
+        extent = self._gestures.target or self._now().extent(self.axis)
         if self._row is None:
-            if self._track is not None or not self._track_box.children:
-                self._track_box.children = (_hint(),)
-            self._track = None
-        elif self._track is None or "plot" in stale:
-            self._build_track()
+            self._track.say(self._track.hint)
+        elif stale & {"window", "track", "plot"}:
+            self._track.draw(self._track_picture, extent, anew=anew)
+        if stale & {"window", "plot"}:
+            self._genes.show(self.region[0], self._now(), self.axis, extent, anew=anew)
+        if stale & {"window", "beside"} or stale & {"colours", "track"} & _LISTS[self.beside]:
+            self._beside.ask(lambda: self._try(self._draw_beside))
+        elif "selected" in stale:
+            self._beside.mark(self.selected)
+
+    def _draw_beside(self) -> None:
+        window = self._now()
+        if self.beside == "variants":
+            self._beside.list_variants(window, self._row, self.selected)
+        elif self.beside == "pairs":
+            least = self.min_r2 * scale_of(self.statistic).limits[1]
+            self._beside.list_pairs(window, least, self.selected)
+        elif self.beside == "decay":
+            self._beside.draw_decay(window)
         else:
-            self._aim_track()
-            self._track.event(number=self._track.number + 1)
+            self._beside.clear()
 
     def _build_plot(self) -> None:
         self._frame = Frame()
@@ -303,16 +315,18 @@ class LDExplorer(Explorer):
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         function = ld_heatmap if self.view == "square" else ld_triangle
         window = self._now()
-        step = window.choice.step
         picture = function(
             window.matrix,
             axis=self.axis,
             hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
+            aggregate=self.aggregate,
             lead=window.index_of(self.lead),
+            selected=np.flatnonzero(np.isin(window.choice.variants, self.selected)).tolist(),
+            blocks=self._outlined,
             first_rank=window.choice.first_rank,
-            rank_step=step,
-            note=f"every {step}th variant" if step > 1 else "",
+            rank_step=window.choice.step,
+            note=window.choice.in_words(),
         )
         file_name = "ld_" + region_text(self.region).replace(",", "").replace(":", "_")
         return picture.opts(
@@ -321,26 +335,13 @@ class LDExplorer(Explorer):
             hooks=[self._gestures.hook, margins, partial(_name_picture, file_name)],
         )
 
-    def _build_track(self) -> None:
-        self._track = Frame()
-        self._track_gestures = Gestures(self._home, lambda *_: None, self._on_track_tap)
-        self._aim_track()
-        draw = hv.DynamicMap(self._track_picture, streams=[self._track])
-        self._track_box.children = (as_widget(draw, self._home),)
-
-    def _track_picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _track_picture(self) -> hv.Overlay:
         choice = self._now().choice
-        track = ld_track(
-            self._row, axis=self.axis, first_rank=choice.first_rank, rank_step=choice.step
-        )
-        hooks = [self._track_gestures.hook, margins]
-        return track.opts(apply_ranges=False, framewise=False, hooks=hooks)
+        ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
+        return ld_track(self._row, axis=self.axis, **ranks)
 
     def _aim(self) -> None:
         self._gestures.aim(*self._now().extent(self.axis))
-
-    def _aim_track(self) -> None:
-        self._track_gestures.aim(*(self._gestures.target or self._now().extent(self.axis)))
 
     # Gestures in the browser.
 
@@ -365,8 +366,9 @@ class LDExplorer(Explorer):
         window = self._now()
         choice = window.choice
         bins = lay_out(window.position, self.axis, MAX_PIXELS, choice.first_rank, choice.step)
-        pair = pair_at(window.matrix.values, bins, self._shape(), x, y)
+        pair = pair_at(window.matrix.values, bins, self._shape(), x, y, self.aggregate)
         first, second = choice.variants[list(pair)]
+        self.selected = (first, second)
         # A second click on the pair turns to its other variant.
         self.lead = int(second if self.lead == first else first)
 
@@ -377,11 +379,14 @@ class LDExplorer(Explorer):
         window = self._now()
         if self._row is None:
             return
-        start, end = self._track_gestures.target or window.extent(self.axis)
+        start, end = self._gestures.target or window.extent(self.axis)
         # The track is five times as wide as high: near is what is near to the eye.
         across = (window.coordinates(self.axis) - x) / (end - start) * 5
         away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
         self.lead = int(window.choice.variants[int(np.argmin(away))])
+
+    def _select(self, variants: tuple[int, ...]) -> None:
+        self.selected = variants
 
     def _shape(self) -> str:
         return "square" if self.view == "square" else "down"
@@ -394,23 +399,14 @@ _STALE_BY_TRAIT = {
     "min_r2": {"colours"},
     "view": {"plot"},
     "axis": {"plot"},
+    "aggregate": {"colours"},
+    "show_blocks": {"blocks"},
+    "beside": {"beside"},
+    "selected": {"selected"},
     "lead": {"track"},
 }
-
-
-def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
-    # Zarr format 3 has strings of any length, and no others that are specified.
-    fixed = {name: v.astype(object) for name, v in ds.variables.items() if v.dtype.kind == "U"}
-    return ds.assign_coords(fixed)
-
-
-def _hint() -> ipywidgets.HTML:
-    return ipywidgets.HTML(
-        '<div style="height:190px;width:760px;margin:10px 20px;border:1px dashed #aaa;color:#555;'
-        'display:flex;align-items:center;justify-content:center;text-align:center">'
-        "Click a pair below: its first variant becomes the lead,<br>and its r² with the region "
-        "appears here. Click again for the pair's other variant.</div>"
-    )
+#: What the panel beside the picture follows, beside the window.
+_LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}
 
 
 def _name_picture(file_name: str, plot: Any, _element: Any) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Region = tuple[str, float, float]
 
+#: Neighbours that are taken together where variants are thinned.
+RUN = 4
+
 _UNITS = {"": 1.0, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6}
 _NUMBER = r"\s*([\d.,]+(?:e\d+)?)\s*(kb|mb|k|m|)\s*"
 _TEXT = re.compile(rf"(?:(?P<contig>.+):)?{_NUMBER}(?:-|–|\.\.){_NUMBER}", re.IGNORECASE)
@@ -102,10 +105,12 @@ def region_text(region: Region) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """The variants of one look: every `step`-th of those in view.
+    """The variants of one look: one in `step` of those in view.
 
     `variants` are indices along the Dataset, `first_rank` the rank of the first among the
-    variants of its contig that pass the frequency filter; a multiple of `step`.
+    variants of its contig that pass the frequency filter. A choice that is thinned has runs of
+    `RUN` neighbours, so that the LD of neighbours is in every picture, and is laid out as if they
+    were evenly spaced: none is further from its place than `RUN` steps.
     """
 
     variants: np.ndarray
@@ -118,6 +123,10 @@ class Choice:
         """Ranks of the variants in steps."""
         first = self.first_rank // self.step
         return range(first, first + len(self.variants))
+
+    def in_words(self) -> str:
+        """What thinning leaves; "" where all variants are there."""
+        return f"{RUN} neighbours in every {RUN * self.step:,}" if self.step > 1 else ""
 
 
 class Contig:
@@ -153,8 +162,8 @@ class Contig:
         start, end
             Base pairs.
         limit
-            More variants than this are thinned evenly: those at multiples of a power of two
-            along the contig, so that a pan shows the same ones.
+            More variants than this are thinned, by powers of two and in the same way along the
+            contig: a pan shows the same ones.
 
         Examples
         --------
@@ -165,10 +174,29 @@ class Contig:
         first = int(np.searchsorted(self.position, start, side="left"))
         last = int(np.searchsorted(self.position, end, side="right"))
         step = 1
-        while -(-(last - first) // step) > limit:
+        while (places := range(_place(first, step), _place(last, step))) and len(places) > limit:
             step *= 2
-        aligned = -(-first // step) * step
-        return Choice(self.variants[aligned:last:step], aligned, step, last - first)
+        chosen = self.thinned(step)[places.start : places.stop]
+        return Choice(chosen, places.start * step, step, last - first)
+
+    def thinned(self, step: int) -> np.ndarray:
+        """Take `RUN` variants of every `RUN * step`.
+
+        Parameters
+        ----------
+        step
+            A power of two.
+
+        Examples
+        --------
+        >>> contig = Contig(np.arange(20), np.arange(20), np.full(20, 0.5), min_maf=0.0)
+        >>> contig.thinned(2)
+        array([ 0,  1,  2,  3,  8,  9, 10, 11, 16, 17, 18, 19])
+        """
+        if step == 1:
+            return self.variants
+        place = np.arange(_place(len(self.variants), step))
+        return self.variants[place // RUN * RUN * step + place % RUN]
 
     def positions_of_ranks(self, start: float, end: float) -> tuple[float, float]:
         """Turn a stretch of a rank axis into base pairs.
@@ -188,3 +216,9 @@ class Contig:
         first = int(np.clip(np.ceil(start), 0, top))
         last = int(np.clip(np.floor(end), first, top))
         return float(self.position[first]), float(self.position[last])
+
+
+def _place(rank: int, step: int) -> int:
+    """Count the variants before a rank that thinning leaves."""
+    runs, rest = divmod(rank, RUN * step)
+    return runs * RUN + min(rest, RUN)

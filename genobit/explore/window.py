@@ -85,7 +85,7 @@ class Window:
         )
         if self.choice.step > 1:
             text += (
-                f"; thinned: every {ordinal(self.choice.step)} of the "
+                f"; thinned: {self.choice.in_words()} of the "
                 f"{self.choice.n_in_view:,} variants in view"
             )
         return text
@@ -247,7 +247,7 @@ class Cohort:
                 f"{number(len(choice.variants), 'variant')} of {region_text(region)} with a "
                 f"minor allele frequency of at least {min_maf:g}: zoom out, or lower it"
             )
-        thinned = members.variants[:: choice.step]
+        thinned = members.thinned(choice.step)
 
         def compute(rows: range, columns: range | None) -> np.ndarray:
             bits, other = (
@@ -278,15 +278,3 @@ class Cohort:
         # A plot names the contig; the result itself knows its number alone.
         row = window.shown.genobit.ld("r2", other=other).compute()
         return row.assign_attrs(contig_id=self.contigs)
-
-
-def ordinal(number: int) -> str:
-    """Write the place of a variant in words and figures.
-
-    Examples
-    --------
-    >>> ordinal(2), ordinal(512), ordinal(1024)
-    ('2nd', '512th', '1,024th')
-    """
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}" + ("th" if number % 100 in {11, 12, 13} else ending)

@@ -93,7 +93,9 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
                 f"the table of genes has no column {column!r} (nor {', '.join(_KNOWN[column][1:])})"
                 f"; it has {', '.join(map(str, frame.columns))}: rename one"
             )
-    numbers = {column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")}
+    numbers = {
+        column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")
+    }
     texts = {
         column: [""] * len(frame) if found[column] is None else frame[found[column]].astype(str)
         for column in ("contig", "name", "strand")
@@ -103,8 +105,8 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
-    opened = gzip.open(path, "rt") if path.suffix in {".gz", ".bgz"} else path.open()
-    with opened as lines:
+    zipped = path.suffix in {".gz", ".bgz"}
+    with gzip.open(path, "rt") if zipped else path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.startswith("##FASTA"):
                 return

@@ -57,7 +57,7 @@ def _ends(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where the blocks in view begin and end on the axis: at the edges of their variants."""
     if "first_position" not in blocks or "last_position" not in blocks:
-        raise ValueError("blocks= needs the result of .genobit.ld_blocks() of a Dataset with places")
+        raise ValueError("blocks= needs the result of .genobit.ld_blocks()")
     position = matrix["variant_position_1"].values
     first, last = blocks["first_position"].values, blocks["last_position"].values
     inside = (last > position[0]) & (first < position[-1])

@@ -67,9 +67,7 @@ def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
     return np.array([f"{position:,}" for position in result[f"variant_position_{side}"].values])
 
 
-def coordinates_of(
-    position: np.ndarray, axis: Axis, first_rank: int, rank_step: int
-) -> np.ndarray:
+def coordinates_of(position: np.ndarray, axis: Axis, first_rank: int, rank_step: int) -> np.ndarray:
     """Find where variants stand on an axis laid out by `pixels.lay_out`."""
     if axis == "rank":
         return first_rank + rank_step * np.arange(len(position), dtype="f8")
