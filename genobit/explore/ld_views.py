@@ -9,7 +9,7 @@ import numpy as np
 from genobit.plots.genes import gene_track
 from genobit.plots.ld_curves import ld_decay
 from genobit.plots.ld_tables import pairs_table, strongest_pairs, variants_table
-from genobit.plots.style import margins, number, scale_of
+from genobit.plots.style import margins, number, plain_frame, scale_of
 
 from .bridge import Gestures, Home
 from .selecting import Picks
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Seconds that a window stays before the panel beside it follows.
 REST = 0.3
+#: Base pairs that the decay is drawn over at most: beyond, it is flat.
+DECAY = 500e3
 
 
 class Along(View):
@@ -271,4 +273,6 @@ class Beside(View):
             What is in view.
         """
         self._members, self._picks = self._members[:0], None
-        self._show(ld_decay(window.matrix).opts(frame_width=360, frame_height=280))
+        span = float(window.position[-1] - window.position[0])
+        picture = ld_decay(window.matrix, max_distance=min(span, DECAY))
+        self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))

@@ -26,6 +26,7 @@ from genobit.simd import host
 from . import (
     components,
     epistasis,
+    explorer,
     fitch,
     grm,
     kendall,
@@ -325,4 +326,5 @@ ALL = (
     startup,
     multiplications,
     transposes,
+    explorer.explorer,
 )

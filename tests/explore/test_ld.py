@@ -9,6 +9,7 @@ import xarray as xr
 
 import genobit  # noqa: F401  registers the accessor
 from genobit.explore import ld as explore_ld
+from genobit.explore import tiles
 from genobit.explore.region import Contig, parse_region, region_text
 
 
@@ -185,3 +186,126 @@ def test_region_text_is_read_back():
 def test_ranks_stop_at_the_ends_of_the_contig():
     contig = Contig(np.arange(10) * 10, np.arange(10), np.full(10, 0.5), min_maf=0.1)
     assert contig.positions_of_ranks(-5.0, 99.0) == (0.0, 90.0)
+
+
+# Genes, blocks, and what stands beside the picture.
+
+GENES = [
+    {"contig": "chr1", "start": 20_000, "end": 30_000, "name": "ALPHA", "strand": "-"},
+    {"contig": "chr1", "start": 60_000, "end": 64_000, "name": "HLA-A", "strand": "+"},
+]
+
+
+def test_a_pan_to_what_was_seen_computes_nothing(bits, monkeypatch):
+    monkeypatch.setattr(tiles, "EDGE", 16)
+    explorer = bits.genobit.explore.ld(region=("1", 5_000, 60_000))
+    explorer.region = ("1", 40_000, 100_000)
+    assert "computed in" in explorer.status
+    explorer.region = ("1", 10_000, 50_000)
+    assert "known before" in explorer.status
+    expected = bits.isel(variants=slice(5, 46)).genobit.ld("r2").compute()
+    np.testing.assert_array_equal(explorer.visible["r2"], expected)
+
+
+def test_tiles_of_another_statistic_or_filter_are_others(bits):
+    explorer = bits.genobit.explore.ld()
+    explorer.statistic = "D"
+    assert "computed in" in explorer.status
+    explorer.min_maf = 0.2
+    assert "computed in" in explorer.status
+
+
+@pytest.mark.parametrize("aggregate", ["max", "mean", "sample"])
+def test_the_picture_says_what_a_pixel_shows(bits, monkeypatch, aggregate):
+    monkeypatch.setattr(explore_ld, "MAX_PIXELS", 30)
+    explorer = bits.genobit.explore.ld(aggregate=aggregate)
+    title = explorer._picture(0).opts.get("plot").kwargs["title"]
+    assert {"max": "strongest", "mean": "mean", "sample": "one"}[aggregate] + " of up to" in title
+
+
+@pytest.mark.parametrize("name", ["ALPHA", "hla-a"])
+def test_the_name_of_a_gene_is_a_region(bits, name):
+    explorer = bits.genobit.explore.ld(genes=GENES)
+    explorer.go_to(name)
+    assert (
+        explorer.region
+        == {
+            "ALPHA": ("1", 17_500.0, 32_500.0),
+            "hla-a": ("1", 59_000.0, 65_000.0),
+        }[name]
+    )
+
+
+def test_genes_of_other_contigs_are_said_to_be(bits):
+    explorer = bits.genobit.explore.ld(genes=GENES)
+    explorer.go_to_contig("X")
+    assert explorer._genes.box.children[0].children[0].value == (
+        "The genes are not of contig X but of chr1."
+    )
+
+
+def test_blocks_of_the_window_and_blocks_handed_in(bits, monkeypatch):
+    expected = bits.isel(variants=slice(0, 100)).genobit.ld_blocks()
+    assert expected.sizes["blocks"]
+    explorer = bits.genobit.explore.ld(show_blocks=True)
+    xr.testing.assert_identical(explorer._outlined, expected)
+    assert f"{expected.sizes['blocks']} blocks of these variants" in explorer.status
+    explorer.show_blocks = False
+    assert explorer._outlined is None
+    monkeypatch.setattr(explore_ld, "MAX_VARIANTS", 30)
+    thinned = bits.genobit.explore.ld(show_blocks=True)
+    assert "blocks: zoom in to 30 variants" in thinned.status
+    given = bits.genobit.explore.ld(blocks=expected)
+    assert given._outlined is expected
+
+
+def listed(explorer):
+    return explorer._beside._members
+
+
+def test_table_of_variants_and_selection_both_ways(bits):
+    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), beside="variants")
+    assert listed(explorer)[:, 0].tolist() == list(range(5, 26))
+    explorer._beside._picked([2, 4])
+    assert explorer.selected == (7, 9)
+    explorer.selected = (6, 90)
+    assert explorer._beside._picks.shown == {1}
+    explorer.region = ("1", 5_000, 15_000)
+    assert explorer._beside._picks.shown == {6}
+
+
+def test_table_of_pairs_and_selection_both_ways(bits):
+    explorer = bits.genobit.explore.ld(beside="pairs", min_r2=0.9)
+    first, second = listed(explorer).T
+    r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2").values
+    assert len(first) == (np.triu(r2, k=1) >= 0.9).sum() > 0
+    assert (r2[first, second] >= 0.9).all()
+    explorer._beside._picked([1])
+    assert explorer.selected == (first[1], second[1])
+    explorer.min_r2 = 0.0
+    assert len(listed(explorer)) == 1_000
+    # A click on a pair of the picture selects both of its variants.
+    explorer.min_r2 = 0.9
+    explorer._on_tap((first[0] + second[0]) / 2, -float(second[0] - first[0]) - 0.5)
+    assert explorer._beside._picks.shown == {0}
+
+
+def test_no_pair_above_the_threshold_is_said(bits):
+    explorer = bits.genobit.explore.ld(
+        region=("1", 5_000, 7_000), statistic="D", beside="pairs", min_r2=1.0
+    )
+    assert "No pair in view" in explorer._beside.box.children[0].children[0].value
+
+
+def test_decay_beside_and_nothing(bits):
+    explorer = bits.genobit.explore.ld(beside="decay")
+    assert explorer._beside.box.children
+    assert not explorer.status.startswith("Error")
+    explorer.beside = "nothing"
+    assert not explorer._beside.box.children
+
+
+def test_selected_out_of_range(bits):
+    explorer = bits.genobit.explore.ld()
+    with pytest.raises(traitlets.TraitError, match="variants 0 to 119"):
+        explorer.selected = (3, 120)

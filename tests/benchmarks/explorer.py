@@ -1,0 +1,134 @@
+"""Frames of the LD explorer over a million variants, in JupyterLab and Chromium."""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .measure import Row, cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+#: Milliseconds within which a frame is drawn on 2 cores, from the key press to the new picture.
+KNOWN, COMPUTED = 200, 1000
+
+MAKE_DATA = """
+import numpy as np
+import xarray as xr
+import genobit
+from genobit import model
+from genobit.packing import Layout, words_for
+
+n_variants, n_haplotypes = 1_000_000, 1_000
+generator = np.random.default_rng(0)
+layout = Layout("haplotype", "variants", n_haplotypes, 2)
+shape = (n_variants, words_for(n_haplotypes))
+# Ten neighbours are copies of one founder with an eighth of their bits turned.
+founders = generator.integers(0, 2**64, (n_variants // 10, shape[1]), dtype=np.uint64)
+planes = np.repeat(founders, 10, axis=0)
+turned = generator.integers(0, 2**64, shape, dtype=np.uint64)
+for _ in range(2):
+    turned &= generator.integers(0, 2**64, shape, dtype=np.uint64)
+planes ^= turned
+planes[:, -1] &= np.uint64((1 << n_haplotypes % 64) - 1)
+ds = xr.Dataset(
+    {"plane_alt": (("variants", "words"), planes), "contig_id": ("contigs", np.array(["1"]))},
+    {
+        "variant_position": ("variants", 100 * np.arange(1, n_variants + 1)),
+        "variant_contig": ("variants", np.zeros(n_variants, np.int32)),
+    },
+    attrs=layout.to_attributes(),
+)
+bits = model.mark_bits(ds, layout)
+"""
+SHOW = "explorer = bits.genobit.explore.ld()\nexplorer"
+
+# New values of an image reach the screen through putImageData, in the frame that they are drawn in.
+WATCH = """
+window.genobit_frames = {asked: Infinity, drawn: []}
+const put = CanvasRenderingContext2D.prototype.putImageData
+CanvasRenderingContext2D.prototype.putImageData = function (...values) {
+  window.genobit_frames.drawn.push(performance.now())
+  return put.apply(this, values)
+}
+document.addEventListener("keydown", (event) => {
+  if (event.key == "Enter") window.genobit_frames.asked = performance.now()
+}, true)
+"""
+LATENCY = """() => {
+  const {asked, drawn} = window.genobit_frames
+  const after = drawn.filter((at) => at > asked)
+  return after.length ? after[0] - asked : null
+}"""
+
+
+def explorer(*, quick: bool) -> Iterator[Row]:
+    """Time from a key press to the picture of another region: tiles known, and to be computed."""
+    folder = Path(__file__).parents[1] / "browser"
+    lab = _load(folder / "jupyterlab.py")
+    reason = f"{folder} is not there (a checkout has it)" if lab is None else lab.missing()
+    if reason is not None:
+        yield Row("browser", f"LD explorer not measured: {reason}", float("nan"), "", "")
+        return
+    rounds = 3 if quick else 9
+    with cores(2) as enough, tempfile.TemporaryDirectory() as home:
+        found = _measured(lab, Path(home), rounds)
+    against = "2 cores" if enough else "fewer than 2 cores"
+    for what, milliseconds in found.items():
+        wanted = KNOWN if "known" in what else COMPUTED
+        value = statistics.median(milliseconds)
+        yield Row(
+            "browser",
+            f"LD of 1,000,000 variants: {what}",
+            value,
+            "ms",
+            f"against {wanted} ms, {against}; slowest {max(milliseconds):.0f} ms",
+            wanted / value,
+            1,
+        )
+
+
+def _load(path: Path) -> ModuleType | None:
+    """Import what drives the browser in the tests, from where it is."""
+    if not path.exists():
+        return None
+    specification = importlib.util.spec_from_file_location("genobit_browser", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def _measured(lab: ModuleType, home: Path, rounds: int) -> dict[str, list[float]]:
+    whole = ["1", *(f"1:1-{end},000,000" for end in (60, 30))]
+    near = [f"1:{at},000,000-{at},180,000" for at in range(5, 5 + 8 * rounds, 8)]
+    with (
+        lab.server(home, lab.ROOT) as server,
+        lab.notebook(server, "latency", MAKE_DATA, SHOW) as page,
+    ):
+        page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=120_000)
+        picture = page.locator(".genobit-ld-plot .bk-Figure").first
+        lab.settled(picture)
+        page.evaluate(WATCH)
+        _jump(lab, page, "1:90,000,000-90,180,000")  # compiles what is not in the cache
+        return {
+            f"{what}, {tiles}": [_jump(lab, page, region) for region in regions]
+            for what, regions in (("1,800 variants", near), ("thinned from 300,000 or more", whole))
+            for tiles in ("tiles computed", "tiles known")
+        }
+
+
+def _jump(lab: ModuleType, page: Any, region: str) -> float:
+    """Go to a region; milliseconds until it was drawn."""
+    page.evaluate("Object.assign(window.genobit_frames, {asked: Infinity, drawn: []})")
+    text = page.locator(".genobit-ld-region input")
+    text.fill(region)
+    text.press("Enter")
+    lab.until(lambda: page.evaluate(LATENCY) is not None, f"a picture of {region}")
+    latency = float(page.evaluate(LATENCY))
+    lab.settled(page.locator(".genobit-ld-plot .bk-Figure").first)
+    return latency
