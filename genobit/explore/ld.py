@@ -22,6 +22,7 @@ from .ld_files import write_window
 from .ld_traits import LDTraits
 from .ld_views import Beside, Genes, Track
 from .region import parse_region, region_text
+from .repaint import Repaint
 from .view import Frame
 from .window import Cohort, Window
 
@@ -49,37 +50,7 @@ class LDExplorer(LDTraits):
         Result of `.genobit.ld_blocks()` of these variants, to outline; by default that of the
         variants in view is computed.
     **initial
-        Any of the traits below.
-
-    Attributes
-    ----------
-    statistic
-        "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
-    region
-        (contig, from, to) in base pairs, both ends included.
-    min_maf
-        Rarer variants are left out before anything is computed.
-    min_r2
-        Pairs whose statistic is nearer to 0 stay white; nothing is computed anew.
-    view
-        "triangle" or "square".
-    axis
-        "rank" (variants evenly spaced) or "position" (to scale).
-    aggregate
-        What a pixel of several pairs shows: the strongest ("max"), their "mean", or one of them
-        ("sample").
-    show_blocks
-        Whether haplotype blocks are outlined.
-    beside
-        What stands beside the picture: "nothing", the "variants" or strongest "pairs" in view as
-        a table, or the "decay" of their LD with distance.
-    selected
-        Indices along `variants` that are marked in the picture and selected in the table; a click
-        on a pair selects both.
-    lead
-        Index along `variants` of the variant whose r² with the region is drawn, or None.
-    status
-        What was computed last, or what went wrong, in words.
+        Any of the traits of `LDTraits`.
 
     Raises
     ------
@@ -280,10 +251,16 @@ class LDExplorer(LDTraits):
         elif stale & {"window", "colours", "track", "selected", "blocks"}:
             if "aim" in stale:
                 self._aim()
-            self._frame.event(number=self._frame.number + 1)
+            if not self._repaint.show(self._picture(0)):
+                self._frame.event(number=self._frame.number + 1)
+        self._draw_around(stale)
+
+    def _draw_around(self, stale: set[str]) -> None:
+        """Draw the tracks over and under the picture, and what stands beside it."""
+        anew = "plot" in stale
         extent = self._gestures.target or self._now().extent(self.axis)
         if self._row is None:
-            self._track.say(self._track.hint)
+            self._track.hint()
         elif stale & {"window", "track", "plot"}:
             self._track.draw(self._track_picture, extent, anew=anew)
         if stale & {"window", "plot"}:
@@ -306,7 +283,7 @@ class LDExplorer(LDTraits):
             self._beside.clear()
 
     def _build_plot(self) -> None:
-        self._frame = Frame()
+        self._frame, self._repaint = Frame(), Repaint()
         self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
         self._aim()
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
@@ -332,7 +309,12 @@ class LDExplorer(LDTraits):
         return picture.opts(
             apply_ranges=False,
             framewise=False,
-            hooks=[self._gestures.hook, margins, partial(_name_picture, file_name)],
+            hooks=[
+                self._gestures.hook,
+                self._repaint.hook,
+                margins,
+                partial(_name_picture, file_name),
+            ],
         )
 
     def _track_picture(self) -> hv.Overlay:

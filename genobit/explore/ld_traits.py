@@ -16,7 +16,38 @@ if TYPE_CHECKING:
 
 
 class LDTraits(Explorer):
-    """The state of an LD explorer; `LDExplorer` says what each trait means."""
+    """The state of an LD explorer.
+
+    Attributes
+    ----------
+    statistic
+        "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
+    region
+        (contig, from, to) in base pairs, both ends included.
+    min_maf
+        Rarer variants are left out before anything is computed.
+    min_r2
+        Pairs whose statistic is nearer to 0 stay white; nothing is computed anew.
+    view
+        "triangle" or "square".
+    axis
+        "rank" (variants evenly spaced) or "position" (to scale).
+    aggregate
+        What a pixel of several pairs shows: the strongest ("max"), their "mean", or one of them
+        ("sample").
+    show_blocks
+        Whether haplotype blocks are outlined.
+    beside
+        What stands beside the picture: "nothing", the "variants" or strongest "pairs" in view as
+        a table, or the "decay" of their LD with distance.
+    selected
+        Indices along `variants` that are marked in the picture and selected in the table; a click
+        on a pair selects both.
+    lead
+        Index along `variants` of the variant whose r² with the region is drawn, or None.
+    status
+        What was computed last, or what went wrong, in words.
+    """
 
     _cohort: Cohort
     statistics: tuple[str, ...]

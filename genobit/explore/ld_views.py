@@ -12,6 +12,7 @@ from genobit.plots.ld_tables import pairs_table, strongest_pairs, variants_table
 from genobit.plots.style import margins, number, plain_frame, scale_of
 
 from .bridge import Gestures, Home
+from .repaint import Repaint
 from .selecting import Picks
 from .view import View, hooks_of
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 REST = 0.3
 #: Base pairs that the decay is drawn over at most: beyond, it is flat.
 DECAY = 500e3
+_HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
 
 
 class Along(View):
@@ -48,8 +50,9 @@ class Along(View):
     def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home)
         self._tapped = tapped
-        self._picture: Callable[[], hv.Overlay]
+        self._picture: Callable[[], hv.Overlay] | None = None
         self._gestures: Gestures
+        self._repaint: Repaint
 
     def draw(
         self, picture: Callable[[], hv.Overlay], extent: tuple[float, float], *, anew: bool
@@ -68,15 +71,17 @@ class Along(View):
         self._picture = picture
         if self._frame is not None and not anew:
             self._gestures.aim(*extent)
-            self._redraw()
+            if not self._repaint.show(self._drawn(0)):
+                self._redraw()
             return
+        self._repaint = Repaint()
         self._gestures = Gestures(self._home, lambda *_: None, self._tapped)
         self._gestures.aim(*extent)
         self._build(self._drawn)
 
     def _drawn(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         picture = self._picture()
-        hooks = [*(hooks_of(picture) or [margins]), self._gestures.hook]
+        hooks = [*(hooks_of(picture) or [margins]), self._gestures.hook, self._repaint.hook]
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
 
 
@@ -85,7 +90,16 @@ class Track(Along):
 
     name = "track"
     size = (760, 190)
-    hint = "Click a pair: r² of its first variant with the region appears here; again, the other's."
+
+    def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
+        super().__init__(home, tapped)
+        self.say(_HINT)
+
+    def hint(self) -> None:
+        """Say how to choose a lead, in the place of a picture."""
+        if self._picture is not None:
+            self._picture = None
+            self.say(_HINT)
 
 
 class Genes(Along):

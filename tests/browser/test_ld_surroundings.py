@@ -1,0 +1,122 @@
+"""Genes, blocks and tables round the LD picture in JupyterLab, and regions of a long contig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, unlike, until
+from tests.browser.test_ld import MAKE_DATA
+
+pytestmark = pytest.mark.browser
+
+#: Copies of the mosaic along a contig: far more variants than are computed at once.
+MAKE_MANY = """
+import pathlib
+copies = 40
+many = xr.concat([ds] * copies, "variants").assign(
+    variant_position=("variants", np.concatenate([position + 300_000 * k for k in range(copies)])),
+    contig_id=("contigs", np.array(["7"])),
+)
+many["variant_id"] = ("variants", np.array([f"v{k}" for k in range(many.sizes["variants"])]))
+bits = many.genobit.pack(phased=True)
+genes = pathlib.Path("genes.gff3")
+lines = [
+    f"chr7\\t.\\tgene\\t{at}\\t{at + 20_000}\\t.\\t+\\t.\\tName=GENE{k}"
+    for k, at in enumerate(range(1_010_000, 12_000_000, 70_000))
+]
+genes.write_text("##gff-version 3\\n" + "\\n".join(lines))
+"""
+SHOW = "explorer = bits.genobit.explore.ld(genes=genes, min_maf=0.05)\nexplorer"
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab) -> Iterator[Any]:
+    cells = (MAKE_DATA, MAKE_MANY, SHOW)
+    with notebook(lab, "ld_surroundings", *cells, width=1700, height=1500) as page:
+        page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
+        settled(_plot(page))
+        yield page
+
+
+def _status(page: Any) -> str:
+    return str(page.locator(".genobit-ld-status").inner_text())
+
+
+def _plot(page: Any) -> Any:
+    return page.locator(".genobit-ld-plot .bk-Figure").first
+
+
+def _genes(page: Any) -> Any:
+    return page.locator(".genobit-ld-genes .bk-Figure").first
+
+
+def _go_to(page: Any, where: str) -> str:
+    """The status line of another region."""
+    status = _status(page)
+    text = page.locator(".genobit-ld-region input")
+    text.fill(where)
+    text.press("Enter")
+    until(lambda: _status(page) != status, f"the status line of {where}")
+    return _status(page)
+
+
+def test_genes_follow_the_region(page: Any) -> None:
+    before, genes = settled(_plot(page)), settled(_genes(page))
+    assert not_blank(genes)
+    assert "computed in" in _go_to(page, "7:5,000,000-5,900,000")
+    assert not_blank(redrawn(_plot(page), before))
+    assert unlike(genes, settled(_genes(page)))
+
+
+def test_the_whole_contig_is_a_sample_and_says_so(page: Any) -> None:
+    before = settled(_plot(page))
+    said = _go_to(page, "7")
+    assert "thinned: 4 neighbours in every" in said
+    redrawn(_plot(page), before)
+
+
+def test_a_region_seen_before_is_known(page: Any) -> None:
+    before = settled(_plot(page))
+    assert "known before" in _go_to(page, "7:5,000,000-5,900,000")
+    assert not_blank(redrawn(_plot(page), before))
+
+
+def test_the_name_of_a_gene_is_a_region(page: Any) -> None:
+    _go_to(page, "gene20")
+    text = page.locator(".genobit-ld-region input")
+    until(lambda: text.input_value() == "7:2,405,000-2,435,000", "the region of the gene")
+
+
+def test_blocks_are_outlined(page: Any) -> None:
+    before = settled(_plot(page))
+    page.locator(".genobit-ld-show-blocks").click()
+    until(lambda: "blocks of these variants" in _status(page), "blocks in the status line")
+    redrawn(_plot(page), before, share=0.001)
+
+
+def test_a_row_marks_its_pair_and_a_click_selects_a_row(page: Any) -> None:
+    page.locator(".genobit-ld-beside select").select_option(label="pairs")
+    rows = page.locator(".genobit-ld-beside .slick-row")
+    rows.nth(2).wait_for(timeout=60_000)
+    before = settled(_plot(page))
+    rows.nth(2).locator(".slick-cell").first.click()
+    redrawn(_plot(page), before, share=0.001)
+    page.locator(".genobit-ld-beside select").select_option(label="variants")
+    until(
+        lambda: page.locator(".genobit-ld-beside .slick-cell.selected").count() > 0,
+        "the variants of the pair selected in their table",
+    )
+
+
+def test_decay(page: Any) -> None:
+    page.locator(".genobit-ld-beside select").select_option(label="decay")
+    figure = page.locator(".genobit-ld-beside .bk-Figure").first
+    figure.wait_for(timeout=60_000)
+    assert not_blank(settled(figure))
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    assert page.complaints == []
