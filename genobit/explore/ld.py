@@ -249,9 +249,11 @@ class LDExplorer(LDTraits):
         if anew:
             self._build_plot()
         elif stale & {"window", "colours", "track", "selected", "blocks"}:
+            picture = self._picture(0)
+            # Close together: the browser would paint the old picture in the new ranges first.
             if "aim" in stale:
-                self._aim()
-            if not self._repaint.show(self._picture(0)):
+                self._gestures.aim(*self._now().extent(self.axis))
+            if not self._repaint.show(picture):
                 self._frame.event(number=self._frame.number + 1)
         self._draw_around(stale)
 
@@ -285,7 +287,7 @@ class LDExplorer(LDTraits):
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), Repaint()
         self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
-        self._aim()
+        self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
         self._plot_box.children = (as_widget(draw, self._home),)
 
@@ -321,9 +323,6 @@ class LDExplorer(LDTraits):
         choice = self._now().choice
         ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
         return ld_track(self._row, axis=self.axis, **ranks)
-
-    def _aim(self) -> None:
-        self._gestures.aim(*self._now().extent(self.axis))
 
     # Gestures in the browser.
 

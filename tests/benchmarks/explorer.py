@@ -48,23 +48,25 @@ bits = model.mark_bits(ds, layout)
 """
 SHOW = "explorer = bits.genobit.explore.ld()\nexplorer"
 
-# New values of an image reach the screen through putImageData, in the frame that they are drawn in.
+# New values of an image go to a canvas by putImageData, and from there to the screen by drawImage.
 WATCH = """
-window.genobit_frames = {asked: Infinity, drawn: []}
-const put = CanvasRenderingContext2D.prototype.putImageData
+const frames = window.genobit_frames = {asked: Infinity, fresh: new WeakSet(), drawn: null}
+const {putImageData, drawImage} = CanvasRenderingContext2D.prototype
 CanvasRenderingContext2D.prototype.putImageData = function (...values) {
-  window.genobit_frames.drawn.push(performance.now())
-  return put.apply(this, values)
+  if (performance.now() > frames.asked && this.canvas.height > 1) frames.fresh.add(this.canvas)
+  return putImageData.apply(this, values)
+}
+CanvasRenderingContext2D.prototype.drawImage = function (image, ...values) {
+  drawImage.call(this, image, ...values)
+  if (frames.fresh.has(image)) frames.drawn ??= performance.now()
 }
 document.addEventListener("keydown", (event) => {
-  if (event.key == "Enter") window.genobit_frames.asked = performance.now()
+  if (event.key == "Enter") {
+    Object.assign(frames, {asked: performance.now(), fresh: new WeakSet(), drawn: null})
+  }
 }, true)
 """
-LATENCY = """() => {
-  const {asked, drawn} = window.genobit_frames
-  const after = drawn.filter((at) => at > asked)
-  return after.length ? after[0] - asked : null
-}"""
+LATENCY = "() => genobit_frames.drawn && genobit_frames.drawn - genobit_frames.asked"
 
 
 def explorer(*, quick: bool) -> Iterator[Row]:
@@ -124,7 +126,6 @@ def _measured(lab: ModuleType, home: Path, rounds: int) -> dict[str, list[float]
 
 def _jump(lab: ModuleType, page: Any, region: str) -> float:
     """Go to a region; milliseconds until it was drawn."""
-    page.evaluate("Object.assign(window.genobit_frames, {asked: Infinity, drawn: []})")
     text = page.locator(".genobit-ld-region input")
     text.fill(region)
     text.press("Enter")
