@@ -111,9 +111,10 @@ def test_on_a_cluster__is_the_same() -> None:
 
 
 MEMORY = """
-import resource, sys
+import sys
 import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
+from tests.memory import peak_gib
 from genobit import model
 from genobit.packing import Layout, tail_mask
 
@@ -140,7 +141,7 @@ ds = xr.Dataset(
 ds = model.mark_bits(ds, layout)
 with dask.config.set(scheduler="threads", num_workers=2):
     ds.genobit.grm().to_zarr(sys.argv[1] + "/grm.zarr", consolidated=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+print(peak_gib())
 """
 
 

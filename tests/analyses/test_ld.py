@@ -240,9 +240,10 @@ def test_parse_window__refuses(text: object) -> None:
 
 
 MEMORY = """
-import resource, sys
+import sys
 import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
+from tests.memory import peak_gib
 
 n, samples, chunk = 200_000, 500, 2048
 
@@ -263,7 +264,7 @@ band = bits.genobit.ld("r2", window=500)
 assert band.shape == (n, 500)
 with dask.config.set(scheduler="threads", num_workers=2):
     band.to_zarr(sys.argv[1] + "/band.zarr", consolidated=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+print(peak_gib())
 """
 
 

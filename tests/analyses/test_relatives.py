@@ -347,9 +347,10 @@ def test_one_sample() -> None:
 
 
 MEMORY = """
-import resource, sys
+import sys
 import dask, numpy as np, xarray as xr
 import genobit as gb
+from tests.memory import peak_gib
 from genobit import model
 from genobit.packing import Layout
 
@@ -367,7 +368,7 @@ with gb.set_options(chunk_rows=1024), dask.config.set(scheduler="threads", num_w
     keep = ds.genobit.unrelated(0.354)
     assert keep.sum() == n - 16
     ds.genobit.grm_pairs(minimum=0.354).to_parquet(sys.argv[1])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+print(peak_gib())
 """
 
 
