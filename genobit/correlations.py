@@ -11,8 +11,8 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.eager import computed
+from genobit.sides import dimension_of, require_same, require_side
 from genobit.sides import labels as labels_of
-from genobit.sides import require_same
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -260,7 +260,7 @@ def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
             "them, for example with .astype(float)"
         )
         raise TypeError(msg)
-    observations = observations_of(da, dim)
+    observations = dimension_of(da, dim, OBSERVATIONS, "observations")
     (variables,) = (name for name in da.dims if name != observations)
     if not da.sizes[variables]:
         msg = f"there is nothing along {variables!r}: no variables to correlate"
@@ -268,39 +268,8 @@ def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
     return da.transpose(variables, observations)
 
 
-def observations_of(da: xr.DataArray, dim: Hashable | None) -> Hashable:
-    """Return the dimension of the observations: the one named, or the one known by its name.
-
-    Raises
-    ------
-    ValueError
-        If there is none or not one such dimension; lists those there are.
-    """
-    dims = ", ".join(repr(name) for name in da.dims)
-    if dim is not None:
-        if dim not in da.dims:
-            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"
-            raise ValueError(msg)
-        return dim
-    known = [name for name in da.dims if str(name).lower() in OBSERVATIONS]
-    if len(known) != 1:
-        msg = f"which of {dims} are the observations? Name the dimension with dim="
-        raise ValueError(msg)
-    return known[0]
-
-
 def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
-    if not isinstance(other, xr.DataArray):
-        msg = f"other= takes a DataArray of variables, not {type(other).__name__}"
-        raise TypeError(msg)
-    observations = side.dims[1]
-    if observations not in other.dims:
-        msg = (
-            f"other= has dimensions {other.dims}, and not {observations!r}, the observations of "
-            "this DataArray: rename its dimension"
-        )
-        raise ValueError(msg)
-    right = side_of(other, observations)
+    right = side_of(require_side(side, other, "variables", "observations"), side.dims[1])
     require_same(side, right)
     return right
 

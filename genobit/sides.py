@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from collections.abc import Collection, Hashable
 
 
 def labels(side: xr.DataArray) -> xr.Dataset:
@@ -20,6 +21,52 @@ def labels(side: xr.DataArray) -> xr.Dataset:
         if index.nlevels > 1 and dim in side.dims:
             coords = coords.reset_index(dim)
     return coords
+
+
+def dimension_of(
+    da: xr.DataArray, dim: Hashable | None, names: Collection[str], what: str
+) -> Hashable:
+    """Return the dimension along the rows: the one named, or the only one known by its name.
+
+    Raises
+    ------
+    ValueError
+        If there is none or not one such dimension; lists those there are.
+    """
+    dims = ", ".join(repr(name) for name in da.dims)
+    if dim is not None:
+        if dim not in da.dims:
+            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"
+            raise ValueError(msg)
+        return dim
+    known = [name for name in da.dims if str(name).lower() in names]
+    if len(known) != 1:
+        msg = f"which of {dims} are the {what}? Name the dimension with dim="
+        raise ValueError(msg)
+    return known[0]
+
+
+def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.DataArray:
+    """Return ``other`` if it is a DataArray that has the dimension along the rows of ``side``.
+
+    Raises
+    ------
+    TypeError
+        If it is no DataArray.
+    ValueError
+        If it has no such dimension.
+    """
+    if not isinstance(other, xr.DataArray):
+        msg = f"other= takes a DataArray of {rows}, not {type(other).__name__}"
+        raise TypeError(msg)
+    along = side.dims[1]
+    if along not in other.dims:
+        msg = (
+            f"other= has dimensions {other.dims}, and not {along!r}, the {what} of this "
+            "DataArray: rename its dimension"
+        )
+        raise ValueError(msg)
+    return other
 
 
 def require_same(side: xr.DataArray, other: xr.DataArray) -> None:

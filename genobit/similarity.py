@@ -13,7 +13,7 @@ import xarray as xr
 
 from genobit import model
 from genobit.eager import computed
-from genobit.sides import labels, require_same
+from genobit.sides import dimension_of, labels, require_same, require_side
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -172,7 +172,7 @@ def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
             "them, for example with .astype(bool)"
         )
         raise TypeError(msg)
-    bits = _bits_of(da, dim)
+    bits = dimension_of(da, dim, BITS, "bits")
     (rows,) = (name for name in da.dims if name != bits)
     for name in (rows, bits):
         if not da.sizes[name]:
@@ -181,31 +181,8 @@ def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
     return da.transpose(rows, bits)
 
 
-def _bits_of(da: xr.DataArray, dim: Hashable | None) -> Hashable:
-    dims = ", ".join(repr(name) for name in da.dims)
-    if dim is not None:
-        if dim not in da.dims:
-            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"
-            raise ValueError(msg)
-        return dim
-    known = [name for name in da.dims if str(name).lower() in BITS]
-    if len(known) != 1:
-        msg = f"which of {dims} are the bits? Name the dimension with dim="
-        raise ValueError(msg)
-    return known[0]
-
-
 def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
-    if not isinstance(other, xr.DataArray):
-        msg = f"other= takes a DataArray of rows, not {type(other).__name__}"
-        raise TypeError(msg)
     rows, bits = side.dims
-    if bits not in other.dims:
-        msg = (
-            f"other= has dimensions {other.dims}, and not {bits!r}, the bits of this DataArray: "
-            "rename its dimension"
-        )
-        raise ValueError(msg)
-    right = _side_of(other, bits)
+    right = _side_of(require_side(side, other, "rows", "bits"), bits)
     require_same(side, right)
     return right.rename({right.dims[0]: rows})
