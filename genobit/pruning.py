@@ -154,6 +154,8 @@ class PruningMethods:
         ValueError
             For p-values out of range or of another length, p1 above p2, another statistic, or
             unsorted positions.
+        TypeError
+            For a p that is no array of numbers, such as the name of a variable.
 
         Notes
         -----
@@ -278,11 +280,23 @@ def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
     return model.contig_starts(ds)
 
 
-def _minor(frequency: ArrayLike, n: int) -> NDArray[np.float64]:
-    given = np.asarray(frequency, np.float64)
+def _one_each(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+    try:
+        given = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"{name}= takes a number for each of {n} variants, not {str(values)[:40]!r}: give an "
+            "array, or a variable as ds[name]"
+        )
+        raise TypeError(msg) from error
     if given.shape != (n,):
-        msg = f"frequency= has shape {given.shape}, expected one number for each of {n} variants"
+        msg = f"{name}= has shape {given.shape}, expected one number for each of {n} variants"
         raise ValueError(msg)
+    return given
+
+
+def _minor(frequency: ArrayLike, n: int) -> NDArray[np.float64]:
+    given = _one_each("frequency", frequency, n)
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         k = int(wrong[0])
@@ -297,10 +311,7 @@ BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": 
 
 def _sizes(p: ArrayLike, n: int, *, log10: bool) -> NDArray[np.float64]:
     """p-values, or their logarithms where these are given."""
-    given = np.asarray(p, np.float64)
-    if given.shape != (n,):
-        msg = f"p= has shape {given.shape}, expected one number for each of {n} variants"
-        raise ValueError(msg)
+    given = _one_each("p", p, n)
     wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
     if wrong.size:
         k = int(wrong[0])

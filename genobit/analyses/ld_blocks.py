@@ -43,7 +43,7 @@ def parse_span(max_span: str) -> float:
     >>> parse_span("200kb")
     200000.0
     """
-    variable, size = parse_window(max_span)
+    variable, size = parse_window(max_span, "max_span")
     if variable != "variant_position":
         msg = (
             f"max_span={max_span!r} of a block is measured in base pairs: give '200kb', '1Mb' or "

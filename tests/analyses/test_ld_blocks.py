@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.analyses.ld_blocks import parse_span
 from genobit.kernels import ld_blocks as kernel
 from tests.analyses.test_ld import FILESETS, founders
 from tests.cohorts import cohort, mosaic_calls
@@ -207,3 +208,8 @@ def test_blocks__hold_few_chunks_at_a_time() -> None:
     assert found.sizes["blocks"] > 100
     # Once for the frequencies and once for the blocks, and again what two passes share.
     assert 400 <= len(made) < 440
+
+
+def test_a_span_in_other_units__is_refused_by_its_name() -> None:
+    with pytest.raises(ValueError, match="max_span='200 miles' is neither"):
+        parse_span("200 miles")

@@ -130,3 +130,9 @@ def test_arguments__are_checked(arguments: dict[str, object], message: str) -> N
     ds = cohort(random_calls(0, 3, 5), phased=True)
     with pytest.raises(ValueError, match=message):
         ds.genobit.ld_clump(**{"p": [0.1, 0.1, 0.1], **arguments})
+
+
+def test_a_name_for_p__is_refused_with_what_to_give() -> None:
+    ds = cohort(random_calls(0, 3, 5), phased=True)
+    with pytest.raises(TypeError, match=r"p= takes a number for each of 3 variants, not 'pval'"):
+        ds.genobit.ld_clump("pval")
