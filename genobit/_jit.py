@@ -11,6 +11,9 @@ lock of their own:
   compile different signatures at once can leave an index that names the other one's machine code;
 - entries of different CPUs share that index, which on a cluster's shared home is the same race.
   The folder's name holds the CPU, too.
+
+And a kernel is compiled once on a machine: the workers of a cluster start together and need the
+same kernels at the same time, so the first to miss one compiles it and the others wait for it.
 """
 
 from __future__ import annotations
@@ -87,24 +90,61 @@ class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
+LONGEST_WAIT = 300.0
+"""Seconds for which a process waits for another's compilation, several times what the longest of
+them takes: then it compiles the kernel itself."""
+
+
 class _LockedCache(FunctionCache):  # type: ignore[misc]
+    """A cache that holds the kernel's lock from a miss until what was compiled is saved.
+
+    Calls among kernels have no cycles, so neither do the locks of kernels that wait for others.
+    """
+
     _impl_class = _CacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        name = f"{self._impl.filename_base}.lock"
+        self._lock = filelock.FileLock(Path(self.cache_path) / name, timeout=LONGEST_WAIT)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
+            if found is None and self._wait():
+                # Another process may have compiled it meanwhile.
+                found = super().load_overload(sig, target_context)
+                if found is not None:
+                    self.let_go()
         except OSError:
+            self.let_go()
             self.disable()
             return None
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
             self._impl.locator.ensure_cache_path()
-            with filelock.FileLock(Path(self.cache_path) / "lock"):
+            with self._lock:
                 super().save_overload(sig, data)
         except OSError:
             # A read-only or full cache folder costs a compilation in each process, never a result.
             self.disable()
+        finally:
+            self.let_go()
+
+    def _wait(self) -> bool:
+        """Take the lock, unless the folder cannot be written or another process hangs."""
+        try:
+            self._impl.locator.ensure_cache_path()
+            self._lock.acquire()
+        except (OSError, NotImplementedError):
+            return False
+        return True
+
+    def let_go(self) -> None:
+        """Give up what `_wait` took: no harm where it is not held."""
+        self._lock.release()
 
 
 # No kernel is called through a C function pointer: those wrappers are 7% of a compilation.
@@ -132,5 +172,17 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
     if isinstance(getattr(dispatcher, "_cache", None), NullCache):
         # False where NUMBA_DISABLE_JIT leaves plain Python functions.
-        dispatcher._cache = _LockedCache(function)
+        cache = dispatcher._cache = _LockedCache(function)
+        compiler = dispatcher._compiler
+        compile_alone = compiler.compile
+
+        def compile_or_let_go(*signature: Any) -> Any:
+            try:
+                return compile_alone(*signature)
+            except BaseException:
+                # Nothing will be saved.
+                cache.let_go()
+                raise
+
+        compiler.compile = compile_or_let_go
     return dispatcher  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from genobit._jit import cache_folder, njit, target_description
 
@@ -49,6 +50,27 @@ for kernel in kernels + ["table"] * bool(simd.host().byte_lanes):
     digests.add(digest.hexdigest())
 (found,) = digests
 print(found, gemm.chosen_kernel("and", 70), sum(ld._collect.stats.cache_misses.values()))
+"""
+
+
+# Little work, and how many kernels this process compiled for it; numba's own parts are not cached.
+COUNTED = """
+from numba.core import event
+
+class Compiled(event.Listener):
+    names = []
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("genobit"):
+            self.names.append(function.__name__)
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+import numpy as np
+from genobit.kernels import bits
+words = np.arange(12, dtype=np.uint64).reshape(3, 4)
+print(bits.count_rows(words).sum(), bits.transpose_bits(words, 200).sum(), len(Compiled.names))
 """
 
 
@@ -170,6 +192,48 @@ def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> No
     assert names[0] == names[1]
     later = run(WORK, NUMBA_CACHE_DIR=str(tmp_path / "shared")).stdout.split()
     assert later == [*alone[:2], "0"]
+
+
+@pytest.mark.distributed
+def test_a_kernel__is_compiled_by_one_of_the_processes_that_start_at_once(tmp_path: Path) -> None:
+    together = [start(COUNTED, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    answers = []
+    for process in together:
+        out, errors = process.communicate(timeout=500)
+        assert process.returncode == 0, errors
+        answers.append(out.split())
+    assert answers[0][:2] == answers[1][:2]
+    entries = len(list(tmp_path.rglob("*.nbc")))
+    assert entries > 3
+    assert sum(int(answer[2]) for answer in answers) == entries
+
+
+@pytest.mark.distributed
+def test_a_process_that_was_killed_while_it_compiled__holds_up_no_other(tmp_path: Path) -> None:
+    held = """
+import sys, time
+from genobit.kernels import bits
+cache = bits.count_rows._cache
+assert cache._wait()
+print("held", flush=True)
+time.sleep(500)
+"""
+    with start(held, NUMBA_CACHE_DIR=str(tmp_path)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        process.kill()
+    assert int(run(COUNTED, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split()[2]) > 3
+
+
+def test_a_kernel_that_does_not_compile__lets_its_lock_go() -> None:
+    @njit
+    def wrong(x: int) -> int:
+        return x + "text"  # type: ignore[operator]
+
+    for _ in range(2):
+        with pytest.raises(TypingError):
+            wrong(1)
+    assert not wrong._cache._lock.is_locked
 
 
 @pytest.mark.slow
