@@ -7,6 +7,7 @@ that another bridge is one file.
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from functools import partial
@@ -17,7 +18,7 @@ import ipywidgets
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Seconds in which further gestures join the first.
+#: Seconds after a call in which further requests wait and join each other.
 PATIENCE = 0.03
 #: Seconds that BokehJS usually takes to start, and between attempts if it was slower.
 START_OF_BOKEHJS = 1.0
@@ -58,7 +59,8 @@ class Home:
 class Coalesced:
     """Calls a function once for many requests that come close together.
 
-    Without an event loop, as in a script or a test, it calls at once.
+    The first is answered as soon as the message that brought it is done with. Without an event
+    loop, as in a script or a test, it calls at once.
 
     Parameters
     ----------
@@ -72,6 +74,7 @@ class Coalesced:
         self._home = home
         self._function = function
         self._pending = False
+        self._called = -PATIENCE
 
     def __call__(self) -> None:
         """Ask for a call."""
@@ -82,11 +85,60 @@ class Coalesced:
             self._function()
         elif not self._pending:
             self._pending = True
-            self._home.loop.call_later(PATIENCE, self._run)
+            rest = self._called + PATIENCE - time.monotonic()
+            self._home.loop.call_later(max(rest, 0.0), self._run)
 
     def _run(self) -> None:
         self._pending = False
         self._function()
+        # From its end on: what came in the meantime is still in line.
+        self._called = time.monotonic()
+
+
+class Bundle:
+    """Sends what changes in a plot during one callback as one message.
+
+    jupyter_bokeh sends three messages for each property and the browser paints between them: the
+    old picture in the new ranges, then the new one.
+
+    Parameters
+    ----------
+    plot
+        A BokehModel of jupyter_bokeh.
+    home
+        Where it is drawn.
+    """
+
+    def __init__(self, plot: Any, home: Home) -> None:
+        self._plot = plot
+        self._home = home
+        self._events: list[Any] = []
+        plot._document_patched = self._collect
+
+    def _collect(self, event: Any) -> None:
+        if event.setter is self._plot:  # the browser told this itself
+            return
+        self._events.append(event)
+        if len(self._events) == 1:
+            self._home.loop.call_soon(self.send)
+
+    def clear(self) -> None:
+        """Forget what is new: a view that begins from the whole document knows it."""
+        self._events.clear()
+
+    def send(self) -> None:
+        """Send all changes so far."""
+        if not self._events:
+            return
+        from bokeh.protocol import Protocol
+
+        message = Protocol().create("PATCH-DOC", self._events)
+        self._events = []
+        for part in (message.header_json, message.metadata_json, message.content_json):
+            self._plot.send({"msg": "patch", "payload": part})
+        for buffer in message.buffers:
+            self._plot.send({"msg": "patch", "payload": json.dumps(buffer.ref)})
+            self._plot.send({"msg": "patch"}, [buffer.to_bytes()])
 
 
 def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
@@ -110,6 +162,7 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
     import panel as pn
 
     plot = pn.ipywidget(pn.pane.HoloViews(view, align="start", linked_axes=False))
+    _without_echo(plot)
     if home.loop is None:
         return plot
     receive = plot._sync_model
@@ -138,6 +191,23 @@ def start_bokehjs() -> None:
         _started = time.monotonic()
 
 
+def _without_echo(plot: Any) -> None:
+    """Keep the browser from sending back what Python sent it, a whole picture in every frame.
+
+    BokehJS marks such a change, and its own client leaves it out; jupyter_bokeh does not.
+    """
+    from bokeh.models import CustomJS
+
+    code = """
+        const tell = cb_obj._trigger_on_change?.bind(cb_obj)
+        const echoed = (event) => event.kind == "ModelChanged" && event.sync === false
+        if (tell) cb_obj._trigger_on_change = (event) => { if (!echoed(event)) tell(event) }
+    """
+    document = plot._model.document
+    document.js_on_event("document_ready", CustomJS(code=code))
+    plot.update_from_model(plot._model)
+
+
 def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Widget:
     """Attach a plot to a box, again where the browser was not ready for it.
 
@@ -146,6 +216,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
     seconds too early for one.
     """
     box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if early > 0 else [plot])
+    pending = Bundle(plot, home)
     waits = iter(RETRIES)
     # What changes before there is a view reaches nobody: the view begins with the bundle.
     changed: list[Any] = []
@@ -154,6 +225,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
     def bundle() -> None:
         if changed:
             changed.clear()
+            pending.clear()
             plot.update_from_model(plot._model)
 
     def attach() -> None:

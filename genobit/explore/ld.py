@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -12,9 +11,11 @@ import traitlets
 import xarray as xr
 
 from genobit.io.genes import read_genes
-from genobit.plots import ld_heatmap, ld_track, ld_triangle
+from genobit.plots import ld_track
+from genobit.plots.ld import overlay
+from genobit.plots.ld_drawing import Drawing, Look, square, triangle
 from genobit.plots.pixels import lay_out, pair_at
-from genobit.plots.style import margins, number, scale_of
+from genobit.plots.style import WIDTH, margins, number, scale_of
 
 from .bridge import Coalesced, Gestures, as_widget
 from .ld_controls import ld_controls
@@ -249,11 +250,9 @@ class LDExplorer(LDTraits):
         if anew:
             self._build_plot()
         elif stale & {"window", "colours", "track", "selected", "blocks"}:
-            picture = self._picture(0)
-            # Close together: the browser would paint the old picture in the new ranges first.
             if "aim" in stale:
                 self._gestures.aim(*self._now().extent(self.axis))
-            if not self._repaint.show(picture):
+            if not self._repaint.paint(self._drawing(), self._name_file):
                 self._frame.event(number=self._frame.number + 1)
         self._draw_around(stale)
 
@@ -291,11 +290,9 @@ class LDExplorer(LDTraits):
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
         self._plot_box.children = (as_widget(draw, self._home),)
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        function = ld_heatmap if self.view == "square" else ld_triangle
+    def _drawing(self) -> Drawing:
         window = self._now()
-        picture = function(
-            window.matrix,
+        look = Look(
             axis=self.axis,
             hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
@@ -307,17 +304,26 @@ class LDExplorer(LDTraits):
             rank_step=window.choice.step,
             note=window.choice.in_words(),
         )
-        file_name = "ld_" + region_text(self.region).replace(",", "").replace(":", "_")
-        return picture.opts(
+        if self.view == "square":
+            return square(window.matrix, look)
+        return triangle(window.matrix, look, "down")
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        height = WIDTH if self.view == "square" else WIDTH // 2
+        return overlay(self._drawing(), height).opts(
             apply_ranges=False,
             framewise=False,
-            hooks=[
-                self._gestures.hook,
-                self._repaint.hook,
-                margins,
-                partial(_name_picture, file_name),
-            ],
+            hooks=[self._gestures.hook, self._repaint.hook, margins, self._name_file],
         )
+
+    def _name_file(self, plot: Any, _element: Any) -> None:
+        """Name the file of the toolbar's save button after the region (a HoloViews hook)."""
+        from bokeh.models import SaveTool
+
+        place = region_text(self.region).replace(",", "").replace(":", "_")
+        for tool in plot.state.toolbar.tools:
+            if isinstance(tool, SaveTool):
+                tool.filename = f"ld_{place}"
 
     def _track_picture(self) -> hv.Overlay:
         choice = self._now().choice
@@ -388,11 +394,3 @@ _STALE_BY_TRAIT = {
 }
 #: What the panel beside the picture follows, beside the window.
 _LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}
-
-
-def _name_picture(file_name: str, plot: Any, _element: Any) -> None:
-    from bokeh.models import SaveTool
-
-    for tool in plot.state.toolbar.tools:
-        if isinstance(tool, SaveTool):
-            tool.filename = file_name

@@ -7,12 +7,21 @@ whatever depends on the handles of HoloViews' bokeh plots is here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import holoviews as hv
 import numpy as np
 
+from genobit.plots.ld import ENDS
+
 from .view import hooks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import holoviews as hv
+
+    from genobit.plots.ld_drawing import Drawing
+    from genobit.plots.outlines import Lines
 
 
 class Repaint:
@@ -38,7 +47,7 @@ class Repaint:
         Parameters
         ----------
         picture
-            Of the same layers, colours apart from those of an image, and axes.
+            Of the same layers and axes.
 
         Returns
         -------
@@ -47,33 +56,70 @@ class Repaint:
         if self._plot is None:
             return False
         for subplot, layer in zip(self._plot.subplots.values(), picture, strict=True):
-            (_paint_image if isinstance(layer, hv.Image) else _paint)(subplot, layer)
+            _paint(subplot, layer)
             for hook in hooks_of(layer):
                 hook(subplot, layer)
         for hook in hooks_of(picture):
             hook(self._plot, picture)
         options = picture.opts.get("plot").kwargs
-        figure = self._plot.state
-        figure.title.text = options["title"]
-        for name, axis in (("xlabel", figure.xaxis), ("ylabel", figure.yaxis)):
-            if name in options and axis:
-                axis[0].axis_label = options[name]
+        self._name(options["title"], options.get("xlabel"), options.get("ylabel"))
         return True
 
+    def paint(self, drawing: Drawing, *hooks: Callable[[Any, Any], None]) -> bool:
+        """Paint an LD picture where the first one is, without HoloViews objects.
 
-def _paint_image(subplot: Any, image: hv.Image) -> None:
-    left, bottom, right, top = image.bounds.lbrt()
+        Parameters
+        ----------
+        drawing
+            Of the same shape and axes.
+        *hooks
+            As HoloViews calls them, to run with the plot and None.
+
+        Returns
+        -------
+        Whether there was a first one.
+        """
+        if self._plot is None:
+            return False
+        image, *layers = self._plot.subplots.values()
+        _paint_image(image, drawing)
+        drawing.hook(image, None)
+        lines = (drawing.blocks, drawing.selected, drawing.lead)
+        for subplot, some in zip(layers, lines, strict=True):
+            _send(subplot, _columns(some))
+        self._name(drawing.title, drawing.xlabel, drawing.ylabel)
+        for hook in hooks:
+            hook(self._plot, None)
+        return True
+
+    def _name(self, title: str, xlabel: str | None, ylabel: str | None) -> None:
+        figure = self._plot.state
+        figure.title.text = title
+        for label, axis in ((xlabel, figure.xaxis), (ylabel, figure.yaxis)):
+            if label is not None and axis:
+                axis[0].axis_label = label
+
+
+def _paint_image(subplot: Any, drawing: Drawing) -> None:
+    left, bottom, right, top = drawing.bounds
     place = {"x": [left], "y": [bottom], "dw": [right - left], "dh": [top - bottom]}
-    values = image.dimension_values(2, flat=False)
-    subplot.handles["source"].data = {**place, "image": [values]}
+    # bokeh counts rows from the bottom.
+    subplot.handles["source"].data = {**place, "image": [drawing.pixels[::-1]]}
     mapper = subplot.handles["glyph"].color_mapper
-    palette = image.opts.get("style").kwargs["cmap"]
-    if list(mapper.palette) != palette:
-        mapper.palette = palette
+    if list(mapper.palette) != drawing.colours:
+        mapper.palette = drawing.colours
+
+
+def _columns(lines: Lines) -> dict[str, Any]:
+    return dict(zip(ENDS, np.array(lines, "f8").reshape(-1, len(ENDS)).T, strict=True))
 
 
 def _paint(subplot: Any, layer: Any) -> None:
     columns, _, _ = subplot.get_data(layer, {}, {})
+    _send(subplot, columns)
+
+
+def _send(subplot: Any, columns: dict[str, Any]) -> None:
     source = subplot.handles["source"]
     if not _alike(source.data, columns):
         source.data = columns

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import holoviews as hv
 import numpy as np
 
 from .result import contig_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import xarray as xr
 
     from .hover import Shape
     from .pixels import Pixels
 
 BLOCK_COLOUR = "#d95f02"
+#: Of x, y, x1, y1.
+Lines = list[tuple[float, ...]]
 
 
 def outlines(
     matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset | None, shape: Shape
-) -> hv.Segments:
+) -> Lines:
     """Draw the blocks of a window.
 
     Parameters
@@ -43,13 +42,11 @@ def outlines(
     ValueError
         If it is another Dataset.
     """
-    lines: list[tuple[float, ...]] = []
+    lines: Lines = []
     if blocks is not None:
         for start, end in zip(*_ends(matrix, at, bins, blocks), strict=True):
             lines += _square(start, end) if shape == "square" else _triangle(start, end, shape)
-    return hv.Segments(lines, ["x", "y", "x1", "y1"], group="Blocks").opts(
-        color=BLOCK_COLOUR, line_width=2
-    )
+    return lines
 
 
 def _ends(
@@ -69,12 +66,12 @@ def _ends(
     return np.maximum(start - half, bins.start), np.minimum(end + half, bins.stop)
 
 
-def _square(start: float, end: float) -> list[tuple[float, ...]]:
+def _square(start: float, end: float) -> Lines:
     corners = [(start, start), (end, start), (end, end), (start, end)]
     return [(*a, *b) for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
 
 
-def _triangle(start: float, end: float, shape: Shape) -> list[tuple[float, ...]]:
+def _triangle(start: float, end: float, shape: Shape) -> Lines:
     middle, height = (start + end) / 2, (start - end) if shape == "down" else end - start
     return [
         (start, 0.0, end, 0.0),
@@ -83,7 +80,7 @@ def _triangle(start: float, end: float, shape: Shape) -> list[tuple[float, ...]]
     ]
 
 
-def legs(at: float, bins: Pixels, shape: Shape, rows: Pixels | None = None) -> list[Any]:
+def legs(at: float, bins: Pixels, shape: Shape, rows: Pixels | None = None) -> Lines:
     """Trace the pairs of one variant.
 
     Parameters
@@ -103,18 +100,3 @@ def legs(at: float, bins: Pixels, shape: Shape, rows: Pixels | None = None) -> l
     sign = -1 if shape == "down" else 1
     left, right = at - bins.start, bins.stop - at
     return [(at, 0.0, at - left / 2, sign * left), (at, 0.0, at + right / 2, sign * right)]
-
-
-def traces(lines: Iterable[tuple[float, ...]], colour: str, width: float) -> hv.Segments:
-    """Draw the pairs of variants.
-
-    Parameters
-    ----------
-    lines
-        From `legs`.
-    colour, width
-        Of the lines.
-    """
-    return hv.Segments(list(lines), ["x", "y", "x1", "y1"]).opts(
-        color=colour, line_width=width, alpha=0.8
-    )

@@ -43,6 +43,16 @@ bits = ds.genobit.pack(phased=True)
 """
 SHOW = "explorer = bits.genobit.explore.ld(statistic='r2')\nexplorer"
 
+# Bytes that go to the kernel.
+COUNT_SENT = """() => {
+  window.genobit_sent = 0
+  const {send} = WebSocket.prototype
+  WebSocket.prototype.send = function (data) {
+    window.genobit_sent += data.length ?? data.byteLength
+    return send.call(this, data)
+  }
+}"""
+
 
 @pytest.fixture(scope="module")
 def page(lab: Lab) -> Iterator[Any]:
@@ -81,6 +91,15 @@ def test_threshold_whitens_without_computing(page: Any) -> None:
     after = redrawn(_plot(page), before)
     assert (after == 255).all(axis=2).mean() > (before == 255).all(axis=2).mean()
     assert _status(page) == status
+
+
+def test_the_browser_does_not_send_pictures_back(page: Any) -> None:
+    page.evaluate(COUNT_SENT)
+    before = settled(_plot(page))
+    page.locator(".genobit-ld-region input").fill("7:1,150,000-1,250,000")
+    page.keyboard.press("Enter")
+    redrawn(_plot(page), before)
+    assert 0 < page.evaluate("genobit_sent") < 10_000
 
 
 def test_wheel_and_drag_move_the_region(page: Any) -> None:

@@ -1,0 +1,106 @@
+"""Frames of an explorer that is there: when they are drawn, and what is sent of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import holoviews as hv
+import numpy as np
+import pytest
+import xarray as xr
+from bokeh.plotting import figure
+from jupyter_bokeh.widgets import BokehModel
+
+from genobit.explore.bridge import PATIENCE, Bundle, Coalesced, Home
+from genobit.explore.repaint import Repaint
+from genobit.plots.ld import overlay
+from genobit.plots.ld_drawing import Look, square, triangle
+
+hv.extension("bokeh")
+
+
+def test_requests_of_one_message_are_one_call_and_the_first_does_not_wait():
+    async def main() -> list[float]:
+        home, calls = Home(), []
+        loop = asyncio.get_running_loop()
+        later = Coalesced(home, lambda: calls.append(loop.time()))
+        for _ in range(3):
+            later()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert len(calls) == 1
+        for _ in range(3):
+            later()
+        await asyncio.sleep(0)
+        assert len(calls) == 1
+        await asyncio.sleep(2 * PATIENCE)
+        return calls
+
+    first, second = asyncio.run(main())
+    assert second - first >= 0.9 * PATIENCE
+
+
+def test_changes_of_one_callback_are_one_message(monkeypatch):
+    async def main() -> list[dict]:
+        plot = figure(width=100, height=100)
+        glyph = plot.scatter([1.0], [2.0])
+        widget, sent = BokehModel(plot), []
+        bundle = Bundle(widget, Home())
+        monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
+        plot.x_range.update(start=1, end=2)
+        glyph.data_source.data = {"x": [3.0], "y": [4.0]}
+        assert sent == []
+        await asyncio.sleep(0.01)
+        plot.title.text = "known to a view that begins now"
+        bundle.clear()
+        await asyncio.sleep(0.01)
+        return sent
+
+    sent = asyncio.run(main())
+    head, _, content = (json.loads(message["payload"]) for message in sent)
+    assert head["msgtype"] == "PATCH-DOC"
+    told = [event.get("attr") for event in content["events"]]
+    assert told == ["start", "end", "data"]
+
+
+def ld_result(generator: np.random.Generator, n: int, start: int) -> xr.DataArray:
+    values = generator.random((n, n)).astype("f4")
+    values = np.maximum(values, values.T)
+    position = start + 10 * np.arange(n)
+    coords = {f"variant_position_{k}": (f"variants_{k}", position) for k in (0, 1)}
+    return xr.DataArray(values, dims=("variants_0", "variants_1"), coords=coords, name="r2")
+
+
+def sources(plot) -> list[dict]:
+    return [subplot.handles["source"].data for subplot in plot.subplots.values()]
+
+
+@pytest.mark.parametrize("shape", ["square", "down"])
+def test_a_painted_frame_is_what_holoviews_draws(shape):
+    generator = np.random.default_rng(5)
+
+    def draw(n: int, start: int, **look):
+        result, how = ld_result(generator, n, start), Look(**look)
+        return square(result, how) if shape == "square" else triangle(result, how, "down")
+
+    first = draw(6, 0)
+    later = draw(9, 500, lead=2, selected=[1, 4], hidden_below=0.5, first_rank=50, note="thin")
+    frame = Repaint()
+    assert not frame.paint(later)
+    renderer = hv.renderer("bokeh")
+    painted = renderer.get_plot(overlay(first, 300).opts(hooks=[frame.hook]))
+    assert frame.paint(later)
+    expected = renderer.get_plot(overlay(later, 300))
+    for ours, theirs in zip(sources(painted), sources(expected), strict=True):
+        assert ours.keys() == theirs.keys()
+        for name, values in theirs.items():
+            np.testing.assert_array_equal(np.asarray(ours[name]), np.asarray(values))
+    image, other = (next(iter(plot.subplots.values())) for plot in (painted, expected))
+    assert (
+        image.handles["glyph"].color_mapper.palette == other.handles["glyph"].color_mapper.palette
+    )
+    for name, hover in image.handles["genobit_sources"].items():
+        assert hover.data["at"] == other.handles["genobit_sources"][name].data["at"]
+    assert painted.state.title.text == expected.state.title.text
+    assert painted.state.xaxis[0].axis_label == expected.state.xaxis[0].axis_label
