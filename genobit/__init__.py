@@ -5,7 +5,8 @@
 Where things are, from the top; imports go down only:
 
 ==============  =====================================================================
-`cli`           the command line; `demo`, its report; `terminal`, what they share
+`cli`           the command line; `demo`, its report; `terminal`, what they share;
+                `ipython`, the notebook's extension; `machine`, what it runs on
 `explore`       interactive explorers: controls around a plot
 `plots`         labelled result -> HoloViews object
 `accessor`      ``ds.genobit``: labels in, labels out; packing and LD
@@ -42,12 +43,14 @@ if TYPE_CHECKING:
     from genobit.io.sample_expression import sample_expression
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
+    from genobit.ipython import load_ipython_extension, unload_ipython_extension
     from genobit.options import get_options, set_options
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "get_options": "genobit.options",
+    "load_ipython_extension": "genobit.ipython",
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
     "open_plink": "genobit.io.plink",
@@ -61,12 +64,14 @@ _PUBLIC = {
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
+    "unload_ipython_extension": "genobit.ipython",
 }
 
 __all__ = [
     "accessor",
     "arrays",
     "get_options",
+    "load_ipython_extension",
     "open_alignment",
     "open_gcta",
     "open_plink",
@@ -80,6 +85,7 @@ __all__ = [
     "to_gcta",
     "to_plink_rel",
     "to_trees",
+    "unload_ipython_extension",
 ]
 
 

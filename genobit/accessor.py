@@ -55,6 +55,12 @@ class GenobitDatasetAccessor(
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = ds
 
+    def _repr_html_(self) -> str:
+        """What the Dataset holds and which analyses apply, for a notebook."""
+        from genobit.summary_html import dataset_html
+
+        return dataset_html(self._ds)
+
     @property
     def explore(self) -> Any:
         """The interactive explorers of this Dataset; `explore.ld()` opens one."""

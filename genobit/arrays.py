@@ -33,6 +33,12 @@ class GenobitDataArrayAccessor(
     def __init__(self, da: xr.DataArray) -> None:
         self._da = da
 
+    def _repr_html_(self) -> str:
+        """What the DataArray holds and which analyses apply, for a notebook."""
+        from genobit.summary_html import dataarray_html
+
+        return dataarray_html(self._da)
+
     @property
     def explore(self) -> Any:
         """The interactive explorers of this DataArray; `explore.kendall()` opens one."""

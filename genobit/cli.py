@@ -1,4 +1,4 @@
-"""The command line: `genobit demo | lab | bench | pack`.
+"""The command line: `genobit demo | lab | bench | info | pack`.
 
 It stands above every other layer and holds no arithmetic. Commands import what they need when they
 run, so that `genobit --help` answers at once.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -89,6 +90,10 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--quick", action="store_true", help="small shapes, under a minute")
     bench.set_defaults(run=run_bench)
 
+    about = commands.add_parser("info", help="what this machine has, and which kernels were chosen")
+    about.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    about.set_defaults(run=run_info)
+
     pack = commands.add_parser("pack", help="genotype file to bit planes in a Zarr store")
     pack.add_argument(
         "source", type=Path, metavar="IN", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
@@ -150,6 +155,15 @@ def run_bench(options: argparse.Namespace) -> int:
     flags += options.arguments
     status: int = load_benchmarks().main(flags)
     return status
+
+
+def run_info(options: argparse.Namespace) -> int:
+    """Say what this machine has."""
+    from genobit.machine import info
+
+    found = info()
+    print(json.dumps(found.sections, indent=1) if options.json else found)
+    return 0
 
 
 def load_benchmarks() -> ModuleType:

@@ -47,7 +47,7 @@ class ArrayPairs:
         names: str | None = None,
         parquet: str | os.PathLike[str] | None = None,
         share: tuple[int, int] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> PairTable | Path:
         """Pairs of variables that Kendall's rank correlation joins, without the matrix of all.
 
@@ -70,7 +70,7 @@ class ArrayPairs:
             are all pairs, each once, wherever they are computed from the same values with the
             same options. Needs ``fdr=None``, as q-values are of all pairs.
         progress
-            Whether to show a bar on standard error.
+            Whether to show a bar; by default what `get_options` says.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class GenotypePairs:
         kernel: str = "auto",
         parquet: str | os.PathLike[str] | None = None,
         share: tuple[int, int] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> PairTable | Path:
         """Pairs of variants whose dosages Kendall's rank correlation joins.
 
@@ -223,7 +223,7 @@ def _found(
     parquet: str | os.PathLike[str] | None,
     share: tuple[int, int] | None,
     *,
-    progress: bool,
+    progress: bool | None,
 ) -> PairTable | Path:
     import pandas as pd
 

@@ -58,7 +58,7 @@ class InteractionMethods:
         max_r2: float | None = None,
         prefilter: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         estimate: bool = False,
     ) -> xr.Dataset | Estimate:
         """Rank all combinations of so many variants by what they tell about a phenotype.
@@ -99,7 +99,8 @@ class InteractionMethods:
         checkpoint
             A folder that keeps what is finished: the same call goes on from there.
         progress
-            Show a bar, with an estimate of the time left.
+            Whether to show a bar, with an estimate of the time left; by default what
+            `get_options` says.
         estimate
             Instead of searching, return how many combinations there are, and how long and how much
             memory they would take, from a short calibration.

@@ -32,7 +32,7 @@ class LinkedPairs:
         phased: bool | None = None,
         statistic: str = "r2",
         parquet: str | os.PathLike[str] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> dd.DataFrame | Path:
         """Pairs of variants in LD, as a long table made chunk by chunk.
 
@@ -51,7 +51,7 @@ class LinkedPairs:
             pass of 16 tiles. Stopped, however that was, and called again with the same genotypes
             and arguments, it leaves the files that are finished and writes the others.
         progress
-            Whether to show a bar on standard error, with ``parquet``.
+            Whether to show a bar, with ``parquet``; by default what `get_options` says.
 
         Returns
         -------

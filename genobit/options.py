@@ -1,4 +1,4 @@
-"""Settings a user may change: the kernel, the size of chunks, the most an eager call may allocate.
+"""Settings a user may change: kernel, chunks, memory of eager calls, bars and plots.
 
 And how a size past that most is said.
 
@@ -13,6 +13,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 KERNELS = ("auto", "sums", "table", "popcount", "scalar")
+THEMES = ("light", "dark")
+LARGEST_SCALE = 8.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,12 @@ class Options:
     """Rows (variants or samples) in a packed chunk, and so in an edge of a tile."""
     eager_limit: int = 2**31
     """Bytes that a call which computes at once may allocate before it refuses."""
+    progress: bool = False
+    """Whether methods show a bar once they take a second, where ``progress=`` is not given."""
+    plot_theme: str = "light"
+    """Background of the plots of `genobit.plots`: "light" or "dark"."""
+    plot_scale: float = 1.0
+    """Factor on the size of the plots of `genobit.plots`."""
 
 
 _lock = threading.Lock()
@@ -43,13 +51,23 @@ def get_options() -> Options:
     return _current
 
 
+_CHOICES = {"kernel": KERNELS, "plot_theme": THEMES}
+
+
 def _check(name: str, value: Any) -> None:
-    if name == "kernel" and value not in KERNELS:
-        msg = f"option kernel={value!r} is not one of {', '.join(KERNELS)}"
-        raise ValueError(msg)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if name != "kernel" and (not whole or value <= 0):
-        msg = f"option {name}={value!r} must be a positive whole number"
+    if name in _CHOICES:
+        fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
+    elif name == "progress":
+        fits, wanted = isinstance(value, bool), "is neither True nor False"
+    elif name == "plot_scale":
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = number and 0 < value <= LARGEST_SCALE
+        wanted = f"must be a number above 0, of {LARGEST_SCALE:g} at most"
+    else:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        fits, wanted = whole and value > 0, "must be a positive whole number"
+    if not fits:
+        msg = f"option {name}={value!r} {wanted}"
         raise ValueError(msg)
 
 
@@ -75,7 +93,8 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     Parameters
     ----------
     **settings
-        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``.
+        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``, ``progress``,
+        ``plot_theme``, ``plot_scale``.
 
     Raises
     ------

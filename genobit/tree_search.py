@@ -49,7 +49,7 @@ class ArrayTreeSearch:
         gap: str = "missing",
         weights: ArrayLike | None = None,
         outgroup: str | Sequence[str] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> xr.Dataset:
         """Search the trees with the fewest changes.
@@ -80,7 +80,7 @@ class ArrayTreeSearch:
         outgroup
             A taxon or several, at the root of the trees that are written.
         progress
-            Show a bar.
+            Whether to show a bar; by default what `get_options` says.
         checkpoint
             A folder that keeps what is done: the same call goes on from there.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,10 @@ def test_lab__copies_the_notebooks_of_a_wheel(monkeypatch, tmp_path):
     assert cli.main(["lab"]) == 0
     assert (tmp_path / "genobit-ld.ipynb").read_text() == "mine"
     assert (tmp_path / "genobit-grm.ipynb").read_text() == "grm"
+
+
+def test_info__as_text_and_as_json(capsys):
+    assert cli.main(["info"]) == 0
+    assert "vector popcount" in capsys.readouterr().out
+    assert cli.main(["info", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["Settings"]["kernel"] == "auto"

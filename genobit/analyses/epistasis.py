@@ -147,7 +147,7 @@ class Prepared(NamedTuple):
     """Of members (rank, order): counted again, and tested."""
 
     def run(
-        self, *, checkpoint: str | os.PathLike[str] | None, progress: bool
+        self, *, checkpoint: str | os.PathLike[str] | None, progress: bool | None
     ) -> tuple[Ranking, Columns]:
         """Search; as `genobit.lazy.combination_search.CombinationSearch.run`."""
         ranking = self.search.run(checkpoint=checkpoint, about=self.about, progress=progress)

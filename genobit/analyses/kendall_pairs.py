@@ -20,6 +20,7 @@ from genobit.analyses.related_pairs import check_minimum
 from genobit.lazy import triangle
 from genobit.lazy.passes import JOBS, Pass, in_passes
 from genobit.options import get_options, in_units, more_than
+from genobit.progress import bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -160,7 +161,7 @@ class Search:
     question
         What is asked.
     progress
-        Whether to show a bar on standard error.
+        Whether to show a bar; None for what `get_options` says.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class Search:
         planes: Planes,
         question: Question,
         *,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.question = question.checked()
         chunks = planes[0].chunks[0]
@@ -183,14 +184,12 @@ class Search:
         self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
 
     def _passes(self) -> Iterator[Pass]:
-        from tqdm import tqdm
-
         jobs = self._jobs
         passes = in_passes(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
-        with tqdm(total=len(jobs), desc="pairs", unit="tile", disable=not self._progress) as bar:
+        with bar(progress=self._progress, total=len(jobs), desc="pairs", unit="tile") as steps:
             for each in passes:
                 yield each
-                bar.update(len(each.part))
+                steps.update(len(each.part))
 
     def _bound(self) -> float | None:
         return None if self._discovery is None else self._discovery.bound

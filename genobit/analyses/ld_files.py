@@ -19,6 +19,7 @@ from dask.highlevelgraph import HighLevelGraph
 from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.lazy.rows import ordered
 from genobit.lazy.tiles import whole_rows
+from genobit.progress import bar
 
 if TYPE_CHECKING:
     import os
@@ -90,7 +91,7 @@ def write(
     tiles: tuple[Sequence[Any], HighLevelGraph, Any],
     question: Mapping[str, Any],
     *,
-    progress: bool,
+    progress: bool | None,
 ) -> Path:
     """Write the tables of tiles that are not there yet; returns the folder.
 
@@ -103,7 +104,7 @@ def write(
     question
         What is asked. Another one in the same folder is refused.
     progress
-        Whether to show a bar on standard error.
+        Whether to show a bar; None for what `get_options` says.
 
     Raises
     ------
@@ -112,8 +113,6 @@ def write(
     RuntimeError
         If another run is at work in it.
     """
-    from tqdm import tqdm
-
     keys, graph, example = tiles
     place, schema = Path(folder), _schema(example)
     _check_folder(place)
@@ -122,9 +121,9 @@ def write(
         written = [k for unit in kept.units() for k in kept.read(unit)["tiles"].tolist()]
         done = {k for k in written if paths[k].exists()}
         todo = [k for k in range(len(keys)) if k not in done]
-        with tqdm(
-            total=len(keys), initial=len(done), desc="pairs", unit="tile", disable=not progress
-        ) as bar:
+        with bar(
+            progress=progress, total=len(keys), initial=len(done), desc="pairs", unit="tile"
+        ) as steps:
             for part in _batches(todo):
                 name = f"genobit-write-{part[0]}-{keys[0][0]}"
                 layer = {(name, k): (_write, keys[k], paths[k], schema) for k in part}
@@ -134,7 +133,7 @@ def write(
                 counts = compute(*[Delayed(key, whole, layer=name) for key in layer])
                 # One for each pass: it waits for the disk.
                 kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
-                bar.update(len(part))
+                steps.update(len(part))
     return place
 
 

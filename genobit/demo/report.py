@@ -119,19 +119,10 @@ def _table(
 def machine() -> str:
     """Say what the timings were measured on."""
     from genobit import __version__
+    from genobit.machine import processor
 
     packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "dask", "xarray"))
     return (
         f"Measured on {processor()}, {os.cpu_count()} logical processors, "
         f"genobit {__version__}, Python {platform.python_version()}, {packages}."
     )
-
-
-def processor() -> str:
-    """Name the processor as Linux knows it, or as Python does."""
-    description = Path("/proc/cpuinfo")
-    if description.is_file():
-        for line in description.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

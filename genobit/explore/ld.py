@@ -11,8 +11,8 @@ import traitlets
 import xarray as xr
 
 from genobit.io.genes import read_genes
-from genobit.plots import ld_track
 from genobit.plots.ld import overlay
+from genobit.plots.ld_curves import ld_track
 from genobit.plots.ld_drawing import Drawing, Look, square, triangle
 from genobit.plots.pixels import lay_out, pair_at
 from genobit.plots.style import WIDTH, margins, number, scale_of

@@ -21,6 +21,7 @@ from genobit.lazy.combination_waves import (
     nothing,
     shared_by_all,
 )
+from genobit.progress import bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class Run:
     """One run of a search: what is done, and what it found."""
 
     def __init__(
-        self, classes: Classes, work: Work, checkpoint: Checkpoint | None, *, progress: bool
+        self, classes: Classes, work: Work, checkpoint: Checkpoint | None, *, progress: bool | None
     ) -> None:
         self.classes = classes
         self.work = work
@@ -82,17 +83,15 @@ class Run:
         SearchError
             If a unit fails.
         """
-        from tqdm import tqdm
-
         finished = set() if self.checkpoint is None else self.checkpoint.units()
-        with tqdm(
+        with bar(
+            progress=self.progress,
             # What was done before says nothing of the time that is left.
             initial=sum(self.work.cut.weight(unit) for unit in finished),
             total=self.work.cut.combinations,
             desc="combinations",
             unit="",
             unit_scale=True,
-            disable=not self.progress,
         ) as self.bar:
             try:
                 self._search(finished)

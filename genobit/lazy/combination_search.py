@@ -211,7 +211,7 @@ class CombinationSearch:
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         about: Mapping[str, Any] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> Ranking:
         """Search, on the scheduler of dask that is active.
 
@@ -224,7 +224,8 @@ class CombinationSearch:
         about
             What else tells this question from others, as JSON can say it.
         progress
-            Whether to show a bar on standard error, with an estimate of the time left.
+            Whether to show a bar, with an estimate of the time left; None for what
+            `get_options` says.
 
         Raises
         ------

@@ -15,12 +15,11 @@ from dask.delayed import delayed
 
 from genobit.lazy.checkpoints import Checkpoint, digest
 from genobit.lazy.tree_steps import Plan, State, step
+from genobit.progress import bar
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
-
-    from tqdm import tqdm
 
 
 def question(plan: Plan) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def question(plan: Plan) -> dict[str, Any]:
 class Run:
     """One run: what each chain left last."""
 
-    def __init__(self, plan: Plan, checkpoint: Checkpoint | None, *, progress: bool) -> None:
+    def __init__(self, plan: Plan, checkpoint: Checkpoint | None, *, progress: bool | None) -> None:
         self.plan = plan
         self.checkpoint = checkpoint
         self.progress = progress
@@ -46,20 +45,18 @@ class Run:
 
     def to_the_end(self) -> None:
         """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``."""
-        from tqdm import tqdm
-
         if self.checkpoint is not None:
             self.states = {n: self.checkpoint.read(n) for n in self.checkpoint.units()}
-        with tqdm(
+        with bar(
+            progress=self.progress,
             total=self.plan.chains,
             initial=round(self._done(), 3),
             desc="trees",
             bar_format="{l_bar}{bar}| {n:.2f}/{total} searches [{elapsed}<{remaining}]{postfix}",
-            disable=not self.progress,
-        ) as bar:
+        ) as steps:
             try:
                 while left := self._left():
-                    self._wave(left, bar)
+                    self._wave(left, steps)
             except KeyboardInterrupt:
                 if not any(chain < self.plan.replicates for chain in self.states):
                     raise
@@ -75,7 +72,7 @@ class Run:
             if chain not in self.states or self.states[chain]["done"] < 1
         ]
 
-    def _wave(self, left: list[int], bar: tqdm[Any]) -> None:
+    def _wave(self, left: list[int], steps: Any) -> None:
         """Do a step of each of these chains; what is done is kept even if the rest fails."""
         name = f"genobit-trees-{uuid4().hex}"
         plan = delayed(self.plan, pure=False, traverse=False)
@@ -90,23 +87,23 @@ class Run:
         def note(key: Any, result: Any, *_: Any) -> None:
             if key in keys:
                 fresh.add(keys[key])
-                self._add(keys[key], result, bar)
+                self._add(keys[key], result, steps)
 
         # Local schedulers tell of each step, others when all are done.
         with Callback(posttask=note):
             results = compute(*tasks)
         for chain, state in zip(left, results, strict=True):
             if chain not in fresh:
-                self._add(chain, state, bar)
+                self._add(chain, state, steps)
 
-    def _add(self, chain: int, state: State, bar: tqdm[Any]) -> None:
+    def _add(self, chain: int, state: State, steps: Any) -> None:
         self.states[chain] = state
         if self.checkpoint is not None:
             self.checkpoint.write(chain, state)
-        bar.update(round(self._done() - bar.n, 6))
+        steps.update(round(self._done() - steps.n, 6))
         lengths = [int(s["lengths"][-1]) for s in self.states.values() if "lengths" in s]
         if lengths:
-            bar.set_postfix(shortest=min(lengths) + self.plan.patterns.constant)
+            steps.set_postfix(shortest=min(lengths) + self.plan.patterns.constant)
 
 
 def run(
@@ -114,7 +111,7 @@ def run(
     *,
     checkpoint: str | os.PathLike[str] | None = None,
     about: Mapping[str, Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Run:
     """Search, on the scheduler of dask that is active.
 
@@ -127,7 +124,7 @@ def run(
     about
         What else tells this question from others.
     progress
-        Whether to show a bar on standard error.
+        Whether to show a bar; None for what `get_options` says.
 
     Raises
     ------

@@ -32,8 +32,32 @@ from .network import kendall_network
 from .pca import pca_scatter
 from .penetrance import penetrance_heatmap
 from .search_trace import search_trace
+from .styled import styled
 from .tanglegram import tanglegram
 from .trees import parsimony_tree
+
+# In the size and on the background that the options say; explorers draw as they are.
+allele_frequency_spectrum = styled(allele_frequency_spectrum)
+degree_histogram = styled(degree_histogram)
+epistasis_arcs = styled(epistasis_arcs)
+grm_heatmap = styled(grm_heatmap)
+homoplasy_track = styled(homoplasy_track)
+kendall_heatmap = styled(kendall_heatmap)
+kendall_network = styled(kendall_network)
+kinship_histogram = styled(kinship_histogram)
+ld_decay = styled(ld_decay)
+ld_heatmap = styled(ld_heatmap)
+ld_track = styled(ld_track)
+ld_triangle = styled(ld_triangle)
+marginal_effects = styled(marginal_effects)
+pair_scatter = styled(pair_scatter)
+parsimony_tree = styled(parsimony_tree)
+pca_scatter = styled(pca_scatter)
+penetrance_heatmap = styled(penetrance_heatmap)
+permutation_histogram = styled(permutation_histogram)
+ranking_table = styled(ranking_table)
+search_trace = styled(search_trace)
+tanglegram = styled(tanglegram)
 
 __all__ = [
     "allele_frequency_spectrum",

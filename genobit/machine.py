@@ -1,0 +1,156 @@
+"""What this machine has, and what genobit chose on it: `genobit info` and `%genobit info`."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass, fields
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from genobit.options import get_options, in_units
+
+#: The packages that decide what is possible, and the extra that brings each of the optional ones.
+PACKAGES = {
+    "numpy": "",
+    "numba": "",
+    "xarray": "",
+    "dask": "",
+    "zarr": "",
+    "distributed": "cluster",
+    "holoviews": "viz",
+    "jupyterlab": "viz",
+    "cyvcf2": "io",
+    "pyarrow": "io",
+    "msprime": "sample",
+    "dendropy": "trees",
+}
+_STYLE = (
+    "<style>.genobit-info td, .genobit-info th {text-align: left; vertical-align: top; "
+    "padding: 1px 14px 1px 0; color: var(--jp-content-font-color1, inherit); border: none; "
+    "font-size: 13px; background: none} .genobit-info th {padding-top: 8px}</style>"
+)
+
+
+@dataclass(frozen=True)
+class Info:
+    """Headings and what stands below each, as text, as HTML in a notebook, and as a dict."""
+
+    sections: dict[str, dict[str, str]]
+
+    def __str__(self) -> str:
+        """Lines for a terminal."""
+        width = max(len(name) for rows in self.sections.values() for name in rows) + 2
+        blocks = (
+            "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows.items())])
+            for title, rows in self.sections.items()
+        )
+        return "\n\n".join(blocks)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for title, rows in self.sections.items():
+            lines.append(f'<tr><th colspan="2">{escape(title)}</th></tr>')
+            lines += [
+                f"<tr><td>{escape(name)}</td><td>{escape(text)}</td></tr>"
+                for name, text in rows.items()
+            ]
+        return f'{_STYLE}<table class="genobit-info">{"".join(lines)}</table>'
+
+
+def info() -> Info:
+    """Say what this machine has, which kernels were chosen, and which settings are in force.
+
+    Returns
+    -------
+        `Info`, which prints itself. Compiles nothing and measures nothing.
+
+    Examples
+    --------
+    >>> list(info().sections)
+    ['Machine', 'Kernels', 'Compile cache', 'Settings', 'Packages']
+    """
+    options = get_options()
+    settings = {field.name: str(getattr(options, field.name)) for field in fields(options)}
+    settings["eager_limit"] = in_units(options.eager_limit)
+    return Info(
+        {
+            "Machine": _hardware(),
+            "Kernels": _kernels(),
+            "Compile cache": _cache(),
+            "Settings": settings,
+            "Packages": _packages(),
+        }
+    )
+
+
+def processor() -> str:
+    """Name the processor as Linux knows it, or as Python does."""
+    description = Path("/proc/cpuinfo")
+    if description.is_file():
+        for line in description.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _hardware() -> dict[str, str]:
+    processors = f"{os.cpu_count()} logical"
+    if hasattr(os, "sched_getaffinity"):
+        processors += f", {len(os.sched_getaffinity(0))} for this process"
+    found = {"processor": processor(), "processors": processors}
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found["memory"] = in_units(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    return found
+
+
+def _kernels() -> dict[str, str]:
+    from genobit._jit import target_description
+    from genobit.kernels.gemm import chosen_kernel
+    from genobit.kernels.kendall_costs import costs
+    from genobit.simd import host
+
+    has = host()
+    tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}
+    products = (("LD, epistasis", "and"), ("distances", "xor"), ("relationships", "ternary"))
+    return {
+        "compiled for": target_description()[1],
+        "vector popcount": "yes" if has.vector_popcount else "no",
+        "byte lookup": f"{has.byte_lanes} bytes at a time" if has.byte_lanes else "no",
+        **{
+            f"{name} ({product} products)": f"{chosen_kernel(product)}; "
+            f"of few rows {chosen_kernel(product, rows=1)}"
+            for name, product in products
+        },
+        "Kendall's tau, 1,000 variables": ", ".join(
+            f"{name} of {n:,} observations" for n, name in tau.items()
+        ),
+    }
+
+
+def _cache() -> dict[str, str]:
+    from genobit._jit import cache_folder
+
+    folder = cache_folder()
+    files = list(folder.rglob("*.nbc")) if folder.is_dir() else []
+    size = in_units(sum(file.stat().st_size for file in files))
+    return {
+        "folder": str(folder),
+        "compiled": f"{len(files)} versions of kernels, {size}" if files else "nothing yet",
+    }
+
+
+def _packages() -> dict[str, str]:
+    from genobit import __version__
+
+    found = {"genobit": __version__, "Python": platform.python_version()}
+    for name, extra in PACKAGES.items():
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = f"not installed: pip install 'genobit[{extra}]'"
+    return found

@@ -1,0 +1,160 @@
+"""What a Dataset of genotypes holds, in numbers: counted where that is cheap, estimated elsewhere.
+
+May import: lazy, packed and what is below. `genobit.summary_html` shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit import model
+from genobit.packing import CALLED, PREFIX, Layout, words_for
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from numpy.typing import NDArray
+
+BINS = 25
+"""Of minor allele frequencies, from 0 to 1/2."""
+SMALL = 2**26
+"""Bytes of a lazy variable of variants or samples that is still computed to be summarised."""
+
+
+@dataclass(frozen=True)
+class Genotypes:
+    """Of a Dataset, packed or not."""
+
+    sizes: dict[str, int]
+    packing: str
+    """"" where it is not packed, else how."""
+    contigs: tuple[tuple[str, int], ...] | None
+    """Name and number of variants of each; None where that is not known without computing."""
+    bytes_packed: int
+    """Of planes, as they are or as ``pack()`` would make them of dosages."""
+    bytes_unpacked: int
+    """Of int8 calls."""
+    looked_at: int
+    """Variants that the rest is of; 0 where none was looked at."""
+    missing: float
+    """Share of calls."""
+    monomorphic: float
+    """Share of variants."""
+    spectrum: NDArray[np.int64]
+    """Variants by minor allele frequency, in `BINS` bins."""
+
+
+def genotypes(ds: xr.Dataset) -> Genotypes | None:
+    """Summarise genotypes; None where a Dataset has none.
+
+    Of lazy ones some chunks are computed at most (`genobit.lazy.glance`), or none.
+    """
+    layout = model.layout_of(ds)
+    if layout is None and model.CALL_GENOTYPE not in ds:
+        return None
+    if layout is None:
+        calls = ds[model.CALL_GENOTYPE]
+        variants, samples = calls.sizes[model.VARIANTS], calls.sizes[model.SAMPLES]
+        unpacked = calls.size
+        packed = 2 * 8 * words_for(samples) * variants
+        counts = _counts_of_calls(calls)
+    else:
+        planes = [ds[PREFIX + name] for name in _planes(ds, layout)]
+        variants, samples = ds.sizes[model.VARIANTS], ds.sizes[model.SAMPLES]
+        packed = sum(plane.nbytes for plane in planes)
+        unpacked = variants * samples * (2 if layout.kind == "dosage" else layout.ploidy)
+        counts = _counts_of_planes(planes, layout, ds.sizes)
+    missing, monomorphic, spectrum = _reduced(counts)
+    return Genotypes(
+        {"variants": variants, "samples": samples},
+        "" if layout is None else f"{layout.kind} planes, rows are {layout.rows}",
+        _contigs(ds, variants),
+        packed,
+        unpacked,
+        0 if counts is None else len(counts),
+        missing,
+        monomorphic,
+        spectrum,
+    )
+
+
+def _planes(ds: xr.Dataset, layout: Layout) -> list[str]:
+    return [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
+
+
+def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np.int64]]:
+    """Missing calls, monomorphic variants and the spectrum, of (variants, [called, alt, all])."""
+    if counts is None:
+        return np.nan, np.nan, np.zeros(BINS, np.int64)
+    called, alternative, possible = counts.T
+    with np.errstate(invalid="ignore"):
+        frequency = alternative / called
+    minor = np.minimum(frequency, 1 - frequency)
+    known = minor[~np.isnan(minor)]
+    spectrum = np.histogram(known, BINS, (0.0, 0.5))[0]
+    share = float((known == 0).mean()) if known.size else np.nan
+    return 1 - float(called.sum() / max(possible.sum(), 1)), share, spectrum
+
+
+def _counts_of_calls(calls: xr.DataArray) -> NDArray[np.int64] | None:
+    from genobit.lazy.glance import glance
+
+    found = glance([calls.transpose(model.VARIANTS, model.SAMPLES, ...).data], _count_calls)
+    return None if found is None else np.concatenate(found.seen)
+
+
+def _count_calls(calls: NDArray[np.int8]) -> NDArray[np.int64]:
+    flat = calls.reshape(len(calls), -1)
+    called, alternative = (np.count_nonzero(flat >= least, axis=1) for least in (0, 1))
+    return np.stack([called, alternative, np.full(len(flat), flat.shape[1])], axis=1)
+
+
+def _counts_of_planes(
+    planes: list[xr.DataArray], layout: Layout, sizes: Any
+) -> NDArray[np.int64] | None:
+    from genobit.lazy.glance import glance
+
+    values = len(layout.planes)
+    if layout.rows == model.VARIANTS:
+        count = partial(_count_rows, values=values, bits=layout.bits)
+        found = glance([plane.data for plane in planes], count)
+        return None if found is None else np.concatenate(found.seen)
+    # Variants run along the bits: each glance sees some samples of all variants.
+    count = partial(_count_bits, values=values, variants=sizes[model.VARIANTS])
+    found = glance([plane.data for plane in planes], count, SMALL // 8)
+    return None if found is None else np.asarray(np.sum(found.seen, axis=0))
+
+
+def _count_rows(*planes: NDArray[np.uint64], values: int, bits: int) -> NDArray[np.int64]:
+    counts = [np.bitwise_count(plane).sum(axis=1, dtype=np.int64) for plane in planes]
+    called = counts[values] if len(counts) > values else np.full(len(counts[0]), bits)
+    alternative = np.sum(counts[:values], axis=0)
+    whole = np.full(len(called), bits * values)
+    return np.stack([called * values, alternative, whole], axis=1)
+
+
+def _count_bits(*planes: NDArray[np.uint64], values: int, variants: int) -> NDArray[np.int64]:
+    counts = []
+    for plane in planes:
+        octets = np.ascontiguousarray(plane).astype("<u8").view(np.uint8)
+        bits = np.unpackbits(octets, axis=1, count=variants, bitorder="little")
+        counts.append(bits.sum(axis=0, dtype=np.int64))
+    samples = len(planes[0])
+    called = counts[values] if len(counts) > values else np.full(variants, samples)
+    whole = np.full(variants, samples * values)
+    return np.stack([called * values, np.sum(counts[:values], axis=0), whole], axis=1)
+
+
+def _contigs(ds: xr.Dataset, variants: int) -> tuple[tuple[str, int], ...] | None:
+    contig = ds.variables.get(model.VARIANT_CONTIG)
+    names = ds.variables.get(model.CONTIG_ID)
+    if contig is None or not variants or contig.nbytes > SMALL:
+        return None
+    numbers, counts = np.unique(np.asarray(contig.values), return_counts=True)
+    texts = [str(number) for number in numbers]
+    if names is not None and numbers[0] >= 0 and numbers[-1] < names.size:
+        texts = [str(name) for name in np.asarray(names.values)[numbers]]
+    return tuple(zip(texts, counts.tolist(), strict=True))
