@@ -33,10 +33,10 @@ $(VENV)/.docs: $(VENV)/.developer
 	@$(PIP) --group docs
 	@touch $@
 
-demo: $(VENV)/.user ## sample data to a report on LD, relationships and rank correlation, for any browser
+demo: $(VENV)/.user ## sample data to a report for any browser; on a terminal then the live explorers
 	$(BIN)/genobit demo --out $(OUT)
 
-lab: $(VENV)/.user ## the LD notebook in JupyterLab
+lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 	$(BIN)/genobit lab
 
 test: test-fast ## everything: the unit tests, then browser, cluster, notebooks

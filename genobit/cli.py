@@ -1,4 +1,4 @@
-"""The command line: `genobit demo | lab | bench | info | pack`.
+"""The command line: `genobit demo | app | lab | bench | info | pack`.
 
 It stands above every other layer and holds no arithmetic. Commands import what they need when they
 run, so that `genobit --help` answers at once.
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     top = parser()
     options, rest = top.parse_known_args(argv)
-    if rest and options.run not in (run_bench, run_lab):
+    if rest and options.run not in {run_app, run_bench, run_lab}:
         top.error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments = rest
     run: Callable[[argparse.Namespace], int] = options.run
@@ -68,15 +68,27 @@ def parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser(
         "demo",
-        help="sample data to a report on LD, relationships and rank correlation, for any browser",
+        help="sample data to a report for any browser, and then the explorers on a terminal",
     )
     demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
     demo.add_argument("--open", action="store_true", help="open the report when it is written")
+    demo.add_argument(
+        "--app",
+        action=argparse.BooleanOptionalAction,
+        help="go on to the explorers, in a browser; by default where a person is at the terminal",
+    )
     demo.set_defaults(run=run_demo)
+
+    app = commands.add_parser(
+        "app",
+        help="every explorer on sample data, in a browser",
+        epilog="Any other arguments are handed to voila: --no-browser, --port=8866 ...",
+    )
+    app.set_defaults(run=run_app)
 
     lab = commands.add_parser(
         "lab",
-        help="the LD notebook in JupyterLab",
+        help="the tour in JupyterLab, with the other notebooks beside it",
         epilog="Any other arguments are handed to jupyter lab.",
     )
     lab.set_defaults(run=run_lab)
@@ -126,22 +138,47 @@ def run_demo(options: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(report.resolve().as_uri())
+    if options.app is None:
+        # A script, or CI, wants its prompt back.
+        options.app = sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+    if options.app:
+        return run_app(options)
+    print("The explorers, live in a browser: genobit app; as notebooks: genobit lab")
     return 0
 
 
+def run_app(options: argparse.Namespace) -> int:
+    """Serve the tour as an app: its pictures and widgets, with a kernel behind them."""
+    require("voila", extra="viz")
+    print("The explorers open in a browser; Ctrl-C here ends them", flush=True)
+    folder = CHECKOUT / "notebooks"
+    if not folder.is_dir():
+        folder = PACKAGE / "_notebooks"
+    command = [sys.executable, "-m", "voila", str(folder / "tour.ipynb"), *options.arguments]
+    # Cells appear as they are done, instead of all at the end.
+    command.append("--progressive_rendering=True")
+    try:
+        return subprocess.run(command, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
 def run_lab(options: argparse.Namespace) -> int:
-    """Open the LD notebook in JupyterLab, with the others beside it.
+    """Open the tour in JupyterLab, with the other notebooks beside it.
 
     Notebooks that came in a wheel are copied beside the user first.
     """
     require("jupyterlab", extra="viz")
-    notebook = CHECKOUT / "notebooks" / "ld.ipynb"
+    notebook = CHECKOUT / "notebooks" / "tour.ipynb"
     if not notebook.is_file():
+        folder = Path.cwd() / "genobit-notebooks"
+        folder.mkdir(exist_ok=True)
+        # Under their own names, by which they link to each other.
         for packaged in sorted((PACKAGE / "_notebooks").glob("*.ipynb")):
-            copy = Path.cwd() / f"genobit-{packaged.name}"
+            copy = folder / packaged.name
             if not copy.exists():
                 shutil.copyfile(packaged, copy)
-        notebook = Path.cwd() / "genobit-ld.ipynb"
+        notebook = folder / "tour.ipynb"
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         # Containers run everything as root, which Jupyter refuses unless told.

@@ -27,7 +27,7 @@ PACKAGES = {
     "dendropy": "trees",
 }
 _STYLE = (
-    "<style>.genobit-info td, .genobit-info th {text-align: left; vertical-align: top; "
+    "<style>.genobit-info td, .genobit-info th {text-align: left !important; vertical-align: top; "
     "padding: 1px 14px 1px 0; color: var(--jp-content-font-color1, inherit); border: none; "
     "font-size: 13px; background: none} .genobit-info th {padding-top: 8px}</style>"
 )

@@ -28,11 +28,12 @@ _STYLE = """<style>
 .genobit-summary {color: var(--jp-content-font-color1, inherit); font-size: 13px;
  line-height: 1.45; margin: 2px 0 8px}
 .genobit-summary table {border-collapse: collapse; margin: 4px 0; font-size: 13px; display: table}
-.genobit-summary td {text-align: left; vertical-align: top; padding: 1px 16px 1px 0; border: none;
- background: none; color: inherit; white-space: normal}
+.genobit-summary td {text-align: left !important; vertical-align: top; border: none;
+ padding: 1px 16px 1px 0; background: none; color: inherit; white-space: normal}
 .genobit-summary tr {background: none !important}
 .genobit-summary .dim, .genobit-summary .dim td {color: var(--jp-content-font-color2, #666)}
-.genobit-summary code {color: inherit; background: none; padding: 0}
+.genobit-summary code {color: inherit !important; background: none !important;
+ padding: 0 !important}
 .genobit-summary svg rect {fill: var(--jp-brand-color1, #1976d2)}
 .genobit-summary svg text {fill: var(--jp-content-font-color2, #666); font-size: 11px}
 .genobit-summary svg line {stroke: var(--jp-border-color1, #999)}

@@ -61,7 +61,7 @@ def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
     monkeypatch.setattr(cli.subprocess, "run", remember)
     assert cli.main(["lab", "--no-browser"]) == 0
     assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
-    assert Path(commands[0][3]).name == "ld.ipynb"
+    assert Path(commands[0][3]).name == "tour.ipynb"
     assert commands[0][4:5] == ["--no-browser"]
 
 
@@ -74,10 +74,47 @@ def test_lab__copies_the_notebooks_of_a_wheel(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "PACKAGE", package)
     monkeypatch.setattr(cli.subprocess, "run", lambda *a, **_: subprocess.CompletedProcess(a, 0))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "genobit-ld.ipynb").write_text("mine")
+    copies = tmp_path / "genobit-notebooks"
+    copies.mkdir()
+    (copies / "ld.ipynb").write_text("mine")
     assert cli.main(["lab"]) == 0
-    assert (tmp_path / "genobit-ld.ipynb").read_text() == "mine"
-    assert (tmp_path / "genobit-grm.ipynb").read_text() == "grm"
+    assert (copies / "ld.ipynb").read_text() == "mine"
+    assert (copies / "grm.ipynb").read_text() == "grm"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "person", "ci", "served"),
+    [
+        ([], True, False, True),
+        ([], False, False, False),
+        ([], True, True, False),
+        (["--no-app"], True, False, False),
+        (["--app"], False, True, True),
+    ],
+)
+def test_demo__goes_on_to_the_explorers_where_somebody_watches(
+    monkeypatch, tmp_path, capsys, arguments, person, ci, served
+):
+    commands = []
+    monkeypatch.setattr("genobit.demo.run", lambda folder: folder / "report.html")
+    monkeypatch.setattr(cli, "require", lambda *_, **__: None)
+    monkeypatch.setattr(cli.sys.stdin, "isatty", lambda: person)
+    monkeypatch.setattr(cli.sys.stdout, "isatty", lambda: person)
+    monkeypatch.delenv("CI", raising=False)
+    if ci:
+        monkeypatch.setenv("CI", "true")
+
+    def remember(command, check):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(cli.subprocess, "run", remember)
+    assert cli.main(["demo", "--out", str(tmp_path), *arguments]) == 0
+    assert bool(commands) is served
+    assert ("genobit app" in capsys.readouterr().out) is not served
+    if served:
+        assert commands[0][1:3] == ["-m", "voila"]
+        assert Path(commands[0][3]).name == "tour.ipynb"
 
 
 def test_info__as_text_and_as_json(capsys):

@@ -70,13 +70,13 @@ def write_notebook(path: Path, *cells: str) -> None:
     path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
 
-def _private_environment(home: Path, package: Path) -> dict[str, str]:
+def private_environment(home: Path, package: Path) -> dict[str, str]:
     environment = dict(os.environ)
     for variable, folder in (
         ("JUPYTER_CONFIG_DIR", "config"),
@@ -119,7 +119,7 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
     """A JupyterLab server over the folder home/notebooks."""
     folder = home / "notebooks"
     folder.mkdir()
-    token, port = secrets.token_hex(16), _free_port()
+    token, port = secrets.token_hex(16), free_port()
     command = [
         sys.executable,
         *("-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
@@ -129,10 +129,10 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
     ]
     with (home / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            command, env=_private_environment(home, package), stdout=log, stderr=log
+            command, env=private_environment(home, package), stdout=log, stderr=log
         )
         try:
-            _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home)
+            wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home)
             yield Lab(folder, f"http://127.0.0.1:{port}", token)
         finally:
             process.terminate()
@@ -143,7 +143,7 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
                 process.wait()
 
 
-def _wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None:
     end = time.monotonic() + 90
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):

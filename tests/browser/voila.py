@@ -1,0 +1,68 @@
+"""A Voila server that shows one notebook as an app, and a Chromium page on it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.browser.jupyterlab import (
+    CHROMIUM_OPTIONS,
+    chromium,
+    free_port,
+    missing,
+    note,
+    private_environment,
+    wait_for,
+)
+
+# A plugin of JupyterLab that comes with panel and looks for JupyterLab's file manager.
+NOT_IN_VOILA = "Shared module @jupyterlab/docmanager doesn't exist"
+
+
+def missing_for_voila() -> str | None:
+    return missing() or ("" if importlib.util.find_spec("voila") else "voila is not installed")
+
+
+@contextlib.contextmanager
+def server(home: Path, package: Path, notebook: Path) -> Iterator[str]:
+    """The address of a Voila that shows the notebook; its files go into the folder `home`."""
+    port = free_port()
+    command = [
+        sys.executable,
+        *("-m", "voila", str(notebook), "--no-browser", f"--port={port}"),
+        *("--Voila.ip=127.0.0.1", "--progressive_rendering=True"),
+    ]
+    with (home / "server.log").open("wb") as log:
+        environment = private_environment(home, package)
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        try:
+            wait_for(f"http://127.0.0.1:{port}/voila/static/voila.js", process, home)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@contextlib.contextmanager
+def app(address: str) -> Iterator[Any]:
+    """A page on the app; ``page.complaints`` collects its errors."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1400, "height": 1200})
+        page.complaints = []
+        page.on("console", lambda message: note(page, message.type, message.text))
+        page.on("pageerror", lambda error: note(page, "error", str(error)))
+        page.goto(address, wait_until="commit", timeout=60_000)
+        yield page
+        browser.close()
