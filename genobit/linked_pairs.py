@@ -78,10 +78,8 @@ class LinkedPairs:
         >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
         [[0.0, 1.0, 0.75]]
         """
-        import dask.dataframe as dd
-        from dask.delayed import Delayed
-
         from genobit.analyses import ld
+        from genobit.analyses.pair_tables import lazy_table
 
         if not 0 <= min_r2 <= 1:
             msg = f"min_r2={min_r2!r} is outside [0, 1]"
@@ -102,5 +100,4 @@ class LinkedPairs:
                 **ld_files.question_of(planes, layout, last, labels),
             }
             return ld_files.write(parquet, (keys, graph, example), question, progress=progress)
-        parts = [Delayed(key, graph, layer=key[0]) for key in keys]
-        return dd.from_delayed(parts, meta=example, verify_meta=False)
+        return lazy_table(keys, graph, example, "genobit-ld-pairs")

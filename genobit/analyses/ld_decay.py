@@ -21,11 +21,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from dask.base import compute
-from dask.delayed import Delayed
 
 from genobit.analyses.ld import check_statistic
 from genobit.lazy import tiles
+from genobit.lazy.passes import in_groups
 from genobit.lazy.rows import as_rows, ordered
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ def sums(
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), along.last, rows_of)
     parts = int(along.part[-1]) + 1
     total = np.zeros((parts, edges.size - 1, 3), np.int64)
-    for first, found in compute(*[Delayed(key, graph, layer=key[0]) for key in keys]):
+    for first, found in in_groups(keys, graph):
         total[first : first + len(found)] += found
     each = total.astype(np.float64)
     return Sums(

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import compute, tokenize
-from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
+from dask._task_spec import Task, TaskRef
+from dask.base import tokenize
 
 from genobit.analyses import relatives
+from genobit.analyses.pair_tables import lazy_table
+from genobit.lazy import triangle
+from genobit.lazy.graphs import Tasks
+from genobit.lazy.passes import in_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     import dask.dataframe as dd
     from numpy.typing import NDArray
 
+    from genobit.lazy.graphs import Key
     from genobit.lazy.pair_sums import SampleChunks
 
 Labels = dict[str, "NDArray[Any]"]
@@ -45,33 +49,41 @@ def check_minimum(
         raise ValueError(msg)
 
 
-def _tiles(matrix: da.Array) -> Iterator[tuple[int, int, slice, slice]]:
-    """Of each tile on or above the diagonal its place, and its samples as rows and as columns."""
-    edges = np.concatenate([[0], np.cumsum(matrix.chunks[0])]).tolist()
-    spans = [slice(*pair) for pair in itertools.pairwise(edges)]
-    for i, rows in enumerate(spans):
-        for j in range(i, len(spans)):
-            yield i, j, rows, spans[j]
+class _Triangle(Tasks):
+    """``function(tile, first row, first column, *arguments(rows, columns))`` of each tile.
 
+    Of those on and above the diagonal of a matrix.
+    """
 
-def _each_tile(
-    function: Callable[..., Any],
-    matrix: da.Array,
-    arguments: Callable[[slice, slice], tuple[Any, ...]],
-) -> list[Delayed]:
-    """``function(tile, first row, first column, *arguments(rows, columns))`` of the triangle."""
-    name = "genobit-related-" + tokenize(function, matrix.name)
-    layer: dict[Any, Any] = {}
-    for i, j, rows, columns in _tiles(matrix):
-        layer[name, len(layer)] = (
-            function,
-            (matrix.name, i, j),
-            rows.start,
-            columns.start,
-            *arguments(rows, columns),
-        )
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=[matrix])
-    return [Delayed(key, graph, layer=name) for key in layer]
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        matrix: da.Array,
+        arguments: Callable[[slice, slice], tuple[Any, ...]],
+    ) -> None:
+        token = tokenize(function, matrix.name, arguments(slice(0), slice(0)))
+        super().__init__("genobit-related-" + token, [matrix])
+        self.function, self.matrix, self.arguments = function, matrix.name, arguments
+        edges = np.concatenate([[0], np.cumsum(matrix.chunks[0])]).tolist()
+        self.spans = [slice(*pair) for pair in itertools.pairwise(edges)]
+
+    def every_key(self) -> Iterator[Key]:
+        return ((self.name, job) for job in range(len(self)))
+
+    def __len__(self) -> int:
+        return triangle.jobs(len(self.spans))
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 2 and key[0] == self.name):
+            return False
+        return 0 <= key[1] < len(self)
+
+    def task(self, key: Key) -> Task:
+        i, j = triangle.tile_of(key[1], len(self.spans))
+        rows, columns = self.spans[i], self.spans[j]
+        more = self.arguments(rows, columns)
+        tile = TaskRef((self.matrix, i, j))
+        return Task(key, self.function, tile, rows.start, columns.start, *more)
 
 
 def _above(
@@ -127,8 +139,6 @@ def table(
     ValueError
         For a minimum that is no finite number.
     """
-    import dask.dataframe as dd
-
     check_minimum("minimum", minimum)
 
     def arguments(rows: slice, columns: slice) -> tuple[Any, ...]:
@@ -137,7 +147,8 @@ def table(
 
     none = {name: values[:0] for name, values in labels.items()}
     empty = _table(np.empty((0, 0), matrix.dtype), 0, 0, none, none, method, 0.0)
-    return dd.from_delayed(_each_tile(_table, matrix, arguments), meta=empty, verify_meta=False)
+    layer = _Triangle(_table, matrix, arguments)
+    return lazy_table(list(layer), layer.graph(), empty, "genobit-related-pairs")
 
 
 def _closer(
@@ -155,6 +166,7 @@ def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
     """
     matrix = relatives.king(samples)
 
-    parts = compute(*_each_tile(_closer, matrix, lambda *_: (float(kinship),)))
+    layer = _Triangle(_closer, matrix, lambda *_: (float(kinship),))
+    parts = in_groups(list(layer), layer.graph())
     found = [np.stack(part).astype(np.int64) for part in parts]
     return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)

@@ -7,12 +7,15 @@ them. So a run holds a few tiles a thread and the number of variants is unbounde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial as partial_of
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy.pair_tasks import PairTasks, Steps, Tree
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -186,38 +189,18 @@ def pair_sums(
     """
     tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
     whole = [array.rechunk(-1) for array in whole]
-    inputs = [*samples.planes, *along, *per_sample, *whole]
-    name = "genobit-pair-sums-" + tokenize(
-        partial, finish, [array.name for array in inputs], samples.variants, groups, layers
-    )
-    layer: dict[Any, Any] = {}
-
-    def block(arrays: Sequence[da.Array], *index: int) -> list[Any]:
-        return [(x.name, *index, *(0,) * (x.ndim - len(index))) for x in arrays]
-
-    def chunk(i: int, j: int, k: int) -> Any:
-        second = None if i == j else block(samples.planes, j, k)
-        return samples.variants[k], block(samples.planes, i, k), second, block(along, k)
-
+    names = [array.name for array in (*samples.planes, *along, *per_sample, *whole)]
+    token = tokenize(partial, finish, names, samples.variants, groups, layers)
+    name = f"genobit-pair-sums-{token}"
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
-    prefix = () if layers is None else (0,)
-    for i in range(len(tiles)):
-        for j in range(i, len(tiles)):
-            totals = []
-            for g, group in enumerate(parts):
-                keys = []
-                for n, leaf in enumerate(leaves(samples, group, max(tiles), LEAF_BITS)):
-                    key = (f"{name}-leaf", i, j, g, n)
-                    layer[key] = (leaf_of, partial, [list(chunk(i, j, k)) for k in leaf])
-                    keys.append(key)
-                totals.append(tree(layer, name, (i, j, g), keys))
-            sides = block(per_sample, i), block(per_sample, j)
-            layer[name, *prefix, i, j] = (_finish, finish, totals, *sides, block(whole))
-            if i < j:
-                layer[name, *prefix, j, i] = (_mirrored, (name, *prefix, i, j))
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
+    trees = [Tree(list(leaves(samples, g, max(tiles), LEAF_BITS)), FAN_IN) for g in parts]
+    steps = Steps(partial_of(leaf_of, partial), _add, partial_of(_finish, finish), _mirrored)
+    arrays = samples.planes, along, per_sample, whole
+    layer = PairTasks(
+        name, steps, len(tiles), trees, arrays, samples.variants, layers=layers is not None
+    )
     first = () if layers is None else ((layers,),)
-    return da.Array(graph, name, chunks=(*first, tiles, tiles), dtype=dtype)
+    return da.Array(layer.graph(), name, chunks=(*first, tiles, tiles), dtype=dtype)
 
 
 def sample_sums(

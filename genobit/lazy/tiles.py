@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask import local, threaded
+from dask._task_spec import List, Task, TaskRef
 from dask.base import compute, get_scheduler, tokenize
 from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.graphs import Tasks
+
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
+
+    from genobit.lazy.graphs import Key
 
 Planes = Sequence[da.Array]
 """Planes of an operand, each (rows, words), the same chunks of rows."""
@@ -34,10 +39,6 @@ def whole_rows(planes: Planes) -> list[da.Array]:
     ]
 
 
-def _block(planes: Planes, i: int) -> list[tuple[str, int, int]]:
-    return [(plane.name, i, 0) for plane in planes]
-
-
 def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
     from genobit.kernels.transpose import transposed
 
@@ -48,28 +49,82 @@ def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
     return _transposed(tile[which])
 
 
-class _Tiles:
+class _Tiles(Tasks):
     """The tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
 
-    Without ``b`` only those on and above the diagonal, one on it by ``function(planes, None)``.
+    Without ``b`` only those on and above the diagonal, one on it by ``function(planes, None)``;
+    below it their transposes, if these are in the layer.
     """
 
-    def __init__(self, function: Callable[..., Any], a: Planes, b: Planes | None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        a: Planes,
+        b: Planes | None,
+        *,
+        transposes: bool,
+    ) -> None:
         a = whole_rows(a)
         self.symmetric = b is None
         b = a if b is None else whole_rows(b)
-        names = [plane.name for plane in a], [plane.name for plane in b]
-        self.name = "genobit-square-" + tokenize(function, *names, self.symmetric)
+        self.first, self.second = (tuple(plane.name for plane in side) for side in (a, b))
+        token = tokenize(function, list(self.first), list(self.second), self.symmetric)
+        super().__init__("genobit-square-" + token, [*a, *b])
+        self.function = function
         self.chunks = a[0].chunks[0], b[0].chunks[0]
-        self.planes = [*a, *b]
-        self.layer: dict[Any, Any] = {}
-        for i in range(len(self.chunks[0])):
-            for j in range(i if self.symmetric else 0, len(self.chunks[1])):
-                second = None if self.symmetric and i == j else _block(b, j)
-                self.layer[self.name, i, j] = (function, _block(a, i), second)
+        self.below = transposes or not self.symmetric
 
-    def graph(self) -> HighLevelGraph:
-        return HighLevelGraph.from_collections(self.name, self.layer, dependencies=self.planes)
+    def every_key(self) -> Iterator[tuple[str, int, int]]:
+        rows, columns = map(len, self.chunks)
+        for i in range(rows):
+            for j in range(0 if self.below else i, columns):
+                yield self.name, i, j
+
+    def __len__(self) -> int:
+        rows, columns = map(len, self.chunks)
+        return rows * columns if self.below else rows * (rows + 1) // 2
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
+            return False
+        i, j = key[1:]
+        rows, columns = map(len, self.chunks)
+        return 0 <= i < rows and 0 <= j < columns and (self.below or i <= j)
+
+    def task(self, key: Key) -> Task:
+        _, i, j = key
+        if self.symmetric and i > j:
+            return Task(key, _transposed, TaskRef((self.name, j, i)))
+        second = None if self.symmetric and i == j else self.blocks((j, 0), self.second)
+        return Task(key, self.function, self.blocks((i, 0), self.first), second)
+
+
+class _Parts(Tasks):
+    """One of the arrays that each task of `_Tiles` returns, whole."""
+
+    def __init__(self, tiles: _Tiles, which: int, below: int) -> None:
+        super().__init__(f"{tiles.name}-{which}", ())
+        self.tiles, self.which, self.below = tiles.name, which, below
+        self.shape = tuple(map(len, tiles.chunks))
+        self.symmetric = tiles.symmetric
+
+    def every_key(self) -> Iterator[tuple[str, int, int]]:
+        rows, columns = self.shape
+        return ((self.name, i, j) for i in range(rows) for j in range(columns))
+
+    def __len__(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
+            return False
+        return 0 <= key[1] < self.shape[0] and 0 <= key[2] < self.shape[1]
+
+    def task(self, key: Key) -> Task:
+        _, i, j = key
+        if self.symmetric and i > j:
+            return Task(key, _transposed_of, TaskRef((self.tiles, j, i)), self.below)
+        return Task(key, getitem, TaskRef((self.tiles, i, j)), self.which)
 
 
 def square(
@@ -83,10 +138,7 @@ def square(
     Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it
     by ``function(planes, None)``), and the others are the transposes of the same tasks.
     """
-    tiles = _Tiles(function, a, b)
-    for name, i, j in list(tiles.layer):
-        if tiles.symmetric and i < j:
-            tiles.layer[name, j, i] = (_transposed, (name, i, j))
+    tiles = _Tiles(function, a, b, transposes=True)
     return da.Array(tiles.graph(), tiles.name, chunks=tiles.chunks, dtype=dtype)
 
 
@@ -111,20 +163,14 @@ def squares(
         Which of these arrays each has the transpose of below the diagonal: itself by default;
         another where a pair has a value in either direction.
     """
-    tiles = _Tiles(function, a, b)
+    tiles = _Tiles(function, a, b, transposes=False)
     base = tiles.graph()
     matrices = []
     for k, dtype in enumerate(dtypes):
-        name = f"{tiles.name}-{k}"
-        layer: dict[Any, Any] = {}
-        for _, i, j in tiles.layer:
-            layer[name, i, j] = (getitem, (tiles.name, i, j), k)
-            if tiles.symmetric and i < j:
-                below = k if mirrors is None else mirrors[k]
-                layer[name, j, i] = (_transposed_of, (tiles.name, i, j), below)
-        layers: dict[str, Any] = {**base.layers, name: layer}
-        graph = HighLevelGraph(layers, {**base.dependencies, name: {tiles.name}})
-        matrices.append(da.Array(graph, name, chunks=tiles.chunks, dtype=dtype))
+        part = _Parts(tiles, k, k if mirrors is None else mirrors[k])
+        layers: dict[str, Any] = {**base.layers, part.name: part}
+        graph = HighLevelGraph(layers, {**base.dependencies, part.name: {tiles.name}})
+        matrices.append(da.Array(graph, part.name, chunks=tiles.chunks, dtype=dtype))
     return matrices
 
 
@@ -168,6 +214,37 @@ class Band:
             yield i, start, stop, min(max(final, i), len(self.edges) - 2)
 
 
+class _Bands(Tasks):
+    """A task for each chunk of rows: with the planes of all chunks that its windows reach."""
+
+    def __init__(
+        self, function: Callable[..., Any], planes: Planes, last: NDArray[np.int64], width: int
+    ) -> None:
+        self.planes = tuple(plane.name for plane in planes)
+        token = tokenize(function, list(self.planes), last, width)
+        super().__init__("genobit-band-" + token, planes)
+        self.function, self.last, self.width = function, last, width
+        self.spans = list(Band(planes[0].chunks[0], last).chunks())
+
+    def every_key(self) -> Iterator[tuple[str, int, int]]:
+        return ((self.name, i, 0) for i in range(len(self.spans)))
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
+            return False
+        return 0 <= key[1] < len(self.spans) and key[2] == 0
+
+    def task(self, key: Key) -> Task:
+        i, start, stop, final = self.spans[key[1]]
+        reach = int(self.last[stop - 1]) - start + 1 if stop > start else 0
+        blocks = List(*[self.blocks((k, 0), self.planes) for k in range(i, final + 1)])
+        within = self.last[start:stop] - start
+        return Task(key, self.function, blocks, within, reach, self.width)
+
+
 def band(
     function: Callable[..., NDArray[Any]],
     planes: Planes,
@@ -181,15 +258,57 @@ def band(
     ``last`` counts from the first row of chunk i and ``reach`` is how many rows the windows take.
     """
     planes = whole_rows(planes)
-    rows = planes[0].chunks[0]
-    name = "genobit-band-" + tokenize(function, [p.name for p in planes], last, width)
-    layer: dict[tuple[str, int, int], Any] = {}
-    for i, start, stop, final in Band(rows, last).chunks():
-        reach = int(last[stop - 1]) - start + 1 if stop > start else 0
-        blocks = [_block(planes, k) for k in range(i, final + 1)]
-        layer[name, i, 0] = (function, blocks, last[start:stop] - start, reach, width)
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))
-    return da.Array(graph, name, chunks=(rows, (width,)), dtype=dtype)
+    layer = _Bands(function, planes, last, width)
+    chunks = (planes[0].chunks[0], (width,))
+    return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
+
+
+class _Coupled(Tasks):
+    """A task for each pair of chunks that a window couples."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        planes: Planes,
+        last: NDArray[np.int64],
+        labels: Callable[[slice], Any],
+    ) -> None:
+        self.planes = tuple(plane.name for plane in planes)
+        token = tokenize(function, list(self.planes), last)
+        super().__init__("genobit-pairs-" + token, planes)
+        self.function, self.last, self.labels = function, last, labels
+        schedule = Band(planes[0].chunks[0], last)
+        self.edges = schedule.edges
+        self.spans = list(schedule.chunks())
+        self.before = np.cumsum([0, *(final - i + 1 for i, _, _, final in self.spans)])
+
+    def every_key(self) -> Iterator[tuple[str, int]]:
+        return ((self.name, number) for number in range(len(self)))
+
+    def __len__(self) -> int:
+        return int(self.before[-1])
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 2 and key[0] == self.name):
+            return False
+        return 0 <= key[1] < len(self)
+
+    def task(self, key: Key) -> Task:
+        number = key[1]
+        i = int(np.searchsorted(self.before, number, side="right")) - 1
+        j = i + number - int(self.before[i])
+        _, start, stop, _ = self.spans[i]
+        left, right = int(self.edges[j]), int(self.edges[j + 1])
+        return Task(
+            key,
+            self.function,
+            self.blocks((i, 0), self.planes),
+            None if i == j else self.blocks((j, 0), self.planes),
+            self.last[start:stop] - left,
+            left - start,
+            self.labels(slice(start, stop)),
+            self.labels(slice(left, right)),
+        )
 
 
 def band_tiles(
@@ -205,21 +324,5 @@ def band_tiles(
     rows.
     """
     planes = whole_rows(planes)
-    rows = planes[0].chunks[0]
-    name = "genobit-pairs-" + tokenize(function, [p.name for p in planes], last)
-    layer: dict[tuple[str, int], Any] = {}
-    schedule = Band(rows, last)
-    for i, start, stop, final in schedule.chunks():
-        for j in range(i, final + 1):
-            left, right = int(schedule.edges[j]), int(schedule.edges[j + 1])
-            layer[name, len(layer)] = (
-                function,
-                _block(planes, i),
-                None if i == j else _block(planes, j),
-                last[start:stop] - left,
-                left - start,
-                labels(slice(start, stop)),
-                labels(slice(left, right)),
-            )
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))
-    return list(layer), graph
+    layer = _Coupled(function, planes, last, labels)
+    return list(layer), layer.graph()

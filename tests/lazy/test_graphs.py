@@ -1,0 +1,140 @@
+"""Graphs of a million tiles: known by arithmetic, made where they are asked for."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from genobit.lazy import tiles
+from genobit.lazy.graphs import Tasks
+from genobit.lazy.pair_sums import SampleChunks, pair_sums
+
+MILLION = 1000
+"""Tiles along a side."""
+
+
+def counted(*_: Any) -> np.ndarray:
+    return np.zeros((1, 1))
+
+
+def twice(*_: Any) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((1, 1)), np.ones((1, 1))
+
+
+def planes(rows: int, words: int = 2) -> list[da.Array]:
+    return [da.zeros((rows, words), chunks=(1, words), dtype=np.uint64) for _ in range(2)]
+
+
+def reach(rows: int, window: int = 3) -> np.ndarray:
+    return np.minimum(np.arange(rows) + window, rows - 1)
+
+
+def samples(rows: int, chunks: int) -> SampleChunks:
+    """Tiles of one sample, chunks of 64 variants."""
+    zeros = da.zeros((rows, chunks), chunks=1, dtype=np.uint64)
+    along = da.zeros(64 * chunks, chunks=64, dtype=np.int64)
+    return SampleChunks((zeros, zeros), (64,) * chunks, along, along)
+
+
+def no_labels(rows: slice) -> slice:
+    return rows
+
+
+def layer_of(graph: Any) -> Tasks:
+    (found,) = (layer for layer in graph.layers.values() if isinstance(layer, Tasks))
+    return found
+
+
+def graphs(rows: int) -> dict[str, Tasks]:
+    """Every kind, of so many chunks."""
+    several = tiles.squares(twice, planes(rows), None, [float, float])[1].dask
+    of_pairs = pair_sums(counted, counted, samples(rows, 9), groups=[range(5), range(5, 9)])
+    return {
+        "triangle": layer_of(tiles.square(counted, planes(rows), None, float).dask),
+        "rectangle": layer_of(tiles.square(counted, planes(rows), planes(rows + 1), float).dask),
+        "parts": next(x for x in reversed(several.layers.values()) if isinstance(x, Tasks)),
+        "band": layer_of(tiles.band(counted, planes(rows), reach(rows), 3, float).dask),
+        "pairs": layer_of(tiles.band_tiles(counted, planes(rows), reach(rows), no_labels)[1]),
+        "samples": layer_of(of_pairs.dask),
+    }
+
+
+@pytest.mark.parametrize("kind", list(graphs(2)))
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_keys__are_those_that_have_tasks(kind: str, rows: int) -> None:
+    layer = graphs(rows)[kind]
+    keys = list(layer)
+    assert len(keys) == len(set(keys)) == len(layer)
+    for key in keys:
+        task = layer[key]
+        assert task.key == key
+        own = [other for other in task.dependencies if str(other[0]).startswith(layer.name)]
+        assert all(other in layer for other in own)
+    outside = [("other", 0, 0), (layer.name, rows + 1, rows + 1), (layer.name,), None]
+    assert not any(key in layer for key in outside)
+    with pytest.raises(KeyError):
+        layer[(layer.name, -1, 0)]
+
+
+@pytest.mark.parametrize("kind", list(graphs(2)))
+def test_what_goes_to_a_scheduler__does_not_grow_with_the_tiles(kind: str) -> None:
+    sizes = [len(pickle.dumps(graphs(rows)[kind])) for rows in (4, 40)]
+    # A number or two for each chunk of rows, and nothing for a tile.
+    assert sizes[1] - sizes[0] < 36 * 100
+    again = pickle.loads(pickle.dumps(graphs(4)[kind]))
+    assert {key: again[key].dependencies for key in again} == {
+        key: task.dependencies for key, task in graphs(4)[kind].items()
+    }
+
+
+def test_a_slice__makes_its_own_tasks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    genuine = tiles._Tiles.task
+
+    def noted(self: Any, key: Any) -> Any:
+        made.append(key)
+        return genuine(self, key)
+
+    monkeypatch.setattr(tiles._Tiles, "task", noted)
+    matrix = tiles.square(counted, planes(MILLION), None, float)
+    assert matrix.npartitions == MILLION**2
+    assert matrix[700, 300].compute() == 0
+    # The tile and its transpose.
+    assert len(set(made)) == 2
+
+
+CLIENT = """
+import pickle, sys
+import numpy as np
+from tests.lazy import test_graphs as t
+from tests.memory import peak_gib
+from genobit.lazy import tiles
+from genobit.lazy.pair_sums import pair_sums
+
+before = peak_gib()
+if sys.argv[1] == "ld":
+    array = tiles.square(t.counted, t.planes(320), None, float)
+else:
+    array = pair_sums(t.counted, t.counted, t.samples(200, 12))
+ready = array.__dask_optimize__(array.__dask_graph__(), array.__dask_keys__())
+print(len(ready), peak_gib() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "most"), [("ld", 100_000), ("grm", 50_000)])
+def test_tasks_that_are_ready_to_run__take_less_than_2_kib_each(what: str, most: int) -> None:
+    """So that a million takes less than 2 GiB; docs/scale.md has the million itself."""
+    command = [sys.executable, "-c", CLIENT, what]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    tasks, gib = done.stdout.split()
+    assert int(tasks) > most
+    assert float(gib) * 2**20 / int(tasks) < 2
