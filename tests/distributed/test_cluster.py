@@ -1,0 +1,191 @@
+"""Every analysis on a cluster of spawned processes whose memory is too small for what they hold.
+
+Workers are killed, restarted and made to fail; what comes back is what one thread computes, to the
+last bit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+from tests.cohorts import cohort, random_calls
+from tests.every import assert_same, everything, small_tiles
+
+distributed = pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.distributed,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # the cluster's own, at start and at the end
+]
+
+KILLED = [
+    "ld",
+    "ld_pairs",
+    "ld_prune",
+    "ld_decay",
+    "ld_blocks",
+    "neighbours",
+    "grm by chromosome",
+    "randomized pca",
+    "kendall_pairs",
+    "epistasis of order 3",
+    "parsimony_search",
+]
+"""One for each way in which analyses use dask: squares, bands, streams, windows, walks, trees of
+sums, products, passes, waves, chains."""
+HELD = 2**20
+"""Bytes of results that a worker holds before it writes others to disk."""
+
+
+class Fault(distributed.WorkerPlugin):
+    """Kills or fails the worker that begins the n-th task of all, once for each folder."""
+
+    def __init__(self, folder: Path, nth: int) -> None:
+        self.folder, self.nth = folder, nth
+
+    def setup(self, worker: Any) -> None:
+        del worker
+
+    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
+        del start
+        if finish != "executing" or (self.folder / "killed").exists():
+            return
+        (self.folder / f"{os.getpid()}-{hash(key)}").touch()
+        if len(list(self.folder.iterdir())) >= self.nth:
+            (self.folder / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    limit = 2**31
+    settings = {
+        "distributed.worker.memory.target": HELD / limit,
+        # What the process has beside results is not to count.
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+        "distributed.scheduler.allowed-failures": 5,
+        # How long a worker looks for one that is gone; 30 s by default.
+        "distributed.comm.timeouts.connect": "5s",
+    }
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=limit,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@cache
+def expected() -> dict[str, Any]:
+    with small_tiles(), dask.config.set(scheduler="synchronous"):
+        return {name: compute() for name, compute in everything().items()}
+
+
+def test_workers__are_spawned(client: Any) -> None:
+    assert dask.config.get("distributed.worker.multiprocessing-method") == "spawn"
+    assert os.getpid() not in client.run(os.getpid).values()
+
+
+@pytest.mark.parametrize("name", list(everything()))
+def test_every_analysis__is_the_same_to_the_last_bit(client: Any, name: str) -> None:
+    with small_tiles():
+        assert_same(everything()[name](), expected()[name])
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_a_worker_that_is_killed__changes_nothing(client: Any, name: str, tmp_path: Path) -> None:
+    client.wait_for_workers(2, timeout=120)
+    before = set(client.run(os.getpid).values())
+    client.register_plugin(Fault(tmp_path, 3), name="fault")
+    try:
+        with small_tiles():
+            found = everything()[name]()
+    finally:
+        client.unregister_worker_plugin("fault", nanny=False)
+    assert_same(found, expected()[name])
+    assert (tmp_path / "killed").exists()
+    client.wait_for_workers(2, timeout=120)
+    assert len(before - set(client.run(os.getpid).values())) == 1
+
+
+def test_a_worker_that_is_restarted__changes_nothing(client: Any) -> None:
+    client.wait_for_workers(2, timeout=120)
+    begun = threading.Event()
+
+    def slow(block: np.ndarray) -> np.ndarray:
+        import time
+
+        time.sleep(0.3)
+        return block
+
+    calls = random_calls(5, 512, 40)
+    ds = cohort(calls, chunks=(64, 40))
+    right = ds.genobit.grm().compute(scheduler="synchronous")
+    ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(slow))
+    first = next(iter(client.scheduler_info(n_workers=-1)["workers"]))
+
+    def restart() -> None:
+        begun.wait()
+        client.restart_workers([first], timeout=120)
+
+    thread = threading.Thread(target=restart)
+    thread.start()
+    future = client.compute(ds.genobit.grm())
+    begun.set()
+    assert_same(future.result(), right)
+    thread.join()
+
+
+def _sometimes(block: np.ndarray, folder: str, block_info: Any = None) -> np.ndarray:
+    """The block; the first two times it is asked for, a file server that does not answer."""
+    place = block_info[0]["chunk-location"][0]
+    attempts = len(list(Path(folder).glob(f"{place}-*")))
+    if attempts < 2:
+        (Path(folder) / f"{place}-{attempts}").touch()
+        msg = "the file server does not answer"
+        raise OSError(msg)
+    return block
+
+
+def test_tasks_that_fail_twice__are_tried_again(client: Any, tmp_path: Path) -> None:
+    calls = random_calls(6, 256, 40)
+    right = cohort(calls).genobit.ld().compute(scheduler="synchronous")
+    source = da.from_array(calls, chunks=(64, 40, 2))
+    ds = cohort(calls, chunks=(64, 40))
+    unsure = source.map_blocks(_sometimes, str(tmp_path), dtype=np.int8)
+    ds["call_genotype"] = ds.call_genotype.copy(data=unsure)
+    with pytest.raises(OSError, match="does not answer"):
+        ds.genobit.ld().compute()
+    assert_same(client.compute(ds.genobit.ld(), retries=5).result(), right)
+    assert len(list(tmp_path.iterdir())) == 2 * source.numblocks[0]
+
+
+def test_results_past_the_memory_of_workers__are_on_disk(client: Any) -> None:
+    ds = cohort(random_calls(7, 1536, 40), chunks=(128, 40))
+    right = ds.genobit.ld().compute(scheduler="synchronous")
+    held = ds.genobit.pack().chunk(variants=128).genobit.ld().persist()
+    distributed.wait(held)
+
+    def on_disk(dask_worker: Any) -> int:
+        return int(dask_worker.data.spilled_total.disk)
+
+    assert sum(client.run(on_disk).values()) > right.nbytes - 3 * HELD > HELD
+    assert_same(held.compute(), right)
