@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+BOUNDS_CHECKED = os.environ.get("GENOBIT_BOUNDSCHECK", "0") not in {"", "0"}
+"""Whether kernels look before each access whether it is within its array, and raise IndexError.
+
+For tests of kernels: `simd.address` does the same for loads and stores of registers, which numba's
+own check does not know. Kernels take about twice as long so, and have a cache of their own.
+"""
 
 
 @functools.cache
@@ -67,7 +75,7 @@ def cache_folder() -> Path:
     for source in sources:
         digest.update(source.read_bytes())
     digest.update(repr((target_description(), numba.__version__, llvmlite.__version__)).encode())
-    digest.update(repr((sys.version_info[:2], sys.byteorder)).encode())
+    digest.update(repr((sys.version_info[:2], sys.byteorder, BOUNDS_CHECKED)).encode())
     root = Path(config.CACHE_DIR or platformdirs.user_cache_dir("genobit"))
     return root / "kernels" / digest.hexdigest()[:20]
 
@@ -148,7 +156,12 @@ class _LockedCache(FunctionCache):  # type: ignore[misc]
 
 
 # No kernel is called through a C function pointer: those wrappers are 7% of a compilation.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_OPTIONS = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "boundscheck": BOUNDS_CHECKED,
+}
 
 
 def njit(function: Callable[P, R]) -> Callable[P, R]:

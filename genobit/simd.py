@@ -27,8 +27,6 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``store_words(array, i, a)``                ``array[i:] = a``
 ``add_words(array, i, a)``                  ``array[i:] += a`` for int32 counts
 ``add_bytes(array, i, a)``                  the same for uint16 counts, even bytes first
-``equal_mask(array, i, value)``             a word of ``array[i + k] == value``, 64 int8
-``less_mask(array, i, value)``              a word of ``array[i + k] < value``, 64 int8
 ========================================  ================================================
 
 The number of byte lanes and whether there is a byte lookup follow the CPU that numba compiles for.
@@ -48,7 +46,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from genobit._jit import target_description
+from genobit._jit import BOUNDS_CHECKED, target_description
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,10 +142,28 @@ for _operation, _instruction in (
     _register(_operation, _instruction)
 
 
-def address(context: Any, builder: Any, array: Any, value: Any, index: Any, pointee: Any) -> Any:
-    """Pointer to ``array[index]`` of a C-contiguous one-dimensional array, as ``pointee*``."""
-    data = context.make_array(array)(context, builder, value).data
-    return builder.bitcast(builder.gep(data, [index]), pointee.as_pointer())
+def address(
+    context: Any,
+    builder: Any,
+    array: Any,
+    value: Any,
+    index: Any,
+    pointee: Any,
+    *,
+    checked: int = 1,
+) -> Any:
+    """Pointer to ``array[index]`` of a C-contiguous one-dimensional array, as ``pointee*``.
+
+    Where bounds are checked, all of ``checked`` pointees from there have to be within the array.
+    """
+    struct = context.make_array(array)(context, builder, value)
+    if BOUNDS_CHECKED and checked:
+        octets = checked * context.get_abi_sizeof(pointee)
+        element = context.get_abi_sizeof(struct.data.type.pointee)
+        last = builder.add(index, index.type((octets - 1) // element))
+        for place in (index, last):
+            cgutils.do_boundscheck(context, builder, place, struct.nitems)
+    return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
 def _loader(lanes: Lanes) -> Any:
@@ -371,25 +387,3 @@ def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp, bytes_), generate
-
-
-def _byte_mask(comparison: str) -> Any:
-    @intrinsic  # type: ignore[misc]
-    def mask(typing: Any, array: Any, index: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            octets = ir.VectorType(ir.IntType(8), 64)
-            pointer = address(context, builder, signature.args[0], *arguments[:2], octets)
-            undefined = ir.Constant(octets, ir.Undefined)
-            first = builder.insert_element(undefined, arguments[2], ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
-            repeated = builder.shuffle_vector(first, undefined, zeros)
-            flags = builder.icmp_signed(comparison, builder.load(pointer, align=1), repeated)
-            return builder.bitcast(flags, ir.IntType(64))
-
-        return types.uint64(array, types.intp, types.int8), generate
-
-    return mask
-
-
-equal_mask = _byte_mask("==")
-less_mask = _byte_mask("<")

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from genobit import simd
 from genobit._jit import njit
 from genobit.kernels import lane_moves
+from genobit.kernels.byte_masks import equal_mask, less_mask
 from genobit.simd import (
     BYTE_LANES,
     WORD_LANES,
     add_words,
     andnot,
     broadcast,
-    equal_mask,
-    less_mask,
     load_bytes,
     load_table,
     load_words,

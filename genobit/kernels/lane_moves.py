@@ -84,7 +84,9 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         octet, number = ir.IntType(8), ir.IntType(32)
-        pointer = address(context, builder, signature.args[0], *arguments, octet)
+        # A line past the end is not fetched, and no error.
+        value, place = arguments
+        pointer = address(context, builder, signature.args[0], value, place, octet, checked=0)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         # To read, into all levels, of the data cache.

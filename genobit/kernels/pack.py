@@ -12,7 +12,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.bits import even_bits
-from genobit.simd import equal_mask, less_mask
+from genobit.kernels.byte_masks import equal_mask, less_mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -183,7 +183,9 @@ def sort_block(typing: Any, array: Any, index: Any) -> Any:
     lanes = _lanes(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        base = address(context, builder, signature.args[0], *arguments, lanes.vector)
+        value, place = arguments
+        kind = signature.args[0]
+        base = address(context, builder, kind, value, place, lanes.vector, checked=RUN)
         number, octets = ir.IntType(64), lanes.bits // 8
         places = [builder.gep(base, [number(k)]) for k in range(RUN)]
         rows = [builder.load(place, align=octets) for place in places]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.byte_masks import equal_mask
 from genobit.kernels.gemm import products
 from genobit.kernels.ranks import missing, missing_any
-from genobit.simd import equal_mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
