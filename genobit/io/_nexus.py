@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
 from genobit.io._alignment_text import Rows
-from genobit.io._dendropy import dendropy, reading
+from genobit.io._dendropy import dendropy, nexus, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,7 +87,7 @@ def read_nexus(text: str) -> Rows:
     text = text[:begin] + form.for_dendropy() + lines + " " + text[end:]
     with reading("NEXUS"):
         data = dendropy().DataSet.get(
-            data=text, schema="nexus", preserve_underscores=True, exclude_trees=True
+            data=text, schema=nexus(), preserve_underscores=True, exclude_trees=True
         )
     if len(data.char_matrices) != 1:
         msg = f"there are {len(data.char_matrices)} matrices of characters: keep one in the file"

@@ -18,6 +18,7 @@ from dask.base import compute, tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit import model
+from genobit.io._damage import named_damage
 from genobit.options import get_options
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ def read_ids(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         msg = f"{path} does not exist: it lists the samples of the matrix and belongs to it."
         raise FileNotFoundError(msg)
-    lines = path.read_text(encoding="utf-8").splitlines()
+    with named_damage(path):
+        lines = path.read_text(encoding="utf-8").splitlines()
     header = lines[0].removeprefix("#").split() if lines and lines[0].startswith("#") else None
     columns = header or ["FID", "IID"]
     first = 1 if header else 0

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.io._dendropy import dendropy, reading
+from genobit.io._dendropy import dendropy, nexus, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,14 +56,14 @@ def read_text_trees(text: str) -> list[Nodes]:
     ImportError
         Without DendroPy.
     """
-    nexus = text.lstrip()[:6].upper() == "#NEXUS"
-    what = "NEXUS" if nexus else "Newick"
-    if not nexus and not text.rstrip().endswith(";"):
+    is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
+    what = "NEXUS" if is_nexus else "Newick"
+    if not is_nexus and not text.rstrip().endswith(";"):
         text += ";"
     # Plain Newick names its tips by labels; NEXUS may translate them into taxa.
-    options = {"exclude_chars": True} if nexus else {"suppress_leaf_node_taxa": True}
+    options = {"exclude_chars": True} if is_nexus else {"suppress_leaf_node_taxa": True}
     with reading(what), _depth_allowed(text):
-        trees = tree_list(text, what.lower(), **options)
+        trees = tree_list(text, nexus() if is_nexus else "newick", **options)
     if not trees:
         raise ValueError(f"the {what} holds no tree")
     return [nodes for nodes in map(nodes_of, trees) if nodes is not None]

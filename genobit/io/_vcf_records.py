@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import gzip
 import re
-import zlib
 from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import IO, TYPE_CHECKING, cast
+
+from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,6 @@ Lines = Generator[bytes, None, None]
 
 _FIXED_COLUMNS = 9
 _OTHER_FORMAT_FIELDS = re.compile(rb":[^\t]*")
-_GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 _REGION_SYNTAX = "Write 22, 22:16051497-16060000, 22:16051497- or 2:136.0e6-136.9e6."
 
 
@@ -156,12 +156,8 @@ def _open_binary(path: Path) -> IO[bytes]:
 
 def _kind(path: Path) -> str:
     """Tell VCF from BCF by content, compressed or not."""
-    try:
-        with _open_binary(path) as file:
-            first = file.read(12)
-    except _GZIP_ERRORS as error:
-        msg = f"{path} is truncated or damaged: {error}. Copy it again."
-        raise ValueError(msg) from error
+    with named_damage(path), _open_binary(path) as file:
+        first = file.read(12)
     if first.startswith(b"BCF"):
         return "bcf"
     if first.startswith(b"##fileformat"):
@@ -174,15 +170,11 @@ def _kind(path: Path) -> str:
 
 
 def _text_lines(path: Path) -> Lines:
-    with _open_binary(path) as lines:
-        try:
-            for line in lines:
-                stripped = line.rstrip(b"\r\n")
-                if stripped:
-                    yield stripped
-        except _GZIP_ERRORS as error:
-            msg = f"{path} is truncated or damaged: {error}. Copy it again."
-            raise ValueError(msg) from error
+    with named_damage(path), _open_binary(path) as lines:
+        for line in lines:
+            stripped = line.rstrip(b"\r\n")
+            if stripped:
+                yield stripped
 
 
 def _htslib_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines]:

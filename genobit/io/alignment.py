@@ -11,6 +11,7 @@ import numpy as np
 
 from genobit import alphabets
 from genobit.io._alignment_text import Rows, is_phylip, read_fasta, read_phylip
+from genobit.io._damage import named_damage
 from genobit.io._nexus import read_nexus
 
 if TYPE_CHECKING:
@@ -143,10 +144,8 @@ def read_text(source: Path) -> str:
         raise FileNotFoundError(f"{source} {what}.")
     data = source.read_bytes()
     if data.startswith(_GZIP):
-        try:
+        with named_damage(source):
             data = gzip.decompress(data)
-        except (EOFError, OSError) as error:
-            raise ValueError(f"{source} is damaged: {error}") from error
     if _CONTROL.search(data):
         raise ValueError(f"{source} is not a text file")
     try:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pandas as pd
 import xarray as xr
+
+from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +32,7 @@ _KNOWN = {
     "name": ("name", "gene", "gene_name", "symbol", "gene_symbol", "hgnc_symbol", "id", "gene_id"),
     "strand": ("strand",),
 }
+_WHOLE = re.compile(r"[0-9]{1,18}")
 _NAMES = ("Name", "gene_name", "gene", "locus_tag", "ID")
 
 
@@ -50,6 +54,8 @@ def read_genes(source: Any) -> pd.DataFrame:
 
     Raises
     ------
+    FileNotFoundError
+        When there is no such file.
     ValueError
         For a table without places, a file that is no GFF3 or has no genes, and a gene that ends
         before it starts.
@@ -106,7 +112,11 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
     zipped = path.suffix in {".gz", ".bgz"}
-    with gzip.open(path, "rt") if zipped else path.open(encoding="utf-8") as lines:
+    if not path.is_file():
+        what = "is a directory" if path.is_dir() else "does not exist"
+        raise FileNotFoundError(f"{path} {what}: give a GFF3 file, or a table of genes")
+    opener = gzip.open if zipped else open
+    with named_damage(path), opener(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.startswith("##FASTA"):
                 return
@@ -121,6 +131,11 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
             contig, _, kind, start, end, _, strand, _, attributes = columns
             if kind in {"gene", "pseudogene"} or kind.endswith("_gene"):
                 strand = strand if strand in {"+", "-"} else "."
+                if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
+                    raise ValueError(
+                        f"{path.name} is no GFF3: line {number} has the start {start!r} and the "
+                        f"end {end!r}, expected whole numbers"
+                    )
                 yield unquote(contig), int(start), int(end), _name(attributes), strand
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.io import _relationship as files
+from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMS = ("square", "triangle", "square-bin")
+# Samples from which the size is looked at before memory is asked for.
+_MANY = 2048
 _TEXT, _COMPRESSED, _BINARY = ".rel", ".rel.gz", ".rel.bin"
 
 
@@ -173,10 +176,19 @@ def _binary(path: Path, n: int, names: Path) -> Any:
 
 
 def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
+    zipped = path.name.endswith(_COMPRESSED)
+    # A digit and what parts it from the next; no file shrinks more than 1,032-fold in gzip.
+    most = path.stat().st_size * (1032 if zipped else 1)
+    if n > _MANY and 2 * files.triangle_size(n) > most:
+        msg = (
+            f"{path} has {path.stat().st_size} bytes, too few for the triangle of the {n} samples "
+            f"that {names.name} lists. The files do not belong together, or one is truncated."
+        )
+        raise ValueError(msg)
     out = np.empty((n, n))
     k = 0
-    opener = gzip.open if path.name.endswith(_COMPRESSED) else open
-    with opener(path, "rt", encoding="utf-8") as lines:
+    opener = gzip.open if zipped else open
+    with named_damage(path), opener(path, "rt", encoding="utf-8") as lines:
         for k, line in enumerate(lines, start=1):
             fields = line.split()
             if k > n or len(fields) not in {n, k}:

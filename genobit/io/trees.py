@@ -196,7 +196,11 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
     if isinstance(trees, Phylogeny):
         return [trees]
     if isinstance(trees, str | Path):
-        return [*read_text_trees(_text_of(trees))]
+        text, source = _text_of(trees)
+        try:
+            return [*read_text_trees(text)]
+        except ValueError as error:
+            raise ValueError(f"{source}{error}") from error
     nodes = nodes_of(trees)
     if nodes is not None:
         return [nodes]
@@ -211,9 +215,10 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
     raise TypeError(msg)
 
 
-def _text_of(tree: str | Path) -> str:
+def _text_of(tree: str | Path) -> tuple[str, str]:
+    """The text, and the file it is from with a colon, or nothing."""
     if isinstance(tree, Path):
-        return read_text(tree.expanduser())
+        return read_text(tree.expanduser()), f"{tree}: "
     if not tree.strip():
         raise ValueError("the text of the tree is empty")
     is_file = False
@@ -221,9 +226,9 @@ def _text_of(tree: str | Path) -> str:
     with suppress(OSError):
         is_file = "\n" not in tree and Path(tree).expanduser().is_file()
     if is_file:
-        return read_text(Path(tree).expanduser())
+        return read_text(Path(tree).expanduser()), f"{tree}: "
     if "(" in tree or tree.lstrip()[:6].upper() == "#NEXUS":
-        return tree
+        return tree, ""
     raise FileNotFoundError(f"{tree[:80]!r} is neither Newick nor the path of a file")
 
 

@@ -1,0 +1,190 @@
+"""Every reader of files, each with a small valid fileset and what it may raise for a broken one.
+
+The tests here break the files in known ways, `fuzz` in ways that a fuzzer finds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+import genobit as gb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+REFUSALS = (ValueError, FileNotFoundError)
+"""What readers document for files that they do not read."""
+
+
+class Reader(NamedTuple):
+    """A reader: valid files by name, and a function that opens them and reads all of it."""
+
+    files: dict[str, bytes]
+    read: Callable[[Path], Any]
+    refusals: tuple[type[Exception], ...] = REFUSALS
+
+
+def whole(found: xr.Dataset | xr.DataArray) -> xr.Dataset | xr.DataArray:
+    """Everything in memory."""
+    return found.compute(scheduler="synchronous")
+
+
+def _only(folder: Path) -> Path:
+    """The one file of a fileset, also where it is not there."""
+    return next((path for path in folder.iterdir() if path.name != "cache"), folder / "a.none")
+
+
+def _plink(folder: Path) -> None:
+    ds = whole(gb.open_plink(folder / "a.bed"))
+    assert isinstance(ds, xr.Dataset)
+    calls = ds["call_genotype"].values
+    assert calls.shape == (ds.sizes["variants"], ds.sizes["samples"], 2)
+    assert ((calls >= -1) & (calls <= 1)).all()
+    if min(calls.shape):
+        packed = whole(ds.genobit.pack())
+        assert packed.sizes["variants"] == calls.shape[0]
+
+
+def _vcf(folder: Path) -> None:
+    path = _only(folder)
+    ds = whole(gb.open_vcf(path, cache_dir=folder / "cache"))
+    assert isinstance(ds, xr.Dataset)
+    assert ds["call_genotype"].dtype == np.int8
+    assert int(ds["call_genotype"].min()) >= -2
+    said = ""
+    try:
+        whole(ds.genobit.pack(multiallelic="split"))
+    except ValueError as error:
+        said = str(error)
+    # Haploid calls, and alleles that the line does not name.
+    assert not said or "variants=" in said, said
+
+
+def _matrix(open_: Callable[[Path], xr.DataArray], folder: Path) -> None:
+    found = whole(open_(folder / "a")).values
+    assert found.shape[0] == found.shape[1] > 0
+    np.testing.assert_array_equal(found, found.T)
+
+
+def _gcta(folder: Path) -> None:
+    _matrix(gb.open_gcta, folder)
+
+
+def _rel(folder: Path) -> None:
+    _matrix(gb.open_plink_rel, folder)
+
+
+def _alignment(folder: Path) -> None:
+    path = _only(folder)
+    found = gb.open_alignment(path)
+    assert all(found.sizes.values())
+    assert found.attrs["kind"] in {"dna", "protein", "standard"}
+
+
+def _trees(folder: Path) -> None:
+    from genobit.io.trees import read_trees
+
+    path = _only(folder)
+    for tree in read_trees(path, ["a", "b", "c", "d"]).trees:
+        parents = tree.parents
+        assert parents[-1] == -1
+        assert (parents[:-1] > np.arange(parents.size - 1)).all()
+
+
+def _genes(folder: Path) -> None:
+    from genobit.io.genes import read_genes
+
+    path = _only(folder)
+    table = read_genes(path)
+    assert len(table)
+    assert (table["end"] >= table["start"]).all()
+
+
+PLINK = {
+    "a.bed": bytes([0x6C, 0x1B, 1, 0b11_10_00_01, 0b00, 0b10_11_10_11, 0b11, 0, 0b10]),
+    "a.bim": b"1 rs1 0 1000 A G\n1 rs2 0.5 2000 C T\nX rs3 1 5 G A\n",
+    "a.fam": b"".join(b"F S%d 0 0 %d %d\n" % (k, k % 3, k % 3) for k in range(5)),
+}
+_HEADER = (
+    b"##fileformat=VCFv4.3\n##contig=<ID=1>\n"
+    b'##FILTER=<ID=PASS,Description="All filters passed">\n'
+    b'##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">\n'
+    b"#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tS1\tS2\tS3\n"
+)
+_RECORD = b"1\t%d\t%s\tA\t%s\t.\tPASS\t.\tGT\t%s\n"
+VCF = _HEADER + b"".join(
+    _RECORD % (position, name, alt, b"\t".join(calls.split()))
+    for position, name, alt, calls in (
+        (1000, b"rs1", b"G", b"0|1 1|1 0/0"),
+        (1010, b".", b"G,T", b"1/2 ./. 0|2"),
+        (2000, b"rs3;x", b"<DEL>", b"0 1/0 ."),
+    )
+)
+FASTA = b">a one\nACGTN\n>b\nAC-TR\n>c\nACGTA\n"
+PHYLIP = b"3 6\na    ACGTAC\nb    AC-TRC\nc    ACGTAA\n"
+NEXUS = (
+    b"#NEXUS\nbegin data;\ndimensions ntax=3 nchar=4;\n"
+    b'format datatype=standard symbols="0~2" equate="x={01}" missing=? gap=-;\n'
+    b"matrix\na 01x2\n'b c' 0(01)?-\nd 0122\n;\nend;\n"
+)
+NEWICK = b"((a:1,b:2)x:0.5,'c':1e-3[note],d);\n(a,(b,(c,d)));\n"
+TREES = (
+    b"#NEXUS\nbegin taxa;\ndimensions ntax=4;\ntaxlabels a b c d;\nend;\nbegin trees;\n"
+    b"translate 1 a, 2 b, 3 c, 4 d;\ntree one = [&R] ((1:1,2:2):1,(3,4));\nend;\n"
+)
+GFF = (
+    b"##gff-version 3\n# a note\n"
+    b"1\tx\tgene\t10\t20\t.\t+\t.\tID=g1;Name=A%20B\n1\tx\texon\t10\t12\t.\t+\t.\tParent=g1\n"
+    b"chr%3B2\tx\tncRNA_gene\t5\t5\t.\t.\t.\tgene=C\n"
+)
+
+
+def compressed(data: bytes) -> bytes:
+    """As gzip without a time, so that it is the same bytes each time."""
+    out = io.BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
+        file.write(data)
+    return out.getvalue()
+
+
+_TRIANGLE = struct.pack("<6f", 1.0, 0.25, 0.9, -0.1, 0.0, 1.1)
+_IDS = b"F1\ta\nF2\tb\nF2\tc\n"
+
+READERS: dict[str, Reader] = {
+    "plink": Reader(PLINK, _plink),
+    "vcf": Reader({"a.vcf": VCF}, _vcf),
+    "vcf.gz": Reader({"a.vcf.gz": compressed(VCF)}, _vcf),
+    "gcta": Reader(
+        {"a.grm.bin": _TRIANGLE, "a.grm.N.bin": struct.pack("<6f", *[9.0] * 6), "a.grm.id": _IDS},
+        _gcta,
+    ),
+    "rel": Reader(
+        {"a.rel": b"1\n0.5\t1\n0\t-1e-3\tnan\n", "a.rel.id": b"#FID\tIID\n" + _IDS}, _rel
+    ),
+    "rel.gz": Reader({"a.rel.gz": compressed(b"1\t2\t3\n" * 3), "a.rel.id": _IDS}, _rel),
+    "rel.bin": Reader(
+        {"a.rel.bin": struct.pack("<9d", *range(9)), "a.rel.id": b"#IID\na\nb\nc\n"}, _rel
+    ),
+    "fasta": Reader({"a.fasta": FASTA}, _alignment),
+    "fasta.gz": Reader({"a.fasta.gz": compressed(FASTA)}, _alignment),
+    "phylip": Reader({"a.phy": PHYLIP}, _alignment),
+    "nexus": Reader({"a.nex": NEXUS}, _alignment),
+    "newick": Reader({"a.nwk": NEWICK}, _trees),
+    "trees": Reader({"a.nex": TREES}, _trees),
+    "gff": Reader({"a.gff3": GFF}, _genes),
+    "gff.gz": Reader({"a.gff3.gz": compressed(GFF)}, _genes),
+}
+
+
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    """Write a fileset into an empty folder."""
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
