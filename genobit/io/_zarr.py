@@ -10,6 +10,8 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from genobit.io._stored import lazy, read_label, require_plain
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -45,22 +47,37 @@ def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
     """
     if isinstance(store, str | os.PathLike):
         store = _store_of_path(os.fspath(store))
+    ds = _open_without_dask(store)
+    _validate(ds, store)
+    return normalise(ds.drop_vars(_STORE_ONLY, errors="ignore"), chunks, store)
+
+
+def _open_without_dask(store: Any) -> xr.Dataset:
     try:
         group = zarr.open_group(store, mode="r")
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         msg = f"{store} is not a Zarr group: {error}"
         raise ValueError(msg) from error
-    consolidated = group.metadata.consolidated_metadata is not None
-    # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
-    # joining of one-letter alleles into words either.
-    ds = xr.open_zarr(
-        store, chunks=None, consolidated=consolidated, mask_and_scale=False, concat_characters=False
-    )
-    _validate(ds, store)
-    return normalise(ds.drop_vars(_STORE_ONLY, errors="ignore"), chunks)
+    try:
+        require_plain(group, store)
+        # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
+        # joining of one-letter alleles into words either.
+        return xr.open_zarr(
+            store,
+            chunks=None,
+            consolidated=group.metadata.consolidated_metadata is not None,
+            mask_and_scale=False,
+            concat_characters=False,
+        )
+    # zarr and xarray raise whatever damaged metadata lead to.
+    except Exception as error:
+        named = str(store) in str(error)
+        reason = f"{type(error).__name__}: {str(error) or 'it declares more than fits into memory'}"
+        msg = str(error) if named else f"{store} is no Zarr store that can be read: {reason}"
+        raise ValueError(msg) from error
 
 
-def normalise(ds: xr.Dataset, chunks: int | None = None) -> xr.Dataset:
+def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store") -> xr.Dataset:
     """Give a store opened without dask the types and attributes of the input Dataset.
 
     Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as
@@ -70,10 +87,10 @@ def normalise(ds: xr.Dataset, chunks: int | None = None) -> xr.Dataset:
     chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}
     for name, variable in list(ds.variables.items()):
         if variable.ndim == 1 or name == "variant_allele":
-            ds[name] = _label(variable)
+            ds[name] = _label(str(name), variable, store)
         else:
-            sizes = {dim: size for dim, size in chunked.items() if dim in variable.dims}
-            ds[name] = ds[name].chunk(sizes)
+            data = lazy(str(name), variable, chunked, store)
+            ds[name] = xr.Variable(variable.dims, data, variable.attrs)
     if "variant_id" not in ds:
         ds["variant_id"] = ("variants", np.full(ds.sizes["variants"], ".", dtype=object))
     ds["variant_position"] = ds["variant_position"].astype(np.int64)
@@ -135,8 +152,8 @@ def _contig_variable(ds: xr.Dataset) -> xr.Dataset:
     return ds.assign(contig_id=("contigs", np.array(ds.attrs["contigs"], dtype=object)))
 
 
-def _label(array: xr.Variable) -> xr.Variable:
-    values = array.to_numpy()
+def _label(name: str, array: xr.Variable, store: Any) -> xr.Variable:
+    values = read_label(name, array, store)
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8")
     if values.dtype.kind in "UT":
