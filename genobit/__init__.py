@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from genobit.io.sample import sample_dataset
     from genobit.io.sample_alignment import sample_alignment
     from genobit.io.sample_expression import sample_expression
+    from genobit.io.streams import to_zarr
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.ipython import load_ipython_extension, unload_ipython_extension
@@ -64,6 +65,7 @@ _PUBLIC = {
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
+    "to_zarr": "genobit.io.streams",
     "unload_ipython_extension": "genobit.ipython",
 }
 
@@ -85,6 +87,7 @@ __all__ = [
     "to_gcta",
     "to_plink_rel",
     "to_trees",
+    "to_zarr",
     "unload_ipython_extension",
 ]
 

@@ -7,6 +7,7 @@ analyses or plots. Importing it opens no file and loads none of those libraries.
 - `plink`: .bed, .bim and .fam as a lazy Dataset; raw .bed rows for packing
 - `vcf`: VCF and BCF through VCF Zarr in the user's cache; VCF Zarr stores
 - `gcta`, `plink_rel`: relationship matrices in the formats of GCTA and PLINK, both ways
+- `streams`: any lazy result to Zarr, resumed after any stop
 - `alignment`: FASTA, PHYLIP and NEXUS as (taxa, sites)
 - `trees`: Newick, NEXUS and trees of other libraries as arrays of parents, and back
 - `sample`, `sample_expression`, `sample_alignment`: simulated data to try everything on

@@ -1,0 +1,178 @@
+"""Lazy results in Zarr stores: whole or resumed, after a kill, a full disk, other genotypes."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+
+import genobit as gb
+from genobit.io import streams
+from tests.cohorts import cohort, random_calls
+from tests.test_similarity import prints, rows_of
+
+CHUNK = 64
+
+
+def matrix(seed: int = 1, variants: int = 320) -> xr.DataArray:
+    bits = cohort(random_calls(seed, variants, 40, missing=0.1)).genobit.pack()
+    return bits.chunk(variants=CHUNK).genobit.ld("r2")
+
+
+def opened(path: Path) -> xr.Dataset:
+    return xr.open_zarr(path, consolidated=False).load()
+
+
+def test_a_result__comes_back_with_its_labels(tmp_path: Path) -> None:
+    right = matrix()
+    path = gb.to_zarr(right, tmp_path / "r2.zarr")
+    xr.testing.assert_identical(opened(path).r2, right.compute())
+    assert [p.name for p in tmp_path.iterdir()] == ["r2.zarr"]
+    with pytest.raises(FileExistsError, match="no run that could go on"):
+        gb.to_zarr(right, path)
+
+
+@pytest.mark.parametrize("side", [1, 2, 16])
+def test_several_arrays_and_uneven_chunks(
+    tmp_path: Path, side: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "SIDE", side)
+    near = prints(rows_of(1, 50, 90), (13, 90)).genobit.similarity(top=3)
+    xr.testing.assert_identical(opened(gb.to_zarr(near, tmp_path / "near")), near.compute())
+    ds = cohort(random_calls(1, 130, 12, missing=0.1), chunks=(20, 6), contigs=2)
+    with gb.set_options(chunk_rows=5):
+        loco = ds.genobit.grm("gcta", loco=True)
+    found = opened(gb.to_zarr(loco, tmp_path / "loco"))
+    xr.testing.assert_equal(found[loco.name], loco.compute())
+
+
+def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, path = matrix(), tmp_path / "r2.zarr"
+    genuine, written = streams._store, []
+
+    def full(chunk: Any, name: str, at: tuple[int, ...]) -> None:
+        if len(written) == 7:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        genuine(chunk, name, at)
+        written.append(at)
+
+    monkeypatch.setattr(streams, "_store", full)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="No space left"):
+        gb.to_zarr(right, path)
+    part, values = opened(path).r2.values, right.values
+    there = {at: part[_span(at[0]), _span(at[1])] for at in written}
+    assert len(there) == 7
+    for (i, j), chunk in there.items():
+        np.testing.assert_array_equal(chunk, values[_span(i), _span(j)])
+    again: list[Any] = []
+
+    def noted(chunk: Any, name: str, at: tuple[int, ...]) -> None:
+        genuine(chunk, name, at)
+        again.append(at)
+
+    monkeypatch.setattr(streams, "_store", noted)
+    gb.to_zarr(right, path)
+    assert sorted([*written, *again]) == [(i, j) for i in range(5) for j in range(5)]
+    xr.testing.assert_identical(opened(path).r2, right.compute())
+
+
+def _span(k: int) -> slice:
+    return slice(k * CHUNK, (k + 1) * CHUNK)
+
+
+def test_a_file_that_is_not_whole__is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full in the middle of a chunk's file, not between two."""
+    from zarr.storage import _local
+
+    right, path = matrix(), tmp_path / "r2.zarr"
+    genuine, files = _local._put, []
+
+    def full(place: Path, value: Any, exclusive: bool = False) -> int:
+        if "/r2/c/" in str(place):
+            files.append(place)
+            if len(files) == 4:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with _local._atomic_write(place, "wb") as file:
+                    file.write(b"half")
+                    raise OSError(errno.ENOSPC, "No space left on device")
+        return genuine(place, value, exclusive)
+
+    monkeypatch.setattr(_local, "_put", full)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="No space left"):
+        gb.to_zarr(right, path)
+    monkeypatch.undo()
+    assert not files[3].exists()
+    # What a kill would have left in its place.
+    (files[3].parent / f"0.abc{streams.UNFINISHED}").write_bytes(b"half")
+    gb.to_zarr(right, path)
+    assert not list(path.rglob(f"*{streams.UNFINISHED}"))
+    xr.testing.assert_identical(opened(path).r2, right.compute())
+
+
+def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "r2.zarr"
+    genuine = streams._store
+
+    def stopped(chunk: Any, name: str, at: tuple[int, ...]) -> None:
+        if at == (1, 0):
+            raise KeyboardInterrupt
+        genuine(chunk, name, at)
+
+    monkeypatch.setattr(streams, "_store", stopped)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
+        gb.to_zarr(matrix(), path)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="holds another r2: its chunk"):
+        gb.to_zarr(matrix(seed=2), path)
+    with pytest.raises(ValueError, match="holds another run: its labels"):
+        gb.to_zarr(matrix().assign_coords(note=("variants_0", np.arange(320))), path)
+    xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, matrix().compute())
+
+
+SLOW = """
+import sys, time
+import genobit as gb
+from genobit.io import streams
+from tests.io.test_streams import matrix
+
+genuine = streams._store
+def slow(*arguments):
+    genuine(*arguments)
+    time.sleep(0.2)
+
+streams._store = slow
+gb.to_zarr(matrix(), sys.argv[1])
+"""
+
+
+@pytest.mark.distributed
+def test_a_process_that_is_killed__leaves_a_store_that_opens(tmp_path: Path) -> None:
+    path = tmp_path / "r2.zarr"
+    command = [sys.executable, "-c", SLOW, str(path)]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[2]) as process:
+        until = time.monotonic() + 300
+        while len(list((path / "r2" / "c").glob("*/*"))) < 5 and time.monotonic() < until:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    right = matrix().compute()
+    part = opened(path).r2
+    finished = [
+        at for at in np.ndindex(5, 5) if (path / "r2" / "c" / str(at[0]) / str(at[1])).exists()
+    ]
+    assert 5 <= len(finished) < 25
+    for i, j in finished:
+        np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])
+    assert zarr.open_array(path / "r2").shape == (320, 320)
+    xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, right)
