@@ -119,7 +119,10 @@ class CellBars(Callback):
         # A method that has a bar of its own computes under it.
         if main and get_options().progress and not showing():
             total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
-            self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
+            # Gone when it is done: a method may compute pass after pass.
+            self._bars[id(state)] = tqdm(
+                total=total, desc="computing", unit="task", delay=DELAY, leave=False
+            )
 
     def _posttask(self, _key: Any, _result: Any, _graph: Any, state: Any, _worker: Any) -> None:
         if id(state) in self._bars:

@@ -19,6 +19,8 @@ def compile_kernels(aln: xr.DataArray) -> None:
     few = aln.isel(sites=slice(0, 60))
     few.genobit.parsimony(aln.attrs["tree"])
     few.genobit.ancestral_states(aln.attrs["tree"])
+    # Of the tour, which follows the report on a terminal.
+    few.genobit.parsimony_search(seed=1, iterations=1, patience=1)
 
 
 def section(aln: xr.DataArray, watch: Stopwatch) -> Section:

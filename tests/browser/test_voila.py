@@ -26,7 +26,7 @@ def test_the_tour__is_an_app_with_every_explorer_live(tmp_path: Path) -> None:
     with server(tmp_path, ROOT, tour) as address, app(address) as page:
         page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
         for explorer in EXPLORERS:
-            shown(page, explorer).wait_for(timeout=180_000)
+            shown(page, explorer).wait_for(timeout=300_000)
         # An app has no code.
         assert "sample_dataset()\n" not in page.inner_text("body")
         assert not_blank(settled(shown(page, "ld")))
