@@ -251,7 +251,7 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
                 # Numbers of contigs say nothing of the names on the other side.
                 continue
             if all(named):
-                here, there = _contig_names(ds)[here], _contig_names(pcs)[there]
+                here, there = (np.asarray(model.contig_labels(side)) for side in (ds, pcs))
         wrong = np.flatnonzero(here != there)
         if wrong.size:
             k = int(wrong[0])
@@ -260,10 +260,6 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
     if model.VARIANT_ALLELE in ds.variables and model.VARIANT_ALLELE in pcs.variables:
         return _flipped(_alleles(ds), _alleles(pcs))
     return np.zeros(ours, bool)
-
-
-def _contig_names(ds: xr.Dataset) -> NDArray[Any]:
-    return np.asarray(ds[model.CONTIG_ID].values).astype(object)
 
 
 def _alleles(ds: xr.Dataset) -> NDArray[Any]:

@@ -262,10 +262,8 @@ def _variant_names(ds: xr.Dataset) -> NDArray[Any]:
     names = np.arange(ds.sizes[model.VARIANTS]).astype(object)
     if model.VARIANT_POSITION in ds.variables:
         names = np.asarray(ds[model.VARIANT_POSITION].values).astype(str).astype(object)
-        if model.VARIANT_CONTIG in ds.variables:
-            contig = np.asarray(ds[model.VARIANT_CONTIG].values)
-            if model.CONTIG_ID in ds.variables:
-                contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
+        contig = model.contig_labels(ds)
+        if contig is not None:
             names = contig.astype(str).astype(object) + ":" + names
     if model.VARIANT_ID in ds.variables:
         ids = np.asarray(ds[model.VARIANT_ID].values).astype(object)

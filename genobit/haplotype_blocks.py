@@ -119,10 +119,8 @@ def _labelled(
     # Not of float positions: a span is a whole number of base pairs, both ends inside.
     base_pairs = variables["last_position"] - variables["first_position"] + 1
     variables |= {"kb": base_pairs / 1000, "n": n}
-    if model.VARIANT_CONTIG in ds.variables:
-        contig = np.asarray(ds[model.VARIANT_CONTIG].values)[ends["first"]]
-        if model.CONTIG_ID in ds.variables:
-            contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
-        variables["contig"] = contig
+    contig = model.contig_labels(ds)
+    if contig is not None:
+        variables["contig"] = contig[ends["first"]]
     labels = {**model.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
     return xr.Dataset({name: (BLOCKS, values) for name, values in variables.items()}, labels)

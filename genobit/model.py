@@ -300,6 +300,34 @@ def require_biallelic(counts: NDArray[np.int64]) -> None:
         raise ValueError(msg)
 
 
+def contig_labels(ds: xr.Dataset) -> NDArray[Any] | None:
+    """Name of the contig of each variant (variants,), or its number without ``contig_id``.
+
+    None without ``variant_contig``. Text in ``variant_contig`` is taken for the names themselves.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not of a name in ``contig_id``.
+    """
+    if VARIANT_CONTIG not in ds.variables:
+        return None
+    contig = np.asarray(ds[VARIANT_CONTIG].values)
+    if CONTIG_ID not in ds.variables or contig.dtype.kind not in "iuf":
+        return contig
+    # Not str: a Zarr store gives back StringDType, which has no fixed width.
+    names = np.asarray(ds[CONTIG_ID].values).astype(object)
+    wrong = np.flatnonzero(~np.isin(contig, np.arange(names.size)))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"{VARIANT_CONTIG} is {contig[k]} at variants={k}, and {CONTIG_ID} has {names.size} "
+            f"names, 0 to {names.size - 1}: give the number of a name, or leave out {CONTIG_ID}"
+        )
+        raise ValueError(msg)
+    return np.asarray(names[contig.astype(np.intp)])
+
+
 def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
     """First variant of each contig, in the order they are stored.
 

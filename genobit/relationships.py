@@ -147,13 +147,9 @@ def _labelled(
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:
     """Chunks of variants of each contig, by its name."""
-    contig = ds[model.VARIANT_CONTIG].values
-    names = ds[model.CONTIG_ID].values if model.CONTIG_ID in ds.variables else None
+    contig = np.asarray(model.contig_labels(ds))
     first = np.cumsum((0, *variants))[:-1]
     out: dict[str, list[int]] = {}
     for chunk, start in enumerate(first):
-        code = contig[start]
-        # Codes are numbers of contigs; a contig may also be named right there.
-        name = str(code) if names is None or contig.dtype.kind not in "iu" else str(names[code])
-        out.setdefault(name, []).append(chunk)
+        out.setdefault(str(contig[start]), []).append(chunk)
     return out

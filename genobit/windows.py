@@ -45,11 +45,8 @@ def window_ends(ds: xr.Dataset, window: int | str, *, count: bool = False) -> ND
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Columns that describe a variant in a table of pairs, each (variants,)."""
     labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
-    if model.VARIANT_CONTIG in ds.variables:
-        contig = np.asarray(ds[model.VARIANT_CONTIG].values)
-        if model.CONTIG_ID in ds.variables:
-            # Not str: a Zarr store gives back StringDType, which has no fixed width.
-            contig = np.asarray(ds[model.CONTIG_ID].values).astype(object)[contig]
+    contig = model.contig_labels(ds)
+    if contig is not None:
         labels["contig"] = contig
     for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
         if variable in ds.variables:

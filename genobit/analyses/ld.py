@@ -325,6 +325,12 @@ def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
 
 
 def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
+    if coordinate.dtype.kind not in "iuf":
+        msg = (
+            f"{name} has dtype {coordinate.dtype}, a window needs numbers: convert it, for example "
+            f"with ds.assign({name}=ds[{name!r}].astype('int64'))"
+        )
+        raise TypeError(msg)
     # Compared, not subtracted: differences of unsigned positions are never negative.
     wrong = ~np.isfinite(coordinate)
     wrong[1:] |= coordinate[1:] < coordinate[:-1]

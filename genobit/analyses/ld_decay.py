@@ -229,18 +229,18 @@ def fitted_rho(
     n: int,
     start: float | None = None,
 ) -> float:
-    """The rho whose curve is nearest to the means of bins; NaN without a pair.
+    """The rho whose curve is nearest to the means of bins; NaN without a pair at a distance.
 
     ``start`` is where the search begins; by default the best of a grid of orders of magnitude.
     """
     from scipy.optimize import least_squares
 
     kept = pairs > 0
-    if not kept.any():
+    if not (distance[kept] > 0).any():
         return np.nan
     d, y = distance[kept], mean[kept]
     root = np.sqrt(pairs[kept] / pairs[kept].sum())
-    far = max(float(d.max()), np.finfo(float).tiny)
+    far = float(d.max())
     grid = np.linspace(*LOG_RANGE, 61)
     if start is not None:
         # Other pairs may have another farthest bin.

@@ -111,6 +111,13 @@ def _pack_chunk(
     from genobit.kernels import pack
 
     rows, samples, ploidy = calls.shape
+    if rows != alleles.size:
+        # Kernels take the array's word for its size.
+        msg = (
+            f"call_genotype has {rows} rows in the chunk from variants={positions[0]}, whose chunk "
+            f"sizes say {alleles.size}: what computes it gives other sizes than it declares"
+        )
+        raise ValueError(msg)
     narrow = _as_int8(calls, positions).reshape(rows, samples * ploidy)
     dosage = layout.kind == "dosage"
     bits = samples if dosage else samples * ploidy
