@@ -131,13 +131,17 @@ def build_table(
 
 
 @njit
-def _move_sums(sums: NDArray[np.uint16], left: int, counts: NDArray[np.int32]) -> None:
-    """Sums (rows, COLUMNS) of a panel move to counts (rows, columns)."""
+def _move_sums(sums: NDArray[np.uint16], left: int, fresh: bool, counts: NDArray[np.int32]) -> None:
+    """Sums (rows, COLUMNS) of a panel move to counts (rows, columns), which may be ``fresh``."""
     width = min(COLUMNS, counts.shape[1] - left)
     for i in range(sums.shape[0]):
         part, total = sums[i, :width], counts[i, left : left + width]
-        for j in range(width):
-            total[j] += np.int32(part[j])
+        if fresh:
+            for j in range(width):
+                total[j] = np.int32(part[j])
+        else:
+            for j in range(width):
+                total[j] += np.int32(part[j])
     sums[:] = 0
 
 
@@ -145,20 +149,25 @@ def _move_sums(sums: NDArray[np.uint16], left: int, counts: NDArray[np.int32]) -
 def multiply(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
 ) -> None:
-    """Positions set in both rows: a (m, n), b (k, n), counts (m, k) +=.
+    """Positions set in both rows: a (m, n), b (k, n), counts (m, k) =.
 
     Entries below the diagonal ``row - column == -diagonal`` may be left alone.
     """
     m, n = a.shape
+    if n == 0:
+        counts[:] = 0
     panels = -(-b.shape[0] // COLUMNS)
     values = np.zeros(64 * (WORDS + WORDS_A_BYTE) * COLUMNS, np.uint8)
     tables = np.empty(UNITS * STEP, np.uint8)
     low, high = np.empty(NIBBLE * ENTRY, np.uint8), np.empty(NIBBLE * ENTRY, np.uint8)
     totals = np.empty((m, COLUMNS), np.uint8)
-    sums = np.zeros((panels, m, COLUMNS), np.uint16)
+    # Where there is but one block of words, a panel is done before the next one begins.
+    kept = panels if n > WORDS else 1
+    sums = np.zeros((kept, m, COLUMNS), np.uint16)
     # Lines of a power of two of bytes would all fall into the same set of the cache.
     places = np.zeros((SETS * WORDS, m + WORD_LANES), np.uint64)
     held = 0
+    empty = True
     for first in range(0, n, WORDS):
         last = min(first + WORDS, n)
         place_rows(a, first, last, places)
@@ -179,8 +188,9 @@ def multiply(
                     add_entries(line, tables, STEP, fresh, totals[:rows])
                 else:
                     # Never the first: a word is two sets, and a byte holds three words.
-                    add_last(line, tables, STEP, totals[:rows], sums[panel, :rows])
+                    add_last(line, tables, STEP, totals[:rows], sums[panel % kept, :rows])
             if last == n or held + WORDS > LARGEST:
-                _move_sums(sums[panel, :rows], panel * COLUMNS, counts)
+                _move_sums(sums[panel % kept, :rows], panel * COLUMNS, empty, counts)
         if held + WORDS > LARGEST:
             held = 0
+            empty = False

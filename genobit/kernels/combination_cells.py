@@ -40,10 +40,10 @@ def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int3
         if not samples:
             continue
         exact = exact_planes(planes, samples)
-        cells = np.empty((1, 3**order, exact.shape[2]), np.uint64)
+        cells = np.empty((3**order, exact.shape[2]), np.uint64)
         for k in range(n):
-            intersect(exact, members[k : k + 1], cells)
-            out[c, :, k] = count_rows(cells[0])
+            intersect(exact, members[k : k + 1], False, cells)
+            out[c, :, k] = count_rows(cells)
     return out
 
 

@@ -14,17 +14,17 @@ complete cases of each combination.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
-from genobit.kernels.gemm import products
+from genobit.kernels.gemm import common_bits
+from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from genobit.kernels.rows import Rows
@@ -77,11 +77,24 @@ def part(members: NDArray[np.int64], *, complete: bool) -> Part:
             continue
         chosen = members[:, [m for m in range(size) if choice >> m & 1]]
         if complete:
-            found, places[choice] = np.unique(chosen, axis=0, return_inverse=True)
+            found, places[choice] = _different(chosen)
         else:
             found = chosen[:0]
         subsets.append(found)
     return Part(members, tuple(subsets), places)
+
+
+def _different(parts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Different parts, and which of them each is."""
+    variants, size = int(parts.max(initial=0)) + 1, parts.shape[1]
+    if size * math.log2(variants) > 62:
+        return np.unique(parts, axis=0, return_inverse=True)
+    # A part as one number: a tenth of the time.
+    numbers = parts[:, 0]
+    for m in range(1, size):
+        numbers = numbers * variants + parts[:, m]
+    _, where, places = np.unique(numbers, return_index=True, return_inverse=True)
+    return parts[where], places
 
 
 class Cells(NamedTuple):
@@ -95,22 +108,20 @@ class Cells(NamedTuple):
     """From one subset's line to the next, (patterns,)."""
 
 
+def line_starts(kinds: int, found: Part) -> NDArray[np.int64]:
+    """The first line of the subsets of each choice, and where the lines end."""
+    counts = [len(subsets) * kinds ** subsets.shape[1] for subsets in found.subsets]
+    # No members are chosen by the first choice, which has no line.
+    return np.concatenate([[0, 0], np.cumsum(counts)])
+
+
 def lines(
-    planes: NDArray[np.uint64], found: Part, *, by_plane: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Planes of all subsets, a line each, and the first line of each choice."""
-    kinds, _, words = planes.shape
-    found_lines, starts, at = [], [0], 0
-    for subsets in found.subsets:
-        patterns = kinds ** subsets.shape[1]
-        out = np.empty((len(subsets), patterns, words), np.uint64)
-        intersect(planes, subsets, out)
-        if by_plane:
-            out = out.transpose(1, 0, 2)
-        found_lines.append(out.reshape(len(subsets) * patterns, words))
-        starts.append(at)
-        at += len(found_lines[-1])
-    return np.concatenate(found_lines), np.array(starts, np.int64)
+    planes: NDArray[np.uint64], found: Part, *, by_plane: bool, out: NDArray[np.uint64]
+) -> None:
+    """Planes of all subsets, a line each, as `line_starts` says."""
+    starts = line_starts(len(planes), found)
+    for k, subsets in enumerate(found.subsets):
+        intersect(planes, subsets, by_plane, out[starts[k + 1] : starts[k + 2]])
 
 
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
@@ -145,20 +156,35 @@ class Block(NamedTuple):
     column_places: NDArray[np.int64]
 
 
-def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -> Block:
-    """Count all pairs of first parts (m, p) and last parts (n, q)."""
+def block(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    scratch: Scratch | None = None,
+) -> Block:
+    """Count all pairs of first parts (m, p) and last parts (n, q).
+
+    Counts stand in ``scratch`` until the next block.
+    """
+    scratch = scratch or Scratch()
     complete = classes.complete
     kinds = 2 if complete else 3
     rows, columns = (part(members, complete=complete) for members in (first, last))
+    row_starts, column_starts = (line_starts(kinds, found) for found in (rows, columns))
     counts, row_counts, column_counts = [], [], []
-    for planes in classes.planes:
-        left, row_starts = lines(planes, rows, by_plane=False)
-        right, column_starts = lines(planes, columns, by_plane=True)
-        counts.append(product(left, right))
+    for c, planes in enumerate(classes.planes):
+        words = planes.shape[2]
+        left = scratch.array("lines of first parts", (int(row_starts[-1]), words), np.uint64)
+        right = scratch.array("lines of last parts", (int(column_starts[-1]), words), np.uint64)
+        lines(planes, rows, by_plane=False, out=left)
+        lines(planes, columns, by_plane=True, out=right)
+        out = scratch.array(f"counts of class {c}", (len(left), len(right)), np.int32)
+        common_bits(left, right, out)
+        counts.append(out)
         row_counts.append(count_rows(left))
         column_counts.append(count_rows(right))
     return Block(
-        alike(counts),
+        tuple(counts),
         tuple(row_counts),
         tuple(column_counts),
         np.array(classes.sizes, np.int64),
@@ -169,22 +195,8 @@ def block(classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]) -
     )
 
 
-def alike(counts: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int32], ...]:
-    """Counts of the classes in arrays of one layout, as a compiled loop over them needs."""
-    if len({part.flags.c_contiguous for part in counts}) == 1:
-        return tuple(counts)
-    return tuple(np.ascontiguousarray(part) for part in counts)
-
-
 def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
     """Bits that rows of both have in common."""
-    shape = left.shape[0], right.shape[0]
-    out = None
-    for rows, columns, counts in products("and", (left,), (right,), columns=max(1, shape[1])):
-        if counts.shape == shape:
-            # The only block: nothing is written to its array any more.
-            return counts
-        if out is None:
-            out = np.empty(shape, np.int32)
-        out[rows, columns] = counts
-    return np.zeros(shape, np.int32) if out is None else out
+    out = np.empty((len(left), len(right)), np.int32)
+    common_bits(left, right, out)
+    return out

@@ -69,22 +69,30 @@ def _follow(members: NDArray[np.int64], out: NDArray[np.int64]) -> None:
 
 @njit
 def intersect(
-    planes: NDArray[np.uint64], members: NDArray[np.int64], out: NDArray[np.uint64]
+    planes: NDArray[np.uint64],
+    members: NDArray[np.int64],
+    by_plane: bool,
+    out: NDArray[np.uint64],
 ) -> None:
-    """planes (kinds, variants, words), members (n, size) -> out (n, kinds ** size, words).
+    """planes (kinds, variants, words), members (n, size) -> out (n x kinds ** size, words).
 
-    Bits that are set in a plane of every member; the first member's kind changes slowest.
+    Bits that are set in a plane of every member; the first member's kind changes slowest. Lines of
+    a part stand together, or with ``by_plane`` those of a pattern of kinds.
     """
     kinds, _, words = planes.shape
-    size = members.shape[1]
-    for i in range(members.shape[0]):
-        out[i, 0] = ~np.uint64(0)
+    n, size = members.shape
+    patterns = kinds**size
+    for i in range(n):
+        start, step = (i, n) if by_plane else (i * patterns, 1)
+        out[start] = ~np.uint64(0)
         done = 1
         for m in range(size):
             # From the last to the first, so that none is overwritten before it is used.
             for pattern in range(done - 1, -1, -1):
                 for kind in range(kinds - 1, -1, -1):
                     plane = planes[kind, members[i, m]]
+                    source = out[start + step * pattern]
+                    target = out[start + step * (pattern * kinds + kind)]
                     for w in range(words):
-                        out[i, pattern * kinds + kind, w] = out[i, pattern, w] & plane[w]
+                        target[w] = source[w] & plane[w]
             done *= kinds

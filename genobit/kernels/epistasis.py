@@ -11,12 +11,14 @@ from genobit.kernels import sparse_tables
 from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block
 from genobit.kernels.interaction_scores import CHI2, Rule, score
-from genobit.kernels.score_bounds import bound, count_classes, shares_of
+from genobit.kernels.score_bounds import any_reach, bound, count_classes, shares_of
 from genobit.kernels.table_chunks import Chunk, fill, room, share
 from genobit.kernels.table_scores import x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from genobit.kernels.scratch import Scratch
 
 RANKED_BY_INFORMATION = Rule()
 DENSE = 1
@@ -42,6 +44,7 @@ def search(
     top: int,
     threshold: float,
     allowed: NDArray[np.bool_] | None = None,
+    scratch: Scratch | None = None,
     rule: Rule = RANKED_BY_INFORMATION,
 ) -> Best:
     """Combinations of a first part and a last part that begins after it, scored at least so high.
@@ -58,14 +61,18 @@ def search(
         A score that this many are known to reach; 0 if none are known.
     allowed
         Which pairs of parts are in the search, (m, n); all by default.
+    scratch
+        Memory that blocks use one after the other.
     rule
         What to rank by, and which combinations are not ranked.
     """
     cells = 3 ** (first.shape[1] + last.shape[1])
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
         return _by_samples(classes, first, last, top, threshold, allowed, rule)
-    counted = block(classes, first, last)
-    scores, i, j, scored = best_of_block(counted, first, last, top, threshold, allowed, rule)
+    counted = block(classes, first, last, scratch)
+    scores, i, j, scored = best_of_block(
+        counted, first, last, top, threshold, allowed, rule, scratch
+    )
     return Best(scores, np.hstack([first[i], last[j]]), scored)
 
 
@@ -104,11 +111,12 @@ def best_of_block(
     threshold: float,
     allowed: NDArray[np.bool_] | None,
     rule: Rule,
+    scratch: Scratch | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     """Scores, numbers of first parts and of last parts, and how many came past the bound."""
     return _search(
         counted,
-        room(counted),
+        room(counted, scratch),
         first[:, -1].copy(),
         last[:, 0].copy(),
         top,
@@ -117,6 +125,18 @@ def best_of_block(
         x_log_x(int(counted.sizes.sum())),
         EVERY if allowed is None else allowed,
     )
+
+
+@njit
+def _wanted(
+    i: int,
+    k: int,
+    ends: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+) -> bool:
+    """Whether a first part and a last part are a combination, and one of the search."""
+    return starts[k] > ends[i] and (allowed.size == 0 or allowed[i, k])
 
 
 @njit
@@ -152,10 +172,10 @@ def _search(
                 # Calls are missing: tables have samples of their own.
                 count_classes(tables, classed)
             limit = bound(tables, classed, rule, threshold, counted.sizes.sum(), bounds)
+            if not any_reach(bounds[:stop], limit):
+                continue
             for k in range(stop):
-                if bounds[k] < limit or starts[start + k] <= ends[i]:
-                    continue
-                if allowed.size == 0 or allowed[i, start + k]:
+                if bounds[k] >= limit and _wanted(i, start + k, ends, starts, allowed):
                     scored += 1
                     found = score(tables, k, rule, threshold, logarithms)
                     if found >= threshold:

@@ -58,8 +58,9 @@ class _Method(NamedTuple):
     tile_columns: int
     octets: int
     """Bytes of a column panel for each prepared word of a row of B."""
-    start: int
-    """Value of a count before the first product, for each prepared word of a row."""
+    start: int | None
+    """What a count begins with, for each prepared word of a row; None if it is written, not added
+    to."""
     prepare: Callable[[Planes], Planes]
     rows: Callable[[Planes, slice, int, Any], Any]
     columns: Callable[[Planes, slice, int, Any], Any]
@@ -173,7 +174,8 @@ def _sums_method(product: str) -> _Method:
         kernel: Any = sum_table_gemm if product == "ternary" else byte_sum_gemm
         kernel.multiply(*a, *b, diagonal, counts)
 
-    return _Method(1, 1, 1, 0, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
+    start = 0 if product == "ternary" else None
+    return _Method(1, 1, 1, start, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
 
 
 def _scalar_method(product: str) -> _Method:
@@ -291,7 +293,8 @@ def products(
             stop = min(start + height, m)
             padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
-            counts.fill(method.start * words)
+            if method.start is not None:
+                counts.fill(method.start * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
             row_storage = method.rows(a, slice(start, stop), padded, row_storage)
             method.multiply(_first(row_storage, padded), packed, diagonal, counts)
@@ -299,6 +302,18 @@ def products(
             if totals is not None:
                 _differences(wanted, totals[0][start:stop], totals[1][left:right])
             yield Block(slice(start, stop), slice(left, right), wanted)
+
+
+def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[np.int32]) -> None:
+    """Positions set in both rows: a (m, words), b (n, words), out (m, n).
+
+    The "and" product in one block, for those who make blocks themselves.
+    """
+    if chosen_kernel("and", len(a)) == "sums":
+        byte_sum_gemm.multiply(a, b, -(2**62), out)
+        return
+    for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
+        out[rows, columns] = counts
 
 
 @njit

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.kernels.bits import count_rows
-from genobit.kernels.combination_tables import Block, Classes, alike, block, lines, part, product
+from genobit.kernels.combination_tables import (
+    Block,
+    Classes,
+    block,
+    line_starts,
+    lines,
+    part,
+    product,
+)
 from genobit.kernels.epistasis import best_of_block, search
 from genobit.kernels.interaction_scores import Rule
 
@@ -21,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from genobit.kernels.scratch import Scratch
 
 LINES = 1024
 """Lines of first parts, of several permutations, that make a product worth its packing."""
@@ -63,6 +73,7 @@ def search_permuted(
     top: int,
     threshold: float,
     allowed: NDArray[np.bool_] | None = None,
+    scratch: Scratch | None = None,
     *,
     rule: Rule,
     masks: NDArray[np.uint64],
@@ -71,12 +82,12 @@ def search_permuted(
 
     Parameters
     ----------
-    classes, first, last, top, threshold, allowed, rule
+    classes, first, last, top, threshold, allowed, scratch, rule
         As there.
     masks
         What `permuted_masks` returns.
     """
-    best = search(classes, first, last, top, threshold, allowed, rule)
+    best = search(classes, first, last, top, threshold, allowed, scratch, rule=rule)
     maxima = np.full(len(masks), -np.inf)
     for k, counted in enumerate(_permuted(classes, first, last, masks)):
         scores = best_of_block(counted, first, last, 1, 0.0, allowed, rule)[0]
@@ -95,7 +106,7 @@ def _permuted(
     planes = np.concatenate(classes.planes, axis=2)
     total = block(Classes((planes,), (sum(classes.sizes),)), first, last)
     left, right = (
-        lines(planes, part(members, complete=classes.complete), by_plane=by_plane)[0]
+        _lines(planes, members, complete=classes.complete, by_plane=by_plane)
         for members, by_plane in ((first, False), (last, True))
     )
     largest = int(np.argmax(classes.sizes))
@@ -118,11 +129,20 @@ def _permuted(
             by_class.insert(largest, (rest[0], rest[1], rest[2]))
             counts, row_counts, column_counts = zip(*by_class, strict=True)
             yield total._replace(
-                counts=alike(counts),
+                counts=counts,
                 row_counts=row_counts,
                 column_counts=column_counts,
                 sizes=np.array(classes.sizes, np.int64),
             )
+
+
+def _lines(
+    planes: NDArray[np.uint64], members: NDArray[np.int64], *, complete: bool, by_plane: bool
+) -> NDArray[np.uint64]:
+    found = part(members, complete=complete)
+    out = np.empty((line_starts(len(planes), found)[-1], planes.shape[2]), np.uint64)
+    lines(planes, found, by_plane=by_plane, out=out)
+    return out
 
 
 def _masked(

@@ -104,6 +104,15 @@ def bound(
 
 
 @njit
+def any_reach(bounds: NDArray[np.float32], limit: np.float32) -> bool:
+    """Whether some bounds are no less than the limit, asked of a register at a time."""
+    reached = 0
+    for k in range(bounds.shape[0]):
+        reached += not (bounds[k] < limit)
+    return reached > 0
+
+
+@njit
 def least_bound(information: float, terms: int) -> float:
     """The least that `most_information` of ``terms`` counts can be where there is so much."""
     return (information - 32 * UNIT) / (1 + (terms + 64) * UNIT)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,8 +40,9 @@ class Chunk(NamedTuple):
     """(classes, 1 + lines of subsets of the first parts, patterns of a last part, width)."""
 
 
-def room(counted: Block) -> Chunk:
-    """Room for the tables of a block."""
+def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
+    """Room for the tables of a block, in ``scratch`` until the next one."""
+    scratch = scratch or Scratch()
     classes = len(counted.counts)
     rows, columns = counted.rows.choices.size, counted.columns.choices.size
     dtype = np.dtype(np.int16 if counted.sizes.max() <= LARGEST_SHORT else np.int32)
@@ -51,8 +53,8 @@ def room(counted: Block) -> Chunk:
     width = math.ceil(n / math.ceil(n / most) / NARROWEST) * NARROWEST
     lines = int(counted.rows.starts[-1]) if counted.rows.choices[0] == 0 else 0
     return Chunk(
-        np.zeros((classes, rows, columns, width), dtype),
-        np.zeros((classes, 1 + lines, columns, width), dtype),
+        scratch.array("tables", (classes, rows, columns, width), dtype),
+        scratch.array("shared cells", (classes, 1 + lines, columns, width), dtype),
     )
 
 

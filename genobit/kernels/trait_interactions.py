@@ -23,7 +23,8 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.best import just_below
 from genobit.kernels.combination_cells import exact_planes
-from genobit.kernels.combination_tables import product
+from genobit.kernels.gemm import common_bits
+from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,6 +94,7 @@ def search_pairs(
     top: int,
     threshold: float,
     allowed: NDArray[np.bool_] | None = None,
+    scratch: Scratch | None = None,
     *,
     rule: TraitRule,
     values: Values,
@@ -105,7 +107,7 @@ def search_pairs(
     ----------
     classes
         Planes of variants, all samples in one class.
-    first, last, top, threshold, allowed
+    first, last, top, threshold, allowed, scratch
         As for `genobit.kernels.epistasis.search`, parts of one variant.
     rule
         Which pairs are not ranked.
@@ -114,6 +116,7 @@ def search_pairs(
     permutations, seed
         How many permutations of it to go through, too, for the largest F; see `permuted`.
     """
+    scratch = scratch or Scratch()
     samples = classes.sizes[0]
     width = max(1, min(WIDTH, DENSE // (3 * max(1, samples))))
     kept = [(np.empty(0), np.empty((0, 2), np.int64))]
@@ -129,7 +132,9 @@ def search_pairs(
                 wanted &= allowed[top_row : top_row + width, start : start + width]
             if not wanted.any():
                 continue
-            counts = product(rows.words, columns.words)
+            shape = len(rows.words), len(columns.words)
+            counts = scratch.array("counts of class 0", shape, np.int32)
+            common_bits(rows.words, columns.words, counts)
             scores, past = _scores(counts, rows, columns, wanted, threshold, rule, values)
             scored += past
             i, j = np.nonzero(scores >= threshold)

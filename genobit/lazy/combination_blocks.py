@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.kernels.combinations import combinations
+from genobit.kernels.scratch import Scratch
 from genobit.lazy.combination_units import Cut
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from genobit.kernels.epistasis import Best
     from genobit.lazy.combination_scope import Scope
 
+NEAR = 8
+"""Blocks whose parts are dealt anew: 128 pairs of 8 by 16 variants have 24 subsets, not 130."""
 Score = Callable[..., "Best"]
-"""``score(classes, first, last, top, threshold, allowed)``, as `genobit.kernels.epistasis.search`;
-a function of a module or a partial of one, since it goes to other processes."""
+"""``score(classes, first, last, top, threshold, allowed, scratch)``, as that of
+`genobit.kernels.epistasis.search`; a function of a module or a partial of one, since it goes to
+other processes."""
 Again = Callable[["Classes", "NDArray[np.int64]"], "NDArray[np.float64]"]
 """``again(classes, members)``, the scores of (combinations, order)."""
 
@@ -99,6 +103,7 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
     cut, scope = work.cut, work.scope
     found = Found(np.empty(0), np.empty((0, cut.order), np.int64), 0, 0, np.empty(0))
     searched = 0
+    scratch = Scratch()
     threshold = max(threshold, work.lowest)
     for first, last in blocks(cut, unit, scope):
         allowed = None
@@ -107,7 +112,7 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
             searched += int(np.count_nonzero(allowed))
             if not allowed.any():
                 continue
-        best = _block(classes, work, first, last, threshold, allowed)
+        best = _block(classes, work, first, last, threshold, allowed, scratch)
         maxima = getattr(best, "maxima", found.maxima)
         if not found.maxima.size:
             found = found._replace(maxima=np.full(maxima.shape, -np.inf))
@@ -124,6 +129,7 @@ def _block(
     last: NDArray[np.int64],
     threshold: float,
     allowed: NDArray[np.bool_] | None,
+    scratch: Scratch,
 ) -> Best:
     """The best of a block, members ascending in the data, scores the same for any scope.
 
@@ -134,9 +140,9 @@ def _block(
 
     scope = work.scope
     if scope is None:
-        return work.score(classes, first, last, work.top, threshold, allowed)
+        return work.score(classes, first, last, work.top, threshold, allowed, scratch)
     reach = just_below(threshold) if scope.rearranged else threshold
-    best = work.score(classes, first, last, work.top, reach, allowed)
+    best = work.score(classes, first, last, work.top, reach, allowed, scratch)
     members, scores = scope.ordered(best.members), best.scores.copy()
     other = np.flatnonzero((members != best.members).any(axis=1))
     if other.size:
@@ -151,24 +157,43 @@ def blocks(
 
     A pair whose last part begins before the first one ends is no combination.
     """
-    from genobit.kernels.combinations import combinations
-
-    parts = cut.range_of(unit)
-    for start in range(parts.start, parts.stop, cut.rows):
-        first = combinations(start, min(cut.rows, parts.stop - start), cut.p)
-        if scope is not None:
-            first = scope.whole(first)
-        if not len(first):
+    for first in _first_parts(cut, cut.range_of(unit)):
+        whole = first if scope is None else scope.whole(first)
+        if not len(whole):
             continue
-        count = cut.last_parts(int(first[0, -1]))
-        pieces = -(-count // cut.columns)
-        edges = [count * k // pieces for k in range(pieces + 1)]
-        for left, right in itertools.pairwise(edges):
-            # Numbered from the end: the members change places with their mirror images.
-            last = cut.variants - 1 - combinations(left, right - left, cut.q)[:, ::-1]
+        for last in _last_parts(cut, cut.last_parts(int(whole[0, -1]))):
             # The largest start comes first; what ends after it meets none of these.
-            rows = int(np.searchsorted(first[:, -1], last[0, 0]))
-            if scope is not None:
-                last = scope.whole(last)
-            if len(last) and rows:
-                yield first[:rows], np.ascontiguousarray(last)
+            rows = int(np.searchsorted(whole[:, -1], last[0, 0]))
+            met = last if scope is None else scope.whole(last)
+            if len(met) and rows:
+                yield whole[:rows], met
+
+
+def _first_parts(cut: Cut, parts: range) -> Iterator[NDArray[np.int64]]:
+    """First parts of a range, a block at a time, the earliest ends of each block first."""
+    together = cut.rows * (NEAR if cut.p > 1 else 1)
+    for start in range(parts.start, parts.stop, together):
+        here = combinations(start, min(together, parts.stop - start), cut.p)
+        yield from _dealt(here, here[:, 0], cut.rows)
+
+
+def _last_parts(cut: Cut, count: int) -> Iterator[NDArray[np.int64]]:
+    """The first ``count`` last parts, a block at a time, the latest starts of each block first."""
+    together = cut.columns * (NEAR if cut.q > 1 else 1)
+    for left in range(0, count, together):
+        # Numbered from the end: the members change places with their mirror images.
+        here = cut.variants - 1 - combinations(left, min(together, count - left), cut.q)[:, ::-1]
+        yield from _dealt(here, here[:, -1], cut.columns)
+
+
+def _dealt(
+    parts: NDArray[np.int64], far: NDArray[np.int64], most: int
+) -> Iterator[NDArray[np.int64]]:
+    """Parts in blocks of at most so many, in which they keep their order.
+
+    Neighbours have the members at one end in common; dealt by the one at the far end, parts of a
+    block share members at both, and have few subsets.
+    """
+    order = np.argsort(far, kind="stable")
+    for piece in np.array_split(order, -(-len(parts) // most)):
+        yield np.ascontiguousarray(parts[np.sort(piece)])

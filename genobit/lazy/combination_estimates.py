@@ -14,6 +14,7 @@ import dask
 import numpy as np
 from dask.base import get_scheduler
 
+from genobit.kernels.scratch import Scratch
 from genobit.lazy.combination_blocks import blocks
 from genobit.lazy.combination_waves import WAVE
 
@@ -128,14 +129,14 @@ def _seconds_each(classes: Classes, work: Work) -> float:
     """Of a combination, blocks in the middle of the work."""
     cut, scope = work.cut, work.scope
     threshold, spent, done = work.lowest, 0.0, 0
-    first_time = True
+    first_time, scratch = True, Scratch()
     for unit in range(cut.units // 2, cut.units):
         for first, last in blocks(cut, unit, scope):
             # Small blocks cost more for what they hold: the first pass compiles, and teaches.
             for _ in range(2 if first_time else 1):
                 start = time.perf_counter()
                 allowed = None if scope is None or scope.free else scope.allowed(first, last)
-                best = work.score(classes, first, last, work.top, threshold, allowed)
+                best = work.score(classes, first, last, work.top, threshold, allowed, scratch)
                 elapsed = time.perf_counter() - start
                 if best.scores.size >= work.top:
                     least = np.partition(best.scores, -work.top)[-work.top]

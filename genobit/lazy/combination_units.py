@@ -28,6 +28,8 @@ SECONDS = 0.1
 """What a unit is meant to take: a search of a second keeps a few threads busy."""
 FEWEST_ROWS = 1024
 """Planes of first parts that make tables of sums pay (`genobit.kernels.gemm`)."""
+TABLE_ROWS = 768
+"""Rows of a product that cost as much as the tables that they share."""
 
 
 class Cut(NamedTuple):
@@ -151,7 +153,19 @@ def chosen(
     """
     choices = range(1, order) if p is None else (p,)
     cuts = [_sized(variants, order, sizes, complete, p) for p in choices]
-    return min(cuts, key=lambda cut: (nanoseconds(cut, sizes), -cut.p))
+    return min(cuts, key=lambda cut: (_with_tables(cut, sizes), -cut.p))
+
+
+def _with_tables(cut: Cut, sizes: Sequence[int]) -> float:
+    """What a combination costs, with the tables of sums that the first parts of a unit share."""
+    each = cut.combinations / max(math.comb(cut.variants, cut.p), 1)
+    rows = max(1.0, min(cut.rows, cut.unit / max(each, 1.0)))
+    tables = TABLE_ROWS / (rows * cut.kinds**cut.p)
+    return nanoseconds(cut, sizes) + tables * _counting(cut, sizes)
+
+
+def _counting(cut: Cut, sizes: Sequence[int]) -> float:
+    return 0.15 * cut.kinds**cut.order * sum(-(-size // 64) for size in sizes)
 
 
 def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: int) -> Cut:  # noqa: FBT001 - private
@@ -169,7 +183,6 @@ def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: i
 def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
     """About what a combination costs, planes of parts included."""
     words = sum(-(-size // 64) for size in sizes)
-    counting = 0.15 * cut.kinds**cut.order * words
     tables = 1.5 * cut.classes * 3**cut.order
     # As a part meets not all of the others, only those after or before it.
     total = max(cut.combinations, 1)
@@ -181,4 +194,4 @@ def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
         (cut.kinds**size * (words + 20) + (1000 * 2**size if size > 1 else 0)) / many
         for many, size in zip(met, (cut.p, cut.q), strict=True)
     )
-    return counting + tables + planes
+    return _counting(cut, sizes) + tables + planes

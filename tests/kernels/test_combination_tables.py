@@ -154,10 +154,10 @@ def test_search__sample_by_sample_is_that_by_tables(
     allowed = np.random.default_rng(1).random((len(first), len(last))) < 0.7
     for rule in (Rule(), Rule(min_n=20), Rule(statistic=GAIN)):
         for threshold in (0.0, 0.2):
-            dealt = search(planes, first, last, 10, threshold, allowed, rule)
+            dealt = search(planes, first, last, 10, threshold, allowed, rule=rule)
             with monkeypatch.context() as patch:
                 patch.setattr(epistasis, "DENSE", 3**9)
-                by_tables = search(planes, first, last, 10, threshold, allowed, rule)
+                by_tables = search(planes, first, last, 10, threshold, allowed, rule=rule)
             assert ranking(dealt) == ranking(by_tables)
 
 

@@ -1,0 +1,35 @@
+"""Memory that blocks of the same work use one after the other.
+
+Fresh memory of a few megabytes comes in pages that the system clears when they are first touched:
+a seventh of a search of combinations of four.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.kernels.gemm import aligned
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+
+class Scratch:
+    """Arrays by name, each in memory that the last array of that name had, if it is enough.
+
+    For one thread.
+    """
+
+    def __init__(self) -> None:
+        self._memory: dict[str, NDArray[np.uint8]] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array that holds anything; earlier ones of the name are of no use any more."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        memory = self._memory.get(name)
+        if memory is None or memory.size < size:
+            memory = self._memory[name] = aligned((size,), np.uint8)
+        return memory[:size].view(dtype).reshape(shape)
