@@ -132,6 +132,8 @@ def search(
     growth = logarithms[1:] - logarithms[:-1]
     kept = none_kept(top, last.shape[0])
     scored = 0
+    # A literal 0 would have all scores compiled a second time, for 14 s.
+    only = np.int64(0)
     for i in range(first.shape[0]):
         for k in range(last.shape[0]):
             if starts[k] <= ends[i] or (allowed.size and not allowed[i, k]):
@@ -140,7 +142,7 @@ def search(
             if most + ROUNDING >= threshold:
                 scored += 1
                 _table(first[i], last[k], edges, tables)
-                found = score(tables, 0, rule, threshold, logarithms)
+                found = score(tables, only, rule, threshold, logarithms)
                 if found >= threshold:
                     kept = keep(kept, found, i, k)
         kept, threshold = trimmed(kept, top, threshold, last.shape[0])
