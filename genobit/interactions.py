@@ -326,8 +326,8 @@ def _coordinates(
 ) -> dict[Hashable, Any]:
     """Labels of the members as (rank, order), genotypes of the cells, names of the classes."""
     coords: dict[Hashable, Any] = {
-        name: ((RANK, ORDER), np.asarray(values)[members], attributes)
-        for name, (_, values, attributes) in model.along(ds, model.VARIANTS).items()
+        name: ((RANK, ORDER), np.asarray(label.values)[members], label.attrs)
+        for name, label in model.along(ds, model.VARIANTS).items()
         if name != model.VARIANTS
     }
     order = members.shape[1]

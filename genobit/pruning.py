@@ -103,7 +103,6 @@ class PruningMethods:
             "kept": int(keep.sum()),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
-        # DataArray(coords=) copies names one by one: a third of the time of a short window.
         return mask.assign_coords(model.along(ds, model.VARIANTS))
 
     def ld_clump(

@@ -7,7 +7,7 @@ that is called PLINK 1.x there) keep the same variants.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -92,19 +92,19 @@ def prune(
     held: PairRows | None = None
     base = done = 0
     for start, rows in row_chunks(planes, layout):
-        chunk = pair_ld.pair_rows(rows)
-        stop = start + chunk.counts.shape[0]
-        keep[start:stop] = pair_ld.polymorphic(chunk)
-        if frequency is None:
-            minor[start:stop] = pair_ld.minor_frequency(chunk)
         # What no window that is still to come begins before is let go.
-        first = int(windows.starts[done]) if done < windows.starts.size else stop
-        first = min(first, stop)
-        held, base = _from(held, base, chunk, start, first), first
+        first = int(windows.starts[done]) if done < windows.starts.size else start
+        first = min(first, start)
+        held, base = pair_ld.pair_rows(rows, held, first - base), first
+        stop = base + held.total.size
+        keep[start:stop] = pair_ld.polymorphic(held)[start - base :]
+        if frequency is None:
+            minor[start:stop] = pair_ld.minor_frequency(held)[start - base :]
         ready = int(np.searchsorted(windows.stops, stop, side="right"))
         part = slice(done, ready)
         ld_prune.prune(
             held,
+            None if (held.spread >= 0).all() else held,
             base,
             windows.starts[part],
             windows.stops[part],
@@ -115,13 +115,3 @@ def prune(
         )
         done = max(done, ready)
     return keep
-
-
-def _from(held: PairRows | None, base: int, chunk: PairRows, start: int, first: int) -> PairRows:
-    """The rows held and those of a chunk that begins at ``start``, from variant ``first`` on."""
-    from genobit.kernels.pair_ld import PairRows, joined
-
-    if held is not None and first < start:
-        return joined(held, first - base, chunk)
-    arrays: list[Any] = [array[first - start :] for array in chunk[2:]]
-    return PairRows(chunk.haplotypes, chunk.bits, *arrays)

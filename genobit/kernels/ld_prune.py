@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit._jit import njit
-from genobit.kernels.pair_ld import (
-    ROUNDING,
-    PairRows,
-    called_terms,
-    product,
-    reachable,
-    shared,
-    variance,
-)
+from genobit.kernels.pair_ld import ROUNDING, PairRows, Words, called_terms, reachable
+from genobit.simd import popcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+LONG = 48
+"""Words of a row from which on a look at the counts of a pair costs less than it saves."""
 
 
 @njit
@@ -39,60 +35,75 @@ def _first_unchecked(live: NDArray[np.int64], place: int, fresh: int, checked: i
 
 
 @njit
-def _go_through(
-    rows: PairRows,
+def _settle(
+    first: Words,
+    second: Words,
+    n: int,
+    total: NDArray[np.int64],
+    spread: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    gaps: PairRows | None,
     base: int,
     live: NDArray[np.int64],
+    turns: NDArray[np.int64],
     fresh: int,
     stop: int,
     limit: float,
     frequency: NDArray[np.float64],
     keep: NDArray[np.bool_],
     checked: NDArray[np.int64],
-) -> bool:
-    """Once through a window; whether anything went."""
-    # One function with the pairs: to hand the rows to another costs 90 ns, as much as six pairs.
-    first, second, counts, n = rows.first, rows.second, rows.counts, rows.bits
-    gone = False
-    for place in range(live.shape[0]):
-        i = live[place]
-        if not keep[i] or checked[i] >= stop:
-            continue
-        row = i - base
-        c, h, complete = counts[row, 1], counts[row, 2], counts[row, 0] == n
-        variance_i, behind = variance(n, c, h), stop
-        for k in range(_first_unchecked(live, place, fresh, checked[i]), live.shape[0]):
-            j = live[k]
-            if not keep[j]:
+) -> None:
+    """Go through a window again and again, until nothing goes; ``turns`` are 0, 1, 2 ..."""
+    # Pairs here, and arrays by themselves: to hand them to another function, or a tuple of them,
+    # takes as long as a pair.
+    long, left = gaps is None and first.shape[1] >= LONG, live.shape[0]
+    while left:
+        again = 0
+        for turn in range(left):
+            place = turns[turn]
+            i = live[place]
+            if not keep[i] or checked[i] >= stop:
                 continue
-            other = j - base
-            if complete and counts[other, 0] == n:
-                d, e = counts[other, 1], counts[other, 2]
-                if not reachable(n, c, h, d, e, limit):
+            row, behind = i - base, stop
+            for k in range(_first_unchecked(live, place, fresh, checked[i]), live.shape[0]):
+                j = live[k]
+                other = j - base
+                if not keep[j] or (long and _far(counts, n, row, other, limit)):
                     continue
-                variances = variance_i * variance(n, d, e)
-                if rows.haplotypes:
-                    covariance = float(n * shared(first[row], first[other]) - c * d)
+                # None is known when this is compiled: the other branch would cost a third.
+                if gaps is None:
+                    both = differ = np.uint64(0)
+                    for w in range(second.shape[1]):
+                        present = first[row, w] & first[other, w]
+                        both += popcount(present)
+                        differ += popcount(present & (second[row, w] ^ second[other, w]))
+                    for w in range(second.shape[1], first.shape[1]):
+                        both += popcount(first[row, w] & first[other, w])
+                    xy = np.int64(both) - 2 * np.int64(differ)
+                    covariance = float(n * xy - total[row] * total[other])
+                    variances = spread[row] * spread[other]
                 else:
-                    xy = product(first[row], second[row], first[other], second[other])
-                    # Of dosages - 1, as the product is.
-                    covariance = float(n * xy - (c + h - n) * (d + e - n))
-            else:
-                covariance, variances = called_terms(rows, row, other)
-            if covariance * covariance > limit * variances:
-                gone, behind = True, j + 1
-                if frequency[i] < frequency[j] * (1 - ROUNDING):
-                    keep[i] = False
-                else:
-                    keep[j] = False
-                break
-        checked[i] = behind
-    return gone
+                    covariance, variances = called_terms(gaps, row, other)
+                if covariance * covariance > limit * variances:
+                    rarer = frequency[i] < frequency[j] * (1 - ROUNDING)
+                    keep[i if rarer else j] = False
+                    turns[again], behind = place, j + 1
+                    again += 1
+                    break
+            checked[i] = behind
+        left = again
+
+
+@njit
+def _far(counts: NDArray[np.int64], n: int, i: int, j: int, limit: float) -> bool:
+    """Whether the counts of two rows that miss no call tell that r2 is not above the limit."""
+    return not reachable(n, counts[i, 1], counts[i, 2], counts[j, 1], counts[j, 2], limit)
 
 
 @njit
 def prune(
     rows: PairRows,
+    gaps: PairRows | None,
     base: int,
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
@@ -104,23 +115,25 @@ def prune(
     """Go through windows in order.
 
     ``rows`` are variants from ``base`` on, all of the windows ``starts`` (first variant) to
-    ``stops`` (behind the last). ``frequency``, ``keep`` and ``checked`` are of all variants: the
-    minor allele's, whether a variant is left, and behind which others it was compared with.
+    ``stops`` (behind the last); ``gaps`` are the same where calls are missing. ``frequency``,
+    ``keep`` and ``checked`` are of all variants: the minor allele's, whether a variant is left, and
+    behind which others it was compared with.
     """
+    first, second, n = rows.first, rows.second, rows.bits
+    total, spread, counts = rows.total, rows.spread, rows.counts
     longest = 0
     for window in range(starts.shape[0]):
         longest = max(longest, stops[window] - starts[window])
-    left = np.empty(longest, np.int64)
+    left, turns = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for window in range(starts.shape[0]):
         size = fresh = 0
         before = stops[window - 1] if window else starts[window]
-        stop = stops[window]
-        for i in range(starts[window], stop):
+        for i in range(starts[window], stops[window]):
             if i == before:
                 fresh = size
-            if keep[i]:
-                left[size] = i
-                size += 1
-        live = left[:size]
-        while _go_through(rows, base, live, fresh, stop, limit, frequency, keep, checked):
-            pass
+            left[size], turns[size] = i, size
+            size += keep[i]
+        _settle(
+            first, second, n, total, spread, counts, gaps,
+            base, left[:size], turns, fresh, stops[window], limit, frequency, keep, checked,
+        )  # fmt: skip

@@ -49,9 +49,10 @@ def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple
         stop = max(k + 1, int(np.searchsorted(edges, edges[k] + most, side="right")) - 1)
         group = range(k, stop)
         name = "genobit-stream-" + tokenize([array.name for array in arrays], k, stop)
-        layer = {(name, c): (list, [(array.name, c, 0) for array in arrays]) for c in group}
+        # One task for all: each of many would take dask as long as a chunk takes the kernels.
+        layer = {name: (list, [[(array.name, c, 0) for array in arrays] for c in group])}
         graph = HighLevelGraph.from_collections(name, layer, dependencies=arrays)
-        parts = compute(*[Delayed(key, graph, layer=name) for key in layer])
+        (parts,) = compute(Delayed(name, graph, layer=name))
         for chunk, blocks in zip(group, parts, strict=True):
             yield int(edges[chunk]), as_rows(blocks, layout)
         k = stop

@@ -112,6 +112,20 @@ def test_any_cohort__follows_the_rule(
     assert found.values.tolist() == expected
 
 
+@pytest.mark.parametrize("phased", [False, True])
+def test_long_rows__counts_alone_tell_pairs_apart(phased: bool) -> None:
+    """Many samples, and of neighbours one is common and one rare: their words are not looked at."""
+    calls = random_calls(3, 12, 3200)
+    calls[1::2] &= random_calls(4, 6, 3200) & random_calls(5, 6, 3200)
+    calls[1::2, 40:] = 0
+    calls[6], calls[7] = calls[0], calls[1]
+    ds = cohort(calls, phased=True)
+    x = haplotypes(calls) if phased else dosages(calls)
+    expected = pruned(x, np.full(12, 12).tolist(), [12], 1, 0.2)
+    assert 0 < sum(expected) < 12
+    assert ds.genobit.pack(phased=phased).genobit.ld_prune(12, 1, 0.2).values.tolist() == expected
+
+
 def test_distances_and_contigs() -> None:
     """A window of two positions holds what is at most that far from its first variant."""
     calls = np.tile(random_calls(1, 1, 30), (4, 1, 1))

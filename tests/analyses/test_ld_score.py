@@ -88,3 +88,16 @@ def test_centimorgans_are_needed() -> None:
     ds = cohort(random_calls(0, 3, 5)).drop_vars("variant_genetic_position")
     with pytest.raises(KeyError, match="variant_genetic_position"):
         ds.genobit.ld_score()
+
+
+def test_centimorgans_without_a_map__are_explained() -> None:
+    """The remedy is in the message, for every method that takes a window."""
+    ds = cohort(random_calls(1, 4, 6)).drop_vars("variant_genetic_position", errors="ignore")
+    for call in (
+        ds.genobit.ld_score,
+        lambda: ds.genobit.ld_prune("0.5cM"),
+        lambda: ds.genobit.ld(window="0.5cM"),
+        lambda: ds.genobit.ld_decay("0.5cM"),
+    ):
+        with pytest.raises(KeyError, match=r"ds\.assign\(variant_genetic_position=.*'1Mb'"):
+            call()
