@@ -8,6 +8,7 @@ Where things are, from the top; imports go down only:
 `cli`           the command line; `demo`, its report; `terminal`, what they share;
                 `ipython`, the notebook's extension; `machine`, what it runs on
 `explore`       interactive explorers: controls around a plot
+`selection`     what explorers share: selected variants and samples
 `plots`         labelled result -> HoloViews object
 `accessor`      ``ds.genobit``: labels in, labels out; packing and LD
                 inherited: `relationships` (grm), `relatedness` (grm_pairs, unrelated),
@@ -46,10 +47,12 @@ if TYPE_CHECKING:
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.ipython import load_ipython_extension, unload_ipython_extension
     from genobit.options import get_options, set_options
+    from genobit.selection import Selection
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
+    "Selection": "genobit.selection",
     "get_options": "genobit.options",
     "load_ipython_extension": "genobit.ipython",
     "open_alignment": "genobit.io.alignment",
@@ -70,6 +73,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Selection",
     "accessor",
     "arrays",
     "get_options",

@@ -19,6 +19,7 @@ HEAVY = (
     "numba",
     "panel",
     "pyarrow",
+    "traitlets",
     "zarr",
 )
 

@@ -16,18 +16,21 @@ from genobit.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.plots.style import number
 
 from .epistasis_controls import epistasis_controls
+from .epistasis_files import EpistasisFiles
 from .epistasis_views import Cells, Genome, Marginals, Permutations, Table
 from .explorer import Explorer, in_words
-from .files import new_file
+from .frame import framed
+from .looks import wrapping
+from .traits import refuse_unknown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     import xarray as xr
 
+    from genobit.selection import Selection
 
-class EpistasisExplorer(Explorer):
+
+class EpistasisExplorer(EpistasisFiles, Explorer):
     """Ranked combinations of variants, as widget and as traits.
 
     Parameters
@@ -36,6 +39,8 @@ class EpistasisExplorer(Explorer):
         The variants that were searched.
     result
         Of `.genobit.epistasis()`.
+    selection
+        Shared with other explorers; by default one of its own. A combination is its variants.
     **initial
         Any of the traits below.
 
@@ -47,6 +52,9 @@ class EpistasisExplorer(Explorer):
         Words that a listed combination has in its names, contigs and positions.
     shown_class
         The class whose share is drawn; by default the last, which are the cases.
+    of_variants
+        "selected": variants that are selected elsewhere leave combinations with one of them in the
+        table; "all" lists whatever is selected.
 
     Raises
     ------
@@ -58,19 +66,29 @@ class EpistasisExplorer(Explorer):
     chosen: Any = traitlets.Int(None, allow_none=True)
     filter = traitlets.Unicode("")
     shown_class = traitlets.Unicode("")
+    of_variants = traitlets.Enum(("all", "selected"), "selected")
 
-    def __init__(self, ds: xr.Dataset, result: xr.Dataset, **initial: Any) -> None:
+    def __init__(
+        self,
+        ds: xr.Dataset,
+        result: xr.Dataset,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, ds)
+        self._among = self._places("variants")
         self.ranked = ranked(result, ds)
         self.classes = self.ranked.classes
         self._listed = np.arange(self.ranked.size)
         self._reach: dict[str, float] = {}
-        first: dict[str, Any] = {"chosen": 0} if self.ranked.size else {}
+        first: dict[str, Any] = {"chosen": self._first()} if self.ranked.size else {}
         if self.classes:
             first["shown_class"] = self.classes[-1]
         super().__init__(**(first | initial))
         self._arcs = arcs(self.ranked, ds) if self.ranked.size and self.ranked.order > 1 else None
         self._make_parts()
-        self.observe(self._on_trait, ["chosen", "filter", "shown_class"])
+        self.observe(self._on_trait, ["chosen", "filter", "shown_class", "of_variants"])
         self._said = self.status = summary(self.ranked)
         self._draw({"filter", "chosen"})
 
@@ -81,15 +99,30 @@ class EpistasisExplorer(Explorer):
         self._marginals = Marginals(self._home)
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
-        self.controls = epistasis_controls(self)
-        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
-        self.children = (
-            *self.controls,
-            self._status_line,
-            ipywidgets.HBox([self._table.box, self._permutations.box], layout=wrapping),
+        body = [
+            wrapping(self._table.box, self._permutations.box),
             self._genome.box,
-            ipywidgets.HBox([self._cells.box, self._marginals.box], layout=wrapping),
-        )
+            wrapping(self._cells.box, self._marginals.box),
+        ]
+        self.children = framed(self, epistasis_controls(self), body, "epistasis")
+
+    # The selection: variants of others are a filter, those of this one its combination.
+
+    def _first(self) -> int | None:
+        """Choose what to begin with: the best of those that the selection leaves."""
+        if not self._among.size:
+            return 0
+        left = np.flatnonzero(self._has_some())
+        return int(left[0]) if len(left) else None
+
+    def _has_some(self) -> np.ndarray:
+        """Which combinations have one of the variants that others selected."""
+        return np.asarray(np.isin(self.ranked.variants, self._among).any(axis=1))
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "variants" and not own:
+            self._among = self._places("variants")
+            self._draw({"filter"})
 
     # What the reader can take away.
 
@@ -104,57 +137,6 @@ class EpistasisExplorer(Explorer):
         if self.chosen is None:
             raise ValueError("no combination is chosen; click a row of the table first")
         return self.ranked.cell_table(self.chosen)
-
-    def save_ranking(self, path: str | Path) -> Path:
-        """Write the listed combinations to a new file.
-
-        Parameters
-        ----------
-        path
-            Where to, .csv.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If nothing is listed, or the file is no .csv.
-        FileExistsError
-            If there is such a file already.
-        """
-        found = self.ranking
-        if not len(found):
-            raise ValueError("no combination is listed; clear the filter first")
-        return self._save(found, path, number(len(found), "combination"))
-
-    def save_table(self, path: str | Path) -> Path:
-        """Write the cells of the chosen combination to a new file.
-
-        Parameters
-        ----------
-        path
-            Where to, .csv.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If no combination is chosen, or the file is no .csv.
-        FileExistsError
-            If there is such a file already.
-        """
-        return self._save(self.table, path, f"the cells of rank {(self.chosen or 0) + 1}")
-
-    def _save(self, found: pd.DataFrame, path: str | Path, what: str) -> Path:
-        target = new_file(path, [".csv"])
-        found.to_csv(target, index=False)
-        self.status = f"Saved {what} to {target}"
-        return target
 
     # Traits in words.
 
@@ -179,6 +161,8 @@ class EpistasisExplorer(Explorer):
     # Drawing.
 
     def _on_trait(self, change: Any) -> None:
+        if change["name"] == "chosen" and self.chosen is not None:
+            self._select("variants", self.ranked.variants[self.chosen])
         self.try_to(self._draw, {change["name"]})
 
     def _choose(self, rank: int) -> None:
@@ -188,8 +172,10 @@ class EpistasisExplorer(Explorer):
         if not self.ranked.size:
             self._say_empty()
             return
-        if "filter" in stale:
+        if stale & {"filter", "of_variants"}:
             self._listed = self.ranked.matching(self.filter)
+            if self.of_variants == "selected" and self._among.size:
+                self._listed = self._listed[self._has_some()[self._listed]]
             self.count_line.value = self._count()
             self._table.draw(self.ranked, self._listed, self.chosen)
         if "chosen" in stale:
@@ -200,10 +186,13 @@ class EpistasisExplorer(Explorer):
             self._draw_combination()
 
     def _count(self) -> str:
-        all_of_them = number(self.ranked.size, "combination")
-        if not self.filter.split():
-            return f"<b>{all_of_them}</b>"
-        return f"<b>{len(self._listed):,}</b> of {all_of_them} with {html.escape(self.filter)!r}"
+        text = number(self.ranked.size, "combination")
+        conditions = [f"with {html.escape(self.filter)!r}"] if self.filter.split() else []
+        if self.of_variants == "selected" and self._among.size:
+            conditions.append(f"with one of {number(self._among.size, 'selected variant')}")
+        if not conditions:
+            return f"<b>{text}</b>"
+        return f"<b>{len(self._listed):,}</b> of {text} {' and '.join(conditions)}"
 
     def _say_empty(self) -> None:
         self.count_line.value = "<b>0 combinations</b>"

@@ -65,7 +65,7 @@ class Table(_EpistasisView):
         """
         self._ranks = ranks
         if not len(ranks):
-            self.say("No combination has all these words in its names, contigs and positions.")
+            self.say("No combination is left by the filter and the selection.")
             return
         # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
         self._picks = Picks(self._picked)

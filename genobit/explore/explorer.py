@@ -1,24 +1,41 @@
-"""What all explorers have: one thread to draw on, and a line that says what happened."""
+"""What all explorers are: a frame, one thread to work on, and a line that says what happened."""
 
 from __future__ import annotations
 
-import html
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import traitlets
 
 from .bridge import Home
+from .files import Export, write_new, write_page
+from .linking import Linked
+from .looks import THEMES
+from .status import StatusRow
+from .stopping import Stoppable, Stopped
+from .traits import meanings, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-_SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
+#: Seconds between two looks at the clock, while something is computed.
+TICK = 1.0
 
 
-class Explorer(ipywidgets.VBox):
+@dataclass(frozen=True)
+class Job:
+    """Something to compute, in words, and what takes the result and its seconds."""
+
+    what: str
+    work: Callable[[], Any]
+    done: Callable[[Any, float], None]
+
+
+class Explorer(Linked, ipywidgets.VBox):
     """A widget that says in words what it did last and what went wrong.
 
     Parameters
@@ -28,32 +45,56 @@ class Explorer(ipywidgets.VBox):
 
     Attributes
     ----------
+    theme
+        "auto" follows the page, "light" and "dark" do not.
     status
         What was computed last, or what went wrong, in words.
     busy
         Whether something is being computed.
+
+    Raises
+    ------
+    TypeError
+        If a trait is not known.
     """
 
     #: Beginning of the CSS classes of this explorer's parts.
     css: ClassVar[str] = "genobit"
+    theme = traitlets.Enum(THEMES, "auto")
     status = traitlets.Unicode("")
     busy = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
+    controls: tuple[ipywidgets.Widget, ...]
+    menu: ipywidgets.HBox
 
     def __init__(self, **initial: Any) -> None:
+        refuse_unknown(type(self), initial)
         self._home = Home()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
-        self._jobs: list[str] = []
+        self._running = Stoppable()
+        self._jobs: list[Job] = []
+        self._dropped: list[Job] = []
+        self._began, self._ticking = 0.0, False
         self._said = ""
         super().__init__(**initial)
-        self.add_class(self.css)
-        self._status_line = ipywidgets.HTML().add_class(f"{self.css}-status")
-        self.observe(self._say, ["status", "busy"])
+        for name in ("genobit-explorer", self.css, f"genobit-theme-{self.theme}"):
+            self.add_class(name)
+        self.status_row = StatusRow(self)
+        self.observe(self._dress, "theme")
 
-    def _say(self, _change: Any) -> None:
-        bad = self.status.startswith("Error")
-        style = ' style="color:#b00020;font-weight:bold"' if bad else ""
-        spinner = _SPINNER if self.busy else ""
-        self._status_line.value = f"<span{style}>{spinner}{html.escape(self.status)}</span>"
+    def _dress(self, change: Any) -> None:
+        self.remove_class(f"genobit-theme-{change['old']}")
+        self.add_class(f"genobit-theme-{change['new']}")
+
+    def meaning(self, trait: str) -> str:
+        """Say what a trait means.
+
+        Parameters
+        ----------
+        trait
+            Its name.
+        """
+        kind: Any = type(self)
+        return meanings(kind)[trait]
 
     def try_to(self, action: Any, *arguments: Any) -> None:
         """Call a method for a button: what goes wrong is said in the status line.
@@ -71,40 +112,142 @@ class Explorer(ipywidgets.VBox):
         except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
 
+    def _complain(self, error: Exception) -> None:
+        self.status = f"Error: {in_words(error)}"
+
+    # Computing.
+
     def _work(self, what: str, work: Callable[[], Any], done: Callable[[Any, float], None]) -> None:
         """Compute on a thread of its own, one thing after another, and draw the result at home.
 
         `done` gets the result, or the exception, and the seconds it took; `_said` is the status
         once nothing is left to do.
         """
-        self._jobs.append(what)
-        self.busy, self.status = True, f"Computing {self._jobs[0]} …"
-
-        def run() -> None:
-            began = time.perf_counter()
-            result: Any
-            try:
-                result = work()
-            except Exception as error:  # noqa: BLE001  a dead thread tells nobody why
-                result = error
-            self._home.run(finish, result, time.perf_counter() - began)
-
-        def finish(result: Any, seconds: float) -> None:
-            self._jobs.remove(what)
-            self._try(done, result, seconds)
-            self.busy = bool(self._jobs)
-            if self.busy:
-                self.status = f"Computing {self._jobs[0]} …"
-            elif not self.status.startswith("Error"):
-                self.status = self._said
-
+        job = Job(what, work, done)
+        self._dropped = [old for old in self._dropped if old.what != what]
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
+            self._began = time.perf_counter()
+        self.busy = True
+        self._say_what()
         if self._home.loop is None:
-            run()
-        else:
-            self._worker.submit(run)
+            self._finish(job, *_timed(work))
+            return
+        if not self._ticking:
+            self._ticking = True
+            self._home.loop.call_later(TICK, self._tick)
+        self._worker.submit(self._run, job)
 
-    def _complain(self, error: Exception) -> None:
-        self.status = f"Error: {in_words(error)}"
+    def _run(self, job: Job) -> None:
+        try:
+            # Asked inside: what is stopped before it begins is not begun.
+            done = self._running.run(lambda: _timed(job.work) if job in self._jobs else None)
+        except Stopped:
+            done = None
+        if done is not None:
+            self._home.run(self._finish, job, *done)
+
+    def _finish(self, job: Job, result: Any, seconds: float) -> None:
+        if job not in self._jobs:
+            return  # it was stopped when it had just ended
+        self._jobs.remove(job)
+        self._try(job.done, result, seconds)
+        self.busy = bool(self._jobs)
+        if self.busy:
+            self._began = time.perf_counter()
+            self._say_what()
+        elif not self.status.startswith("Error"):
+            self.status = self._said
+
+    def _say_what(self) -> None:
+        seconds = time.perf_counter() - self._began
+        waited = f" {seconds:.0f} s" if seconds >= TICK else ""
+        self.status = f"Computing {self._jobs[0].what} …{waited}"
+
+    def _tick(self) -> None:
+        self._ticking = bool(self._jobs)
+        if self._jobs and self._home.loop is not None:
+            self._say_what()
+            self._home.loop.call_later(TICK, self._tick)
+
+    def stop(self) -> None:
+        """Stop what is being computed, and drop what waits; `again` takes it up."""
+        dropped, self._jobs = self._jobs, []
+        if not dropped:
+            return
+        seconds = time.perf_counter() - self._began
+        self._running.stop()
+        for job in dropped:
+            self._try(job.done, RuntimeError("it was stopped"), seconds)
+        self._dropped = dropped
+        self.busy = False
+        what = " and ".join(job.what for job in dropped)
+        self.status = f"Stopped after {seconds:.1f} s: {what}"
+
+    def again(self) -> None:
+        """Compute what was stopped."""
+        dropped, self._dropped = self._dropped, []
+        for job in dropped:
+            self._work(job.what, job.work, job.done)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether something was stopped and not computed since."""
+        return bool(self._dropped)
+
+    # Saving.
+
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """What can be saved: the lines of the menu."""
+        raise NotImplementedError
+
+    @property
+    def page(self) -> Export:
+        """The line of the menu that all have."""
+        return Export(
+            "all pictures (HTML)", ".html", self.save_page, "a page of all plots and tables in view"
+        )
+
+    def save_page(self, path: str | Path) -> Path:
+        """Write all plots and tables that are drawn to a new page, which needs no network.
+
+        Parameters
+        ----------
+        path
+            Where to, .html.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If nothing has been drawn yet, or the file is no .html.
+        FileExistsError
+            If there is such a file already.
+        """
+        return self._saved(
+            path, {".html": lambda target: write_page(self, self.css, target)}, "the pictures"
+        )
+
+    def _saved(
+        self, path: str | Path, writers: dict[str, Callable[[Path], Any]], what: str
+    ) -> Path:
+        target = write_new(path, writers)
+        self.status = f"Saved {what} to {target}"
+        return target
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.perf_counter()
+    result: Any
+    try:
+        result = work()
+    except Exception as error:  # noqa: BLE001  a dead thread tells nobody why
+        result = error
+    return result, time.perf_counter() - began
 
 
 def one_of(trait: str, value: str, known: Iterable[str]) -> str:
@@ -145,4 +288,5 @@ def in_words(error: BaseException) -> str:
     ('no such thing', 'MemoryError')
     """
     # str() of a KeyError puts its message in quotes.
-    return str(error.args[0]) if error.args else type(error).__name__
+    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+    return text or type(error).__name__

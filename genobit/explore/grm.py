@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import html
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -21,20 +20,26 @@ from genobit.plots.style import number
 
 from .bridge import Coalesced, start_bokehjs
 from .explorer import Explorer, in_words, one_of
+from .frame import framed
 from .grm_controls import grm_controls, pair_filter
+from .grm_files import GRMFiles
 from .grm_views import Heatmap, Histogram, Pairs, Scatter
+from .looks import wrapping
 from .relations import Relations
+from .traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import xarray as xr
 
+    from genobit.selection import Selection
+
 #: Pairs in the table: who wants more takes `grm_pairs()`.
 LISTED = 200
 
 
-class GRMExplorer(Explorer):
+class GRMExplorer(GRMFiles, Explorer):
     """Relationships of samples, as widget and as traits.
 
     Parameters
@@ -46,6 +51,8 @@ class GRMExplorer(Explorer):
         method is computed.
     pcs
         Principal components; by default `.genobit.pca()` is computed.
+    selection
+        Shared with other explorers; by default one of its own.
     **initial
         Any of the traits below.
 
@@ -89,8 +96,11 @@ class GRMExplorer(Explorer):
         ds: xr.Dataset,
         grm: xr.DataArray | None = None,
         pcs: xr.Dataset | None = None,
+        selection: Selection | None = None,
         **initial: Any,
     ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, ds)
         self.relations = relations = Relations(ds, grm, pcs)
         self.methods = relations.methods
         self._all: Arranged | None = None
@@ -105,6 +115,10 @@ class GRMExplorer(Explorer):
         if relations.n_components < 2:
             initial.setdefault("component_y", 1)
         super().__init__(**initial)
+        if self.selected:
+            self._select("samples", self.selected)
+        else:
+            self._follow_quietly("samples", own=False)
         self._listed_of = self.selected
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
@@ -119,25 +133,15 @@ class GRMExplorer(Explorer):
         self._scatter = Scatter(self._home, self._choose)
         self._histogram = Histogram(self._home, self._choose_range)
         self._table = Pairs(self._home, self._choose_in_table)
-        self._selection_line = ipywidgets.HTML().add_class("genobit-grm-selection")
         self._table_line = ipywidgets.HTML().add_class("genobit-grm-table-line")
-        self.controls = grm_controls(self)
         table = ipywidgets.VBox([pair_filter(self), self._table_line, self._table.box])
-        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
-        self.children = (
-            *self.controls,
-            self._status_line,
-            self._selection_line,
-            ipywidgets.HBox([self._heatmap.box, self._scatter.box], layout=wrapping),
-            ipywidgets.HBox([self._histogram.box, table], layout=wrapping),
-        )
+        body = [
+            wrapping(self._heatmap.box, self._scatter.box),
+            wrapping(self._histogram.box, table),
+        ]
+        self.children = framed(self, grm_controls(self), body, "relationships")
 
     # What the reader can take away.
-
-    @property
-    def selection(self) -> list[str]:
-        """The ids of the selected samples."""
-        return [str(name) for name in self.relations.names[list(self.selected)]]
 
     @property
     def selected_dataset(self) -> xr.Dataset:
@@ -149,37 +153,9 @@ class GRMExplorer(Explorer):
         """The relationships of all samples by the method that is chosen."""
         return self.relations.matrix(self.method)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
-
-        Parameters
-        ----------
-        path
-            Where to.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If nothing is selected.
-        FileExistsError
-            If there is such a file already.
-        """
-        if not self.selected:
-            raise ValueError("nothing is selected; draw a lasso round samples first")
-        target = Path(path).expanduser().absolute()
-        if target.exists():
-            raise FileExistsError(f"{target} exists already; choose another name")
-        self.relations.write_ids(self.selected, target)
-        self.status = f"Saved {number(len(self.selected), 'sample id')} to {target}"
-        return target
-
-    def clear(self) -> None:
-        """Select nothing, and list pairs of any relationship."""
-        self.selected, self.between = (), None
+    def show_any(self) -> None:
+        """List pairs of any relationship."""
+        self.between = None
 
     def zoom_to_selection(self) -> None:
         """Draw the heatmap of the selected samples alone, with a tree of their own."""
@@ -222,9 +198,15 @@ class GRMExplorer(Explorer):
         return tuple(places.tolist())
 
     def _on_trait(self, change: Any) -> None:
-        if change["name"] == "selected" and not self._from_table:
-            self._listed_of = self.selected
+        if change["name"] == "selected":
+            self._select("samples", self.selected)
+            if not self._from_table:
+                self._listed_of = self.selected
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "samples" and not own:
+            self.selected = tuple(self._places("samples").tolist())
 
     def _mark(self, stale: set[str]) -> None:
         self._stale |= stale
@@ -239,8 +221,6 @@ class GRMExplorer(Explorer):
             self._compute()
         if "components" in stale:
             self._work("principal components", self.relations.components, self._got_components)
-        if "selection" in stale:
-            self._say_selection()
         if self._components is not None and stale & {"scatter", "selection"}:
             self._try(self._draw_scatter, stale)
         if self._all is not None and "compute" not in stale:
@@ -348,18 +328,6 @@ class GRMExplorer(Explorer):
         if self.pairs_of != "all" and of is None:
             text += "; nothing is selected, so of all samples"
         self._table_line.value = html.escape(text)
-
-    def _say_selection(self) -> None:
-        if not self.selected:
-            text = (
-                "Nothing is selected: draw a lasso in the scatter or a box in the heatmap, "
-                "or click a row of the table."
-            )
-        else:
-            first = ", ".join(self.relations.names[list(self.selected[:6])].astype(str))
-            more = ", …" if len(self.selected) > 6 else ""
-            text = f"Selected: {number(len(self.selected), 'sample')} ({first}{more})"
-        self._selection_line.value = html.escape(text)
 
     def _choose(self, samples: Iterable[int]) -> None:
         self.selected = tuple(samples)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .controls import dropdown, linked, row
+from .controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
     from .grm import GRMExplorer
@@ -43,38 +43,18 @@ def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
 
 
 def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
-    clear = _button(explorer, "clear selection", "times", explorer.clear)
-    zoom = _button(explorer, "zoom to selection", "search-plus", explorer.zoom_to_selection)
-    every = _button(explorer, "all samples", "expand", explorer.show_all)
-    name = ipywidgets.Text(
-        value="selected_samples.txt",
-        description="file",
-        style={"description_width": "initial"},
-        layout={"width": "220px"},
-    ).add_class("genobit-grm-file")
-    save = ipywidgets.Button(
-        description="save ids",
-        icon="save",
-        tooltip="one selected sample a line, as plink --keep reads it",
-        layout={"width": "100px"},
-    ).add_class("genobit-grm-save")
-    save.on_click(lambda _: explorer.try_to(explorer.save, name.value))
+    zoom = button(explorer, "zoom to selection", "search-plus", "160px", explorer.zoom_to_selection)
+    every = button(explorer, "all samples", "expand", "130px", explorer.show_all)
+    whole = button(explorer, "any relationship", "arrows-h", "150px", explorer.show_any)
 
     def offer(_change: Any) -> None:
-        clear.disabled = not (explorer.selected or explorer.between)
         zoom.disabled = len(explorer.selected) < 2
-        save.disabled = not explorer.selected
         every.disabled = explorer.shown is None
+        whole.disabled = explorer.between is None
 
     explorer.observe(offer, ["selected", "between", "shown"])
     offer(None)
-    return row(clear, zoom, every, name, save)
-
-
-def _button(explorer: GRMExplorer, text: str, icon: str, action: Any) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "160px"})
-    button.on_click(lambda _: explorer.try_to(action))
-    return button.add_class(f"genobit-grm-{text.replace(' ', '-')}")
+    return row(zoom, every, whole)
 
 
 def pair_filter(explorer: GRMExplorer) -> ipywidgets.Widget:

@@ -20,18 +20,22 @@ from genobit.plots.style import number
 from .bridge import Coalesced, start_bokehjs
 from .correlated import Correlated, Scene
 from .explorer import Explorer, in_words, one_of
+from .frame import framed
 from .kendall_controls import kendall_controls
-from .kendall_files import write_pairs
+from .kendall_files import KendallFiles
+from .kendall_linking import KendallLinking
 from .kendall_views import Edges, Heatmap, Histogram, Network, Pair, Scatter
+from .looks import wrapping
+from .traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from pathlib import Path
 
     import xarray as xr
 
     from genobit.network import PairTable
     from genobit.plots.candidates import Candidates
+    from genobit.selection import Selection
 
 #: |tau| to begin with.
 MIN_ABS = 0.6
@@ -39,7 +43,7 @@ MIN_ABS = 0.6
 REST = 0.15
 
 
-class KendallExplorer(Explorer):
+class KendallExplorer(KendallFiles, KendallLinking, Explorer):
     """Correlated variables, as widget and as traits.
 
     Parameters
@@ -50,6 +54,8 @@ class KendallExplorer(Explorer):
         Result of `.genobit.kendall_pairs()` of the same data; by default it is computed.
     dim
         The dimension of the observations, where its name does not say so.
+    selection
+        Shared with other explorers; by default one of its own. A pair is two selected variants.
     **initial
         Any of the traits below.
 
@@ -97,8 +103,11 @@ class KendallExplorer(Explorer):
         data: xr.DataArray | xr.Dataset,
         pairs: PairTable | None = None,
         dim: Hashable | None = None,
+        selection: Selection | None = None,
         **initial: Any,
     ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, data)
         self.correlated = Correlated(data, pairs, dim)
         self._asked = "min_abs" in initial
         self._candidates: Candidates | None = None
@@ -108,6 +117,7 @@ class KendallExplorer(Explorer):
         self._pair_found: tuple[Any, ...] | None = None
         self._stale = {"candidates", "pair"}
         super().__init__(**initial)
+        self._begin_selected()
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
@@ -125,15 +135,12 @@ class KendallExplorer(Explorer):
         self._table = Edges(self._home, self.correlated.variable, choose)
         self.count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
         self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
-        self.controls = kendall_controls(self)
-        lists = [self._histogram.box, self._table_line, self._table.box]
-        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
-        self.children = (
-            *self.controls,
-            self._status_line,
-            ipywidgets.HBox([self._network.box, self._heatmap.box], layout=wrapping),
-            ipywidgets.HBox([ipywidgets.VBox(lists), self._scatter.box], layout=wrapping),
-        )
+        lists = ipywidgets.VBox([self._histogram.box, self._table_line, self._table.box])
+        body = [
+            wrapping(self._network.box, self._heatmap.box),
+            wrapping(lists, self._scatter.box),
+        ]
+        self.children = framed(self, kendall_controls(self), body, "kendall_edges")
 
     # What the reader can take away.
 
@@ -146,32 +153,6 @@ class KendallExplorer(Explorer):
     def _found(self, held: Candidates) -> np.ndarray:
         by_tau = self.threshold_by == "tau"
         return held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the edges of the threshold to a new file.
-
-        Parameters
-        ----------
-        path
-            Where to; its ending says how: .csv, .graphml, .cyjs or .json (Cytoscape), .parquet.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If there is no edge, or the ending says nothing.
-        FileExistsError
-            If there is such a file already.
-        """
-        pairs = self.pairs
-        if not len(pairs):
-            raise ValueError("there is no edge to save; lower the threshold first")
-        target = write_pairs(pairs, path)
-        self.status = f"Saved {number(len(pairs), 'edge')} to {target}"
-        return target
 
     def close_community(self) -> None:
         """Show all communities again."""
@@ -210,6 +191,8 @@ class KendallExplorer(Explorer):
 
     def _on_trait(self, change: Any) -> None:
         self._asked |= change["name"] == "min_abs"
+        if change["name"] == "pair":
+            self._select("variants", self.pair or ())
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
 
     def _mark(self, stale: set[str]) -> None:
@@ -307,11 +290,12 @@ class KendallExplorer(Explorer):
     def _draw_scene(self, stale: set[str]) -> None:
         scene = self._scene
         if "colour" in stale:
+            self._network.select(self._marked_nodes())
             labels = self.correlated.variable_labels
             chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
             self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
         elif "pair" in stale:
-            self._network.mark(self.pair)
+            self._network.mark(self.pair, self._marked_nodes())
         if "heatmap" in stale:
             self._heatmap.draw(scene.ordered, scene.heatmap, self.pair)
         elif "pair" in stale:
@@ -367,7 +351,8 @@ class KendallExplorer(Explorer):
         chosen: Colouring | None = None
         if name:
             chosen = colouring(name, self.correlated.observation_labels[name])
-        self._scatter.draw(pair_scatter(x, y, tau=tau, pvalue=pvalue, colour=chosen))
+        picture = pair_scatter(x, y, tau=tau, pvalue=pvalue, colour=chosen)
+        self._scatter.draw(picture, self._marked_samples(), self._choose_samples)
 
     def _choose(self, pair: Pair) -> None:
         self.pair = pair

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .controls import dropdown, linked, row
-from .kendall_files import FORMATS
+from .controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +23,7 @@ def kendall_controls(explorer: KendallExplorer) -> tuple[ipywidgets.HBox, ...]:
     explorer
         Its traits are read and set by the controls.
     """
-    return (_threshold(explorer), _colours(explorer), _export(explorer))
+    return (_threshold(explorer), _colours(explorer))
 
 
 def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
@@ -72,8 +71,8 @@ def _colours(explorer: KendallExplorer) -> ipywidgets.HBox:
     known = explorer.correlated
     colour = _labels("colour nodes by", known.variable_labels, known.variable, "community")
     points = _labels("colour points by", known.observation_labels, known.observation, "nothing")
-    back = _button(explorer, "all communities", "expand", explorer.close_community)
-    every = _button(explorer, "list all edges", "list", explorer.list_all)
+    back = button(explorer, "all communities", "expand", "150px", explorer.close_community)
+    every = button(explorer, "list all edges", "list", "150px", explorer.list_all)
 
     def offer(_change: Any) -> None:
         back.disabled = explorer.opened is None
@@ -95,31 +94,3 @@ def _labels(
     prefix = f"{dim.removesuffix('s')}_"
     names = {name.removeprefix(prefix).replace("_", " "): name for name in labels}
     return dropdown(text, [(without, ""), *names.items()], "260px")
-
-
-def _button(explorer: KendallExplorer, text: str, icon: str, action: Any) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "150px"})
-    button.on_click(lambda _: explorer.try_to(action))
-    return button.add_class(f"genobit-kendall-{text.replace(' ', '-')}")
-
-
-def _export(explorer: KendallExplorer) -> ipywidgets.HBox:
-    name = ipywidgets.Text(
-        value="kendall_edges",
-        description="file",
-        style={"description_width": "initial"},
-        layout={"width": "220px"},
-    ).add_class("genobit-kendall-file")
-    buttons = []
-    for suffix, text in FORMATS.items():
-        button = ipywidgets.Button(
-            description=f"save {text}",
-            icon="save",
-            tooltip=f"the edges of the threshold as {text}; {suffix} is put behind the name",
-            layout={"width": "auto"},
-        ).add_class(f"genobit-kendall-save-{suffix[1:]}")
-        button.on_click(
-            lambda _, suffix=suffix: explorer.try_to(explorer.save, f"{name.value}{suffix}")
-        )
-        buttons.append(button)
-    return row(name, *buttons)

@@ -17,7 +17,7 @@ from .selecting import Boxes, Picks
 from .view import View, hooks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -82,6 +82,7 @@ class Network(_Clicked):
         self._laid: Laid | Bubbles | None = None
         self._colours: Colouring | None = None
         self._marked: Pair | None = None
+        self._selected: Sequence[int] = ()
 
     def draw(self, laid: Laid | Bubbles, colours: Colouring, marked: Pair | None) -> None:
         """Draw a network.
@@ -99,20 +100,32 @@ class Network(_Clicked):
         self._laid, self._colours, self._marked = laid, colours, marked
         self._draw(alike=alike)
 
-    def mark(self, marked: Pair | None) -> None:
-        """Mark an edge.
+    def select(self, selected: Sequence[int]) -> None:
+        """Take nodes to mark in what is drawn next.
+
+        Parameters
+        ----------
+        selected
+            Places of variables.
+        """
+        self._selected = selected
+
+    def mark(self, marked: Pair | None, selected: Sequence[int]) -> None:
+        """Mark an edge, and nodes.
 
         Parameters
         ----------
         marked
             Places of its two variables.
+        selected
+            Places of variables.
         """
-        self._marked = marked
+        self._marked, self._selected = marked, selected
         if isinstance(self._laid, Laid):
             self._redraw()
 
     def _picture(self, number: int) -> Any:  # noqa: ARG002  the counter of the stream
-        picture = draw(self._laid, self._colours, self._marked)
+        picture = draw(self._laid, self._colours, self._marked, self._selected)
         title = picture.opts.get("plot").kwargs["title"]
         if isinstance(self._laid, Bubbles):
             first, *rest = title.splitlines()
@@ -249,15 +262,36 @@ class Scatter(_KendallView):
     name = "scatter"
     size = (400, 330)
 
-    def draw(self, picture: hv.Points) -> None:
+    def draw(
+        self,
+        picture: hv.Points,
+        selected: Sequence[int],
+        chosen: Callable[[Sequence[int]], None],
+    ) -> None:
         """Show a pair.
 
         Parameters
         ----------
         picture
             From `genobit.plots.pair_scatter`.
+        selected
+            Points to mark.
+        chosen
+            Called with points that the reader selects.
         """
-        self._show(picture)
+        self._picks = Picks(chosen)
+        self.mark(selected)
+        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark points.
+
+        Parameters
+        ----------
+        selected
+            Which of those drawn.
+        """
+        self._picks.show(selected)
 
 
 class Edges(_KendallView):

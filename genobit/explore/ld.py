@@ -8,7 +8,6 @@ import holoviews as hv
 import ipywidgets
 import numpy as np
 import traitlets
-import xarray as xr
 
 from genobit.io.genes import read_genes
 from genobit.plots.ld import overlay
@@ -17,18 +16,25 @@ from genobit.plots.ld_drawing import Drawing, Look, square, triangle
 from genobit.plots.pixels import lay_out, pair_at
 from genobit.plots.style import WIDTH, margins, number, scale_of
 
-from .bridge import Coalesced, Gestures, as_widget
+from .bridge import Coalesced, Gestures
+from .frame import framed
 from .ld_controls import ld_controls
-from .ld_files import write_window
+from .ld_files import LDFiles
+from .ld_linking import LDLinking
 from .ld_traits import LDTraits
 from .ld_views import Beside, Genes, Track
+from .looks import wrapping
 from .region import parse_region, region_text
 from .repaint import Repaint
-from .view import Frame
+from .traits import refuse_unknown
+from .view import Frame, plot_of
 from .window import Cohort, Window
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import pandas as pd
+    import xarray as xr
+
+    from genobit.selection import Selection
 
 #: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
@@ -36,7 +42,7 @@ MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
 
 
-class LDExplorer(LDTraits):
+class LDExplorer(LDFiles, LDLinking, LDTraits):
     """Linkage disequilibrium of what is in view, as widget and as traits.
 
     Parameters
@@ -50,6 +56,8 @@ class LDExplorer(LDTraits):
     blocks
         Result of `.genobit.ld_blocks()` of these variants, to outline; by default that of the
         variants in view is computed.
+    selection
+        Shared with other explorers; by default one of its own.
     **initial
         Any of the traits of `LDTraits`.
 
@@ -60,10 +68,18 @@ class LDExplorer(LDTraits):
     """
 
     def __init__(
-        self, ds: xr.Dataset, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any
+        self,
+        ds: xr.Dataset,
+        genes: Any = None,
+        blocks: xr.Dataset | None = None,
+        selection: Selection | None = None,
+        **initial: Any,
     ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, ds)
         table = None if genes is None else read_genes(genes)
-        self._cohort = cohort = Cohort(ds)
+        self._cohort = self._whole = cohort = Cohort(ds)
+        self._among: tuple[tuple[int, ...], Cohort] | None = None
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale: set[str] = set()
         self._from_gesture = False
@@ -77,71 +93,29 @@ class LDExplorer(LDTraits):
         if blocks is not None:
             initial.setdefault("show_blocks", True)
         super().__init__(**initial)
-        self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
-        self._track = Track(self._home, self._on_track_tap)
-        self._track.box.layout.min_height = "240px"
-        self._genes = Genes(self._home, table)
-        self._beside = Beside(self._home, self._select)
-        self.controls = ld_controls(self)
-        pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
-        both = ipywidgets.HBox((pictures, self._beside.box), layout={"flex_flow": "row wrap"})
-        self.children = (*self.controls, self._status_line, both)
+        self._make_parts(table)
+        if self.selected:
+            self._select("variants", self.selected)
+        else:
+            self._follow_quietly("variants", own=False)
         self._later = Coalesced(self._home, self.refresh)
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
         self.refresh()
 
-    # What the reader can take away.
-
-    @property
-    def visible(self) -> xr.Dataset:
-        """The window in view: the statistic of all its pairs, and the lead's row if there is one.
-
-        Dims (variants_0, variants_1), the variants after the frequency filter; `attrs` say the
-        region, the filter and whether the window was thinned.
-        """
-        self.refresh()
-        window = self._now()
-        matrix = window.matrix
-        kept = {key: value for key, value in matrix.attrs.items() if key != "contig_id"}
-        variables = {str(matrix.name): matrix.drop_attrs().assign_attrs(kept)}
-        if self._row is not None:
-            variables["lead_r2"] = self._row.isel(variants_1=0, drop=True).drop_attrs()
-        attrs = {
-            "region": region_text(self.region),
-            "min_maf": self.min_maf,
-            "thinned": window.choice.in_words(),
-        }
-        if self.lead is not None:
-            attrs["lead_index"] = self.lead
-            attrs["lead"] = self._cohort.name_of(self.lead)
-        return xr.Dataset(variables, attrs=attrs)
-
-    def save(self, path: str | Path) -> Path:
-        """Write `visible` to a new .zarr or .nc file.
-
-        Parameters
-        ----------
-        path
-            Where to; the suffix says the format.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If the suffix is another one.
-        FileExistsError
-            If there is such a file already.
-        """
-        visible = self.visible
-        target = write_window(visible, path)
-        self.status = f"Saved {number(visible.sizes['variants_0'], 'variant')} to {target}"
-        return target
+    def _make_parts(self, genes: pd.DataFrame | None) -> None:
+        self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
+        self._track = Track(self._home, self._on_track_tap)
+        self._track.box.layout.min_height = "240px"
+        self._genes = Genes(self._home, genes)
+        self._beside = Beside(self._home, self._select_rows)
+        pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
+        both = wrapping(pictures, self._beside.box)
+        self.children = framed(self, ld_controls(self), [both], "ld_window")
 
     def _on_trait(self, change: Any) -> None:
+        if change["name"] == "selected":
+            self._select("variants", self.selected)
         stale = set(_STALE_BY_TRAIT[change["name"]])
         if change["name"] == "region" and not self._from_gesture:
             stale.add("aim")
@@ -210,12 +184,13 @@ class LDExplorer(LDTraits):
             self._complain(error)
 
     def _compute_window(self) -> None:
+        self._choose_cohort()
         self._window = self._cohort.window(self.statistic, self.region, self.min_maf, MAX_VARIANTS)
 
     def _outline(self) -> None:
         """Choose the blocks: those handed in, or those of a window that is not thinned."""
         window = self._now()
-        self.status = window.in_words()
+        self.status = window.in_words() + self._of_samples_in_words()
         self._outlined = self._blocks if self.show_blocks else None
         if not self.show_blocks or self._blocks is not None:
             return
@@ -288,7 +263,7 @@ class LDExplorer(LDTraits):
         self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
         self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
-        self._plot_box.children = (as_widget(draw, self._home),)
+        self._plot_box.children = (plot_of(draw, self._home),)
 
     def _drawing(self) -> Drawing:
         window = self._now()
@@ -372,7 +347,7 @@ class LDExplorer(LDTraits):
         away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
         self.lead = int(window.choice.variants[int(np.argmin(away))])
 
-    def _select(self, variants: tuple[int, ...]) -> None:
+    def _select_rows(self, variants: tuple[int, ...]) -> None:
         self.selected = variants
 
     def _shape(self) -> str:
@@ -391,6 +366,7 @@ _STALE_BY_TRAIT = {
     "beside": {"beside"},
     "selected": {"selected"},
     "lead": {"track"},
+    "of_samples": {"window", "track"},
 }
 #: What the panel beside the picture follows, beside the window.
 _LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

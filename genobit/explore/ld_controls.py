@@ -8,7 +8,7 @@ import ipywidgets
 
 from genobit.plots.style import scale_of
 
-from .controls import dropdown, linked, row
+from .controls import button, dropdown, linked, row
 from .region import region_text
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
         _filters(explorer),
         _where(explorer),
         _more(explorer),
-        _export(explorer),
     )
 
 
@@ -65,12 +64,14 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
         options=explorer.contigs,
         value=explorer.region[0],
         description="contig",
+        tooltip="show the first variants of a contig",
         layout={"width": "170px"},
     )
     text = ipywidgets.Text(
         value=region_text(explorer.region),
         description="region",
         placeholder="contig:from-to, or a gene",
+        tooltip="contig:from-to in base pairs, kb or Mb, or the name of a gene; then Enter",
         continuous_update=False,
         layout={"width": "360px"},
     ).add_class("genobit-ld-region")
@@ -92,8 +93,9 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
     text.observe(ask, "value")
     contig.observe(change_contig, "value")
     buttons = (
-        _button(explorer, "zoom in", "search-plus", explorer.widen, 0.5),
-        _button(explorer, "zoom out", "search-minus", explorer.widen, 2.0),
+        button(explorer, "zoom in", "search-plus", "100px", explorer.widen, 0.5),
+        button(explorer, "zoom out", "search-minus", "100px", explorer.widen, 2.0),
+        button(explorer, "to selection", "crosshairs", "120px", explorer.go_to_selection),
     )
     return row(contig, text, *buttons)
 
@@ -109,24 +111,14 @@ def _more(explorer: LDExplorer) -> ipywidgets.HBox:
         layout={"width": "150px"},
     )
     kinds = ["nothing", "variants", "pairs", "decay"]
+    samples = dropdown("samples", [("all", "all"), ("selected", "selected")], "150px")
     beside = dropdown("beside the picture", [(kind, kind) for kind in kinds], "220px")
     return row(
         linked(explorer, "aggregate", aggregate),
         linked(explorer, "show_blocks", blocks),
+        linked(explorer, "of_samples", samples),
         linked(explorer, "beside", beside),
     )
-
-
-def _export(explorer: LDExplorer) -> ipywidgets.HBox:
-    name = ipywidgets.Text(
-        value="ld_window.zarr", description="file", layout={"width": "260px"}
-    ).add_class("genobit-ld-file")
-    save = ipywidgets.Button(
-        description="save window", icon="save", tooltip="the Dataset in view, as .zarr or .nc"
-    ).add_class("genobit-ld-save")
-    save.on_click(lambda _: explorer.try_to(explorer.save, name.value))
-    picture = ipywidgets.HTML("<i>PNG: the disk button beside the plot</i>")
-    return row(name, save, picture)
 
 
 def _slider(description: str, value: float, top: float) -> ipywidgets.FloatSlider:
@@ -139,11 +131,3 @@ def _slider(description: str, value: float, top: float) -> ipywidgets.FloatSlide
         style={"description_width": "initial"},
         layout={"width": "390px"},
     )
-
-
-def _button(
-    explorer: LDExplorer, text: str, icon: str, action: Any, *arguments: Any
-) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": "100px"})
-    button.on_click(lambda _: explorer.try_to(action, *arguments))
-    return button

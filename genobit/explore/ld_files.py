@@ -1,49 +1,77 @@
-"""What the LD explorer writes: the Dataset in view."""
+"""What the LD explorer gives away: the window in view, as a Dataset and as files."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from genobit.plots.style import number
 
-def write_window(visible: xr.Dataset, path: str | Path) -> Path:
-    """Write a window to a new .zarr or .nc file.
+from .files import Export, dataset_writers
+from .region import region_text
 
-    Parameters
-    ----------
-    visible
-        From the explorer.
-    path
-        Where to; the suffix says the format.
+if TYPE_CHECKING:
+    from pathlib import Path
 
-    Returns
-    -------
-    The absolute path.
 
-    Raises
-    ------
-    ValueError
-        If the suffix is another one.
-    FileExistsError
-        If there is such a file already.
-    """
-    target = Path(path).expanduser().absolute()
-    if target.suffix not in {".zarr", ".nc"}:
-        raise ValueError(
-            f"cannot tell the format of {target.name!r}; end the name in .zarr or .nc "
-            "(for a picture use the disk button beside the plot)"
+class LDFiles:
+    """Taking away and saving, for the explorer."""
+
+    @property
+    def visible(self: Any) -> xr.Dataset:
+        """The window in view: the statistic of all its pairs, and the lead's row if there is one.
+
+        Dims (variants_0, variants_1), the variants after the frequency filter; `attrs` say the
+        region, the filter, and whether the window was thinned or is of some samples.
+        """
+        self.refresh()
+        window = self._now()
+        matrix = window.matrix
+        kept = {key: value for key, value in matrix.attrs.items() if key != "contig_id"}
+        variables = {str(matrix.name): matrix.drop_attrs().assign_attrs(kept)}
+        if self._row is not None:
+            variables["lead_r2"] = self._row.isel(variants_1=0, drop=True).drop_attrs()
+        attrs = {
+            "region": region_text(self.region),
+            "min_maf": self.min_maf,
+            "thinned": window.choice.in_words(),
+            "samples": self._cohort.n_samples,
+        }
+        if self.lead is not None:
+            attrs["lead_index"] = self.lead
+            attrs["lead"] = self._cohort.name_of(self.lead)
+        return xr.Dataset(variables, attrs=attrs)
+
+    def save(self: Any, path: str | Path) -> Path:
+        """Write `visible` to a new .zarr or .nc file.
+
+        Parameters
+        ----------
+        path
+            Where to; the suffix says the format.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one.
+        FileExistsError
+            If there is such a file already.
+        """
+        visible = self.visible
+        what = number(visible.sizes["variants_0"], "variant")
+        return self._saved(path, dataset_writers(visible), what)
+
+    @property
+    def exports(self: Any) -> tuple[Export, ...]:
+        """What can be saved: the lines of the menu."""
+        window = "the statistic of all pairs in view, with their labels"
+        return (
+            Export("window (Zarr)", ".zarr", self.save, window),
+            Export("window (NetCDF)", ".nc", self.save, window),
+            self.page,
         )
-    if target.exists():
-        raise FileExistsError(f"{target} exists already; choose another name")
-    if target.suffix == ".nc":
-        visible.to_netcdf(target)
-    else:
-        _with_stored_strings(visible).to_zarr(target, consolidated=False)
-    return target
-
-
-def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
-    # Zarr format 3 has strings of any length, and no others that are specified.
-    fixed = {name: v.astype(object) for name, v in ds.variables.items() if v.dtype.kind == "U"}
-    return ds.assign_coords(fixed)

@@ -45,8 +45,8 @@ class LDTraits(Explorer):
         on a pair selects both.
     lead
         Index along `variants` of the variant whose r² with the region is drawn, or None.
-    status
-        What was computed last, or what went wrong, in words.
+    of_samples
+        "all", or "selected": LD among the selected samples alone.
     """
 
     _cohort: Cohort
@@ -64,6 +64,7 @@ class LDTraits(Explorer):
     show_blocks = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
     beside = traitlets.Enum(("nothing", "variants", "pairs", "decay"), "nothing")
     selected: Any = traitlets.Tuple(())
+    of_samples = traitlets.Enum(("all", "selected"), "all")
     lead = traitlets.Int(None, allow_none=True)
 
     @traitlets.validate("statistic")

@@ -14,22 +14,26 @@ import traitlets
 from genobit.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.plots.style import number
 from genobit.plots.tree_placing import arrange
-from genobit.plots.tree_states import SiteStates, changes_of, site_states
+from genobit.plots.tree_states import SiteStates, site_states
 from genobit.plots.trees import LAYOUTS, LENGTHS, NUMBERS
 
 from .bridge import Coalesced, start_bokehjs
 from .explorer import Explorer, in_words
+from .frame import framed
+from .looks import wrapping
 from .parsimony_controls import RESOLVES, VIEWS, parsimony_controls
 from .parsimony_files import Files
+from .parsimony_linking import ParsimonyLinking
 from .parsimony_pages import Pages
 from .parsimony_views import Changes, Faces, Sites, Trace, Track, TreeView
 from .phylogenies import SEARCHED, Ancestry, Phylogenies
+from .traits import refuse_unknown
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from genobit.plots.tree_placing import Placed
+    from genobit.selection import Selection
 
 _WITHOUT = (
     "There is no tree yet. Click search, or give trees: "
@@ -37,7 +41,7 @@ _WITHOUT = (
 )
 
 
-class ParsimonyExplorer(Files, Pages, Explorer):
+class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
     """Trees of an alignment with their changes, as widget and as traits.
 
     Parameters
@@ -47,6 +51,9 @@ class ParsimonyExplorer(Files, Pages, Explorer):
     trees
         Whatever `.genobit.parsimony()` takes, or the result of `.genobit.parsimony_search()`. By
         default small alignments are searched, and for others a button does so.
+    selection
+        Shared with other explorers; by default one of its own. Taxa are its samples, a site is
+        one of its variants.
     **initial
         Any of the traits below.
 
@@ -92,7 +99,15 @@ class ParsimonyExplorer(Files, Pages, Explorer):
     outgroup: Any = traitlets.Tuple(default_value=())
     tree_names: Any = traitlets.List(traitlets.Unicode())
 
-    def __init__(self, aln: xr.DataArray, trees: Any = None, **initial: Any) -> None:
+    def __init__(
+        self,
+        aln: xr.DataArray,
+        trees: Any = None,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, aln)
         self.known = Phylogenies(aln)
         self.n_sites = int(aln.sizes["sites"])
         self._asked_site = "site" in initial
@@ -103,6 +118,8 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         if trees is not None:
             self.known.read(trees)
         super().__init__(**initial)
+        if not self._asked_site:
+            self._follow_quietly("variants", own=False)
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
@@ -120,16 +137,15 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         self.site_line = ipywidgets.HTML().add_class("genobit-parsimony-site-line")
         self._branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
         self._sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
-        self.controls = parsimony_controls(self)
         lists = [self._branch_line, self._changes.box, self._sites_line, self._sites.box]
-        wrapping = {"flex_flow": "row wrap", "align_items": "flex-start"}
-        beside = ipywidgets.HBox([self._tree.box, ipywidgets.VBox(lists)], layout=wrapping)
+        beside = wrapping(self._tree.box, ipywidgets.VBox(lists))
         self._pages = {
             "tree": ipywidgets.VBox([beside, self._track.box]),
             "two": self._faces.box,
             "search": self._trace.box,
         }
-        self.children = (*self.controls, self._status_line, *self._pages.values())
+        body = self._pages.values()
+        self.children = framed(self, parsimony_controls(self), body, "parsimony")
 
     def _begin(self) -> None:
         self._turn_page()
@@ -144,30 +160,11 @@ class ParsimonyExplorer(Files, Pages, Explorer):
     # What the reader can take away.
 
     @property
-    def newick(self) -> str:
-        """The shown tree, branches as long as their changes; waits while it is computed."""
-        return self.ancestry.newick
-
-    @property
     def ancestry(self) -> Ancestry:
         """The shown tree with the states of its ancestors; waits while they are computed."""
         if not self.known.trees:
             raise ValueError("there is no tree yet; search for one, or give one")
         return self.known.ancestors(self.tree, self.outgroup, self.resolve)
-
-    @property
-    def sites(self) -> pd.DataFrame:
-        """All sites with their changes on the shown tree, the most homoplastic first."""
-        if self.known.scores is None:
-            raise ValueError("there are no scores yet; wait, or search for a tree")
-        return site_table(self.known.of(self.tree), self.n_sites)
-
-    @property
-    def changes(self) -> pd.DataFrame:
-        """The changes of the marked branch: site, from, to."""
-        if self.branch is None:
-            raise ValueError("no branch is chosen; click one first")
-        return changes_of(self.ancestry.states, self.branch)
 
     def search(self) -> None:
         """Search for the shortest trees, and show them."""
@@ -225,6 +222,7 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         return names
 
     def _on_trait(self, change: Any) -> None:
+        self._tell(change["name"])
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
 
     def _mark(self, stale: set[str]) -> None:
@@ -261,7 +259,9 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         if many > 1 and self.other == self.tree:
             self.other = (self.tree + 1) % many
         if not self._asked_site:
+            self._quiet = True  # nobody has selected it
             self.site = int(np.argmax(homoplasy_of(known.of(self.tree))))
+            self._quiet = False
         self._stale |= {"ancestors", "sites", "page"}
         self.refresh()
 
@@ -284,7 +284,7 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         elif self._ancestry is not None:
             if "placed" in stale:
                 self._placed = None
-            if stale & {"placed", "picture", "site", "branch"}:
+            if stale & {"placed", "picture", "site", "branch", "selected"}:
                 self._draw_tree()
             if "branch" in stale:
                 self._draw_changes()
@@ -335,8 +335,7 @@ class ParsimonyExplorer(Files, Pages, Explorer):
         self._tree.draw(
             self._where(),
             states,
-            numbers=self.numbers,
-            marked=self.branch,
+            **self._marks(),
             title=self.known.title(self.tree),
         )
 

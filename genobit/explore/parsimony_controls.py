@@ -8,7 +8,7 @@ import ipywidgets
 
 from genobit.plots.trees import LAYOUTS, LENGTHS, NUMBERS
 
-from .controls import dropdown, linked, row
+from .controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
     from .parsimony import ParsimonyExplorer
@@ -37,14 +37,14 @@ def parsimony_controls(explorer: ParsimonyExplorer) -> tuple[ipywidgets.HBox, ..
 
     explorer.observe(offer, "view")
     offer(None)
-    return (_trees(explorer), *of_a_tree, _export(explorer))
+    return (_trees(explorer), *of_a_tree)
 
 
 def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     view = _toggles(list(VIEWS.items()), "90px")
     tree = dropdown("tree", [("…", 0)], "260px")
     other = dropdown("beside", [("…", 0)], "260px")
-    search = _button(explorer, "search", "search", explorer.search, "100px")
+    search = button(explorer, "search", "search", "100px", explorer.search)
 
     def offer(_change: Any) -> None:
         for choice, trait in ((tree, "tree"), (other, "other")):
@@ -73,8 +73,8 @@ def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "150px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
     resolve = dropdown("ancestors", list(RESOLVES.items()), "270px")
-    here = _button(explorer, "root here", "sign-in", explorer.root_here, "110px")
-    back = _button(explorer, "root as given", "undo", explorer.root_as_given, "130px")
+    here = button(explorer, "root here", "sign-in", "110px", explorer.root_here)
+    back = button(explorer, "root as given", "undo", "130px", explorer.root_as_given)
 
     def offer(_change: Any) -> None:
         here.disabled = explorer.branch is None
@@ -104,46 +104,18 @@ def _sites(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
         layout={"width": "420px"},
     )
     box = ipywidgets.BoundedIntText(
-        value=explorer.site, min=0, max=last, layout={"width": "90px"}
+        value=explorer.site,
+        min=0,
+        max=last,
+        tooltip="number of a site, from 0",
+        layout={"width": "90px"},
     ).add_class("genobit-parsimony-site-box")
     slider_linked = linked(explorer, "site", slider)
     linked(explorer, "site", box)
-    before = _button(explorer, "previous", "step-backward", explorer.previous_site, "110px")
-    after = _button(explorer, "next homoplastic", "step-forward", explorer.next_site, "160px")
+    before = button(explorer, "previous", "step-backward", "110px", explorer.previous_site)
+    after = button(explorer, "next homoplastic", "step-forward", "160px", explorer.next_site)
     return row(slider_linked, box, before, after, explorer.site_line)
-
-
-def _export(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
-    name = ipywidgets.Text(
-        value="parsimony",
-        description="file",
-        style={"description_width": "initial"},
-        layout={"width": "200px"},
-    ).add_class("genobit-parsimony-file")
-    buttons = []
-    for text, action, ending, what in (
-        ("Newick", explorer.save_tree, ".nwk", "the tree with changes as branch lengths"),
-        ("SVG", explorer.save_picture, ".svg", "the picture of the tree"),
-        ("sites CSV", explorer.save_sites, "_sites.csv", "all sites and their changes"),
-        ("changes CSV", explorer.save_changes, "_changes.csv", "the changes of all branches"),
-    ):
-        button = ipywidgets.Button(
-            description=f"save {text}", icon="save", tooltip=what, layout={"width": "auto"}
-        ).add_class(f"genobit-parsimony-save-{text.split()[0].lower()}")
-        button.on_click(
-            lambda _, action=action, ending=ending: explorer.try_to(action, f"{name.value}{ending}")
-        )
-        buttons.append(button)
-    return row(name, *buttons)
 
 
 def _toggles(options: list[tuple[str, str]], width: str) -> ipywidgets.ToggleButtons:
     return ipywidgets.ToggleButtons(options=options, style={"button_width": width})
-
-
-def _button(
-    explorer: ParsimonyExplorer, text: str, icon: str, action: Any, width: str
-) -> ipywidgets.Button:
-    button = ipywidgets.Button(description=text, icon=icon, layout={"width": width})
-    button.on_click(lambda _: explorer.try_to(action))
-    return button.add_class(f"genobit-parsimony-{text.replace(' ', '-')}")

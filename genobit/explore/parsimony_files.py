@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genobit.io.trees import to_trees
+from genobit.plots.homoplasy import site_table
 from genobit.plots.marks import svg
 from genobit.plots.style import number
 from genobit.plots.tree_layers import layers_of
@@ -12,16 +14,37 @@ from genobit.plots.tree_placing import arrange
 from genobit.plots.tree_states import changes_of
 from genobit.plots.trees import KEY, title_of
 
-from .files import new_file
+from .files import Export, csv_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
 _TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 
 
 class Files:
-    """Saving, for the explorer."""
+    """Taking away and saving, for the explorer."""
+
+    @property
+    def newick(self: Any) -> str:
+        """The shown tree, branches as long as their changes; waits while it is computed."""
+        return self.ancestry.newick
+
+    @property
+    def sites(self: Any) -> pd.DataFrame:
+        """All sites with their changes on the shown tree, the most homoplastic first."""
+        if self.known.scores is None:
+            raise ValueError("there are no scores yet; wait, or search for a tree")
+        return site_table(self.known.of(self.tree), self.n_sites)
+
+    @property
+    def changes(self: Any) -> pd.DataFrame:
+        """The changes of the marked branch: site, from, to."""
+        if self.branch is None:
+            raise ValueError("no branch is chosen; click one first")
+        return changes_of(self.ancestry.states, self.branch)
 
     def save_tree(self: Any, path: str | Path) -> Path:
         """Write the shown tree to a new file, its branches as long as their changes.
@@ -42,10 +65,8 @@ class Files:
         FileExistsError
             If there is such a file already.
         """
-        tree = self.newick
-        target = new_file(path, _TREES)
-        to_trees(tree, target)
-        return self._saved(f"tree {self.tree + 1}", target)
+        writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
+        return self._saved(path, writers, f"tree {self.tree + 1}")
 
     def save_picture(self: Any, path: str | Path) -> Path:
         """Write the picture of the shown tree to a new file.
@@ -68,12 +89,12 @@ class Files:
         """
         placed = arrange(self.ancestry.tree, self.layout_of_tree, self.lengths)
         states = self._site_states()
-        layers = layers_of(placed, states, numbers=self.numbers, marked=self.branch)
-        target = new_file(path, [".svg"])
+        layers = layers_of(placed, states, **self._marks())
         title = title_of(placed, states, self.known.title(self.tree))
         width, height = placed.frame
-        target.write_text(svg(layers, width + KEY, height, title), encoding="utf-8")
-        return self._saved(f"the picture of tree {self.tree + 1}", target)
+        text = svg(layers, width + KEY, height, title)
+        writers = {".svg": lambda target: target.write_text(text, encoding="utf-8")}
+        return self._saved(path, writers, f"the picture of tree {self.tree + 1}")
 
     def save_sites(self: Any, path: str | Path) -> Path:
         """Write all sites with their changes on the shown tree to a new file.
@@ -95,9 +116,7 @@ class Files:
             If there is such a file already.
         """
         table = self.sites
-        target = new_file(path, [".csv"])
-        table.to_csv(target, index=False)
-        return self._saved(number(len(table), "site"), target)
+        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "site"))
 
     def save_changes(self: Any, path: str | Path) -> Path:
         """Write the changes of all branches of the shown tree to a new file.
@@ -127,10 +146,18 @@ class Files:
             found.insert(0, "branch", str(tree.names[branch]))
             tables.append(found)
         table = pd.concat(tables, ignore_index=True)
-        target = new_file(path, [".csv"])
-        table.to_csv(target, index=False)
-        return self._saved(number(len(table), "change"), target)
+        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "change"))
 
-    def _saved(self: Any, what: str, target: Path) -> Path:
-        self.status = f"Saved {what} to {target}"
-        return target
+    @property
+    def exports(self: Any) -> tuple[Export, ...]:
+        """What can be saved: the lines of the menu."""
+        newick = "the tree with changes as branch lengths"
+        changes = "the changes of all branches"
+        return (
+            Export("tree (Newick)", ".nwk", self.save_tree, newick),
+            Export("tree (NEXUS)", ".nex", self.save_tree, newick),
+            Export("picture of the tree (SVG)", ".svg", self.save_picture, "the tree as drawn"),
+            Export("sites (CSV)", "_sites.csv", self.save_sites, "all sites and their changes"),
+            Export("changes (CSV)", "_changes.csv", self.save_changes, changes),
+            self.page,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import holoviews as hv
@@ -45,36 +46,35 @@ class View:
         """
         self._frame = None
         width, height = self.size
-        sentence = ipywidgets.Label(text)
-        self.box.children = (
-            ipywidgets.HBox(
-                [sentence],
-                layout={
-                    "width": f"{width}px",
-                    "height": f"{height}px",
-                    "border": "1px dashed #aaa",
-                    "margin": "10px",
-                    "padding": "10px",
-                    "align_items": "center",
-                    "justify_content": "center",
-                },
-            ),
-        )
+        sentence = ipywidgets.HTML(html.escape(text))
+        size = {"width": f"{width}px", "height": f"{height}px"}
+        self.box.children = (ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"),)
 
     def _show(self, picture: Any) -> None:
         """Put a picture in the box that stays as it is."""
         self._frame = None
-        self.box.children = (as_widget(picture, self._home),)
+        self.box.children = (plot_of(picture, self._home),)
 
     def _build(self, picture: Callable[[int], Any]) -> None:
         """Put a picture in the box that `_redraw` draws anew."""
         self._frame = Frame()
         draw = hv.DynamicMap(picture, streams=[self._frame])
-        self.box.children = (as_widget(draw, self._home),)
+        self.box.children = (plot_of(draw, self._home),)
 
     def _redraw(self) -> None:
         if self._frame is not None:
             self._frame.event(number=self._frame.number + 1)
+
+
+def plot_of(picture: Any, home: Home) -> ipywidgets.Widget:
+    """Wrap a picture as a widget that dark themes reach.
+
+    Parameters
+    ----------
+    picture, home
+        As `bridge.as_widget` takes them.
+    """
+    return as_widget(picture, home).add_class("genobit-plot")
 
 
 def hooks_of(picture: Any) -> list[Any]:

@@ -116,6 +116,7 @@ class Cohort:
             raise ValueError("the Dataset has no variants, so there is nothing to explore")
         bits = ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
         self.bits = bits.compute() if bits.nbytes <= KEPT_BYTES else bits
+        self.n_samples = int(bits.sizes["samples"])
         self.layout = str(bits.attrs["genobit_layout"])
         self.statistics = STATISTICS[self.layout]
         self.position = bits["variant_position"].values
@@ -132,6 +133,16 @@ class Cohort:
     def __len__(self) -> int:
         """Count the variants."""
         return len(self.position)
+
+    def among(self, samples: np.ndarray) -> Cohort:
+        """Take some samples alone.
+
+        Parameters
+        ----------
+        samples
+            Their places.
+        """
+        return Cohort(self.bits.genobit.isel(samples=samples))
 
     def contig_of(self, variant: int) -> str:
         """Name the contig of a variant.

@@ -350,7 +350,11 @@ def pair_scatter(
         framewise=True,
         toolbar="above",
         default_tools=["save"],
-        tools=["pan", "wheel_zoom", "reset", _observation_hover(x, y, colour)],
+        tools=[
+            *("pan", "wheel_zoom", "lasso_select", "box_select", "reset"),
+            _observation_hover(x, y, colour),
+        ],
+        nonselection_alpha=0.15,
         active_tools=["wheel_zoom"],
         hooks=[plain_frame],
     )

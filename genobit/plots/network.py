@@ -146,7 +146,12 @@ def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
     return gather(links, FRAME) if many and len(links.communities) > 1 else place(links)
 
 
-def draw(laid: Laid | Bubbles, colours: Colouring, marked: tuple[int, int] | None = None) -> Any:
+def draw(
+    laid: Laid | Bubbles,
+    colours: Colouring,
+    marked: tuple[int, int] | None = None,
+    selected: Sequence[int] = (),
+) -> Any:
     """Draw what `arrange` has given its place.
 
     Parameters
@@ -157,11 +162,13 @@ def draw(laid: Laid | Bubbles, colours: Colouring, marked: tuple[int, int] | Non
         Of the variables of its links.
     marked
         An edge to mark, by both places in the data.
+    selected
+        Places in the data of the variables whose nodes are ringed.
     """
     if isinstance(laid, Bubbles):
         picture, title = draw_bubbles(laid, colours), in_words(laid)
     else:
-        picture, title = draw_nodes(laid, colours, marked), _in_words(laid)
+        picture, title = draw_nodes(laid, colours, marked, selected), _in_words(laid)
     return (picture * _key(colours, nodes=isinstance(laid, Laid))).opts(
         title=title,
         fontsize={"title": "9pt"},
@@ -228,7 +235,12 @@ def _spread(at: np.ndarray) -> np.ndarray:
     return at * (wanted / np.maximum(distance, 1e-9))[:, None]
 
 
-def draw_nodes(laid: Laid, colours: Colouring, marked: tuple[int, int] | None = None) -> hv.Overlay:
+def draw_nodes(
+    laid: Laid,
+    colours: Colouring,
+    marked: tuple[int, int] | None = None,
+    selected: Sequence[int] = (),
+) -> hv.Overlay:
     """Draw nodes and edges.
 
     Parameters
@@ -239,8 +251,11 @@ def draw_nodes(laid: Laid, colours: Colouring, marked: tuple[int, int] | None = 
         Of the variables of its links.
     marked
         An edge to mark, by both places in the data.
+    selected
+        Places in the data of the variables whose nodes are ringed.
     """
-    return _edges(laid) * _mark(laid, marked) * _nodes(laid, colours) * _names(laid)
+    nodes = _nodes(laid, colours, selected)
+    return _edges(laid) * _mark(laid, marked) * nodes * _names(laid)
 
 
 def _edges(laid: Laid) -> hv.Segments:
@@ -278,8 +293,9 @@ def _mark(laid: Laid, marked: tuple[int, int] | None) -> hv.Segments:
     )
 
 
-def _nodes(laid: Laid, colours: Colouring) -> hv.Points:
+def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points:
     links = laid.links
+    ringed = np.isin(links.variables, list(selected))
     columns = {
         "x": laid.x,
         "y": laid.y,
@@ -288,14 +304,16 @@ def _nodes(laid: Laid, colours: Colouring) -> hv.Points:
         "name": links.names,
         "degree": links.degree,
         "value": colours.values,
+        "line": np.where(ringed, SELECTED_COLOUR, "#ffffff"),
+        "width": np.where(ringed, 3.0, 0.5),
     }
     rows = [("", "@name"), ("edges", "@degree"), (colours.name, "@value")]
     nodes = hv.Points(columns, ["x", "y"], list(columns)[2:], label="Nodes")
     return nodes.opts(
         size="size",
         color="colour",
-        line_color="white",
-        line_width=0.5,
+        line_color="line",
+        line_width="width",
         default_tools=[],
         tools=[_hover(rows)],
     )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NUMBERED = 80
 #: Screen pixels of the smallest dot with a letter in it.
 _LETTERED = 11.0
+#: Screen pixels by which the dot of a selected tip is larger.
+_RING = 7.0
 _THIN, _THICK = 1.6, 5.0
 _NO_CHANGE = "#b8b8b8"
 _CHANGES = BLUES[3:]
@@ -30,17 +32,19 @@ def layers_of(
     *,
     numbers: str = "changes",
     marked: int | None = None,
+    selected: Sequence[int] = (),
 ) -> list[Layer]:
     """Collect what is drawn, the lowest layer first.
 
     Parameters
     ----------
-    placed, states, numbers, marked
+    placed, states, numbers, marked, selected
         As `draw_tree` takes them.
     """
     return [
         *_branches(placed, marked),
         _ticks(placed, states),
+        _rings(placed, selected),
         _nodes(placed, states),
         *_letters(placed, states),
         *_names(placed),
@@ -103,6 +107,13 @@ def _beside(placed: Placed) -> np.ndarray:
 
 def _dot_size(placed: Placed) -> float:
     return float(np.clip(placed.pitch - 3, 2.5, 12))
+
+
+def _rings(placed: Placed, selected: Sequence[int]) -> Dots:
+    """Behind the dots of the selected tips, so that a ring is left of each."""
+    x, y = placed.laid.x[list(selected)], placed.laid.y[list(selected)]
+    size = _dot_size(placed) + _RING
+    return Dots("Selected", x, y, [SELECTED_COLOUR] * len(x), size)
 
 
 def _nodes(placed: Placed, states: SiteStates | None) -> Dots:

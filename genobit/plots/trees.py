@@ -13,6 +13,8 @@ from .tree_placing import Placed, arrange, tree_of
 from .tree_states import SiteStates, site_states
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import xarray as xr
 
@@ -77,6 +79,7 @@ def draw_tree(
     *,
     numbers: str = "changes",
     marked: int | None = None,
+    selected: Sequence[int] = (),
     title: str = "",
 ) -> hv.Overlay:
     """Draw what `arrange` has given its place.
@@ -91,11 +94,13 @@ def draw_tree(
         As `parsimony_tree` takes it.
     marked
         The node below a branch that is marked.
+    selected
+        Tips that are ringed.
     title
         Beside what the picture says itself.
     """
     width, height = placed.frame[0] + KEY, placed.frame[1]
-    picture = overlay(layers_of(placed, states, numbers=numbers, marked=marked))
+    picture = overlay(layers_of(placed, states, numbers=numbers, marked=marked, selected=selected))
     return picture.opts(
         title=title_of(placed, states, title),
         fontsize={"title": "9pt"},

@@ -1,0 +1,45 @@
+"""The frame of every explorer: controls, tools, status, and under them pictures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ipywidgets
+
+from .controls import export_menu
+from .linking import SelectionRow
+from .looks import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .explorer import Explorer
+
+
+def framed(
+    explorer: Explorer,
+    controls: Iterable[ipywidgets.Widget],
+    body: Iterable[ipywidgets.Widget],
+    file: str,
+) -> tuple[ipywidgets.Widget, ...]:
+    """Put the parts of an explorer in the order that all have.
+
+    Parameters
+    ----------
+    explorer
+        Whose selection, exports and status are between controls and body.
+    controls, body
+        From top to bottom.
+    file
+        Name of what is saved, to begin with.
+
+    Returns
+    -------
+    The explorer's children.
+    """
+    explorer.controls = tuple(controls)
+    explorer.menu = export_menu(explorer, file)
+    tools = ipywidgets.HBox(
+        (SelectionRow(explorer), explorer.menu), layout={"flex_flow": "row wrap"}
+    ).add_class("genobit-tools")
+    return (style(), *explorer.controls, tools, explorer.status_row, *body)

@@ -1,0 +1,104 @@
+"""What the relationship explorer writes: ids, pairs and matrices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from genobit.plots.style import number
+
+from .files import Export, csv_writer, dataset_writers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Endings of lists of samples.
+_OF_IDS = (".txt", ".id", ".keep")
+
+
+class GRMFiles:
+    """Saving, for the explorer."""
+
+    def save(self: Any, path: str | Path) -> Path:
+        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If nothing is selected.
+        FileExistsError
+            If there is such a file already.
+        """
+        if not self.selected:
+            raise ValueError("nothing is selected; draw a lasso round samples first")
+        write = partial(self.relations.write_ids, self.selected)
+        return self._saved(
+            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
+        )
+
+    def save_matrix(self: Any, path: str | Path) -> Path:
+        """Write the relationships of all samples to a new .zarr or .nc file.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If the ending is another.
+        FileExistsError
+            If there is such a file already.
+        """
+        matrix = self.matrix
+        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
+        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
+
+    def save_pairs(self: Any, path: str | Path) -> Path:
+        """Write the listed pairs to a new file.
+
+        Parameters
+        ----------
+        path
+            Where to, .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If no pair is listed, or the file is no .csv.
+        FileExistsError
+            If there is such a file already.
+        """
+        table = self._table.table
+        if table is None or not len(table):
+            raise ValueError("no pair is listed; wait, or choose another range")
+        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "pair"))
+
+    @property
+    def exports(self: Any) -> tuple[Export, ...]:
+        """What can be saved: the lines of the menu."""
+        return (
+            Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
+            Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),
+            Export("matrix (Zarr)", ".zarr", self.save_matrix, "relationships of all pairs"),
+            Export("matrix (NetCDF)", ".nc", self.save_matrix, "relationships of all pairs"),
+            self.page,
+        )

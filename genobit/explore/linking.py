@@ -1,0 +1,123 @@
+"""How explorers share a selection: what one selects reaches the others, and a cell."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+
+from genobit.selection import KINDS, Names, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import xarray as xr
+
+    from .explorer import Explorer
+
+_KINDS = ("variants", "samples")
+
+
+class Linked:
+    """The part of an explorer that reads and sets a `genobit.Selection`."""
+
+    selection: Selection
+    _names: dict[str, Names]
+    _quiet = False
+
+    def _join(self: Any, selection: Selection | None, data: xr.Dataset | xr.DataArray) -> None:
+        """Share a selection, or begin one; data without anything to select may go without."""
+        if selection is not None and not isinstance(selection, Selection):
+            raise TypeError(
+                f"selection is a {type(selection).__name__}; hand in a genobit.Selection, such as "
+                "another explorer's .selection"
+            )
+        self.selection = Selection() if selection is None else selection
+        shares = selection is not None or any(dim in KINDS for dim in data.dims)
+        self._names = self.selection.know(data) if shares else {}
+        self.selection.observe(self._on_selection, _KINDS)
+
+    def _leave(self: Any) -> None:
+        """Stop sharing."""
+        self.selection.unobserve(self._on_selection, _KINDS)
+
+    def _places(self: Any, kind: str) -> np.ndarray:
+        """Where what is selected is in this explorer's data."""
+        if kind not in self._names:
+            return np.empty(0, dtype="i8")
+        return self.selection.places(kind, self._names[kind])
+
+    def _select(self: Any, kind: str, places: Iterable[int]) -> None:
+        """Tell the others."""
+        if self._quiet or kind not in self._names:
+            return
+        self._quiet = True
+        try:
+            setattr(self.selection, kind, self._names[kind].index[list(places)].tolist())
+        finally:
+            self._quiet = False
+
+    def _on_selection(self: Any, change: Any) -> None:
+        # At home: the explorer that selected may have been told so on another thread.
+        show = partial(self._follow_quietly, change["name"], own=self._quiet)
+        self._home.run(self._try, show)
+
+    def _follow_quietly(self: Any, kind: str, *, own: bool) -> None:
+        before, self._quiet = self._quiet, True
+        try:
+            self._follow(kind, own=own)
+        finally:
+            self._quiet = before
+
+    def _follow(self: Any, kind: str, *, own: bool) -> None:
+        """Show what is selected now; `own` says whether this explorer selected it."""
+        raise NotImplementedError
+
+
+class SelectionRow(ipywidgets.HBox):
+    """What is selected, in words, with a box to select by name.
+
+    Parameters
+    ----------
+    explorer
+        Whose selection.
+    """
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._selection = explorer.selection
+        css = explorer.css
+        self._text = ipywidgets.Text(
+            description="select",
+            placeholder="names of variants or samples",
+            tooltip="names of variants or samples, with commas or spaces between; then Enter",
+            continuous_update=False,
+            style={"description_width": "initial"},
+            layout={"width": "290px"},
+        ).add_class(f"{css}-select")
+        self._clear = ipywidgets.Button(
+            description="clear", icon="times", tooltip="select nothing", layout={"width": "80px"}
+        ).add_class(f"{css}-clear-selection")
+        self._line = ipywidgets.HTML().add_class(f"{css}-selection").add_class("genobit-line")
+        self._text.observe(lambda change: explorer.try_to(self._read, change["new"]), "value")
+        self._clear.on_click(lambda _: explorer.try_to(self._selection.clear))
+        super().__init__((self._text, self._clear, self._line))
+        self.layout.flex_flow = "row wrap"
+        self._selection.observe(lambda _: explorer.try_to(self._say), _KINDS)
+        self._say()
+
+    def _read(self, text: str) -> None:
+        names = [name for name in re.split(r"[,;\s]+", text) if name]
+        if names:
+            self._selection.by_name(names)
+
+    def _say(self) -> None:
+        self._text.value = ""
+        self._clear.disabled = not (self._selection.variants or self._selection.samples)
+        some = [str(name) for kind in _KINDS for name in getattr(self._selection, kind)[:6]]
+        more = sum(len(getattr(self._selection, kind)) for kind in _KINDS) > len(some)
+        names = f" ({', '.join(some)}{', …' if more else ''})" if some else ""
+        self._line.value = html.escape(f"Selected: {self._selection.in_words()}{names}")

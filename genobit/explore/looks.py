@@ -1,0 +1,80 @@
+"""How explorers look in a page: what surrounds plots, narrow windows, and dark themes."""
+
+from __future__ import annotations
+
+import ipywidgets
+
+#: Colours come from JupyterLab's variables, so they follow its theme; the values after them are
+#: for pages without (Voila). Bokeh paints on a canvas that no variable reaches, and its tables and
+#: hovers are white in every theme. Their colours are inverted, and turned by half a circle so that
+#: hues stay: white becomes the page's dark grey, what is strong stays far from the page, and order
+#: by lightness stays an order (`tests/plots/test_colours.py` looks at them as colour-blind readers
+#: do). A picture that is saved stays on white, as a paper wants it.
+_DARK = "invert(0.93) hue-rotate(180deg)"
+_STYLE = """
+.genobit-explorer { color: var(--jp-content-font-color1, #111); overflow-x: auto; }
+.genobit-explorer .genobit-line { font-size: var(--jp-ui-font-size1, 13px); }
+.genobit-explorer .widget-html-content { line-height: 1.4; }
+.genobit-explorer .genobit-error { color: var(--jp-error-color1, #b00020); font-weight: bold; }
+.genobit-explorer .genobit-quiet { color: var(--jp-content-font-color2, #555); }
+.genobit-explorer .genobit-empty {
+  border: 1px dashed var(--jp-border-color1, #aaa);
+  color: var(--jp-content-font-color2, #555);
+  margin: 10px; padding: 10px; max-width: calc(100% - 42px); box-sizing: border-box;
+  align-items: center; justify-content: center;
+}
+.genobit-explorer .genobit-empty .widget-html-content { white-space: normal; text-align: center; }
+.genobit-explorer .genobit-tools {
+  border-top: 1px solid var(--jp-border-color2, #ddd); padding-top: 2px; margin-top: 2px;
+}
+.genobit-explorer .genobit-status-row { align-items: center; }
+.genobit-explorer :is(button, select, input, .noUi-handle):focus-visible {
+  outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: 1px;
+}
+.genobit-explorer .genobit-opened {
+  border-top: 2px solid var(--jp-border-color1, #bbb); margin-top: 12px; padding-top: 4px;
+}
+.genobit-explorer .genobit-plot { color: #111; background: #fff; }
+body[data-jp-theme-light="false"] .genobit-theme-auto .genobit-plot,
+body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,
+.genobit-theme-dark .genobit-plot { filter: DARK; }
+.genobit-explorer.genobit-theme-dark, .genobit-explorer.genobit-theme-light {
+  background: var(--jp-layout-color0);
+}
+.genobit-explorer.genobit-theme-dark {
+  --jp-layout-color0: #111; --jp-layout-color1: #212121; --jp-layout-color2: #424242;
+  --jp-layout-color3: #616161;
+  --jp-content-font-color1: #fff; --jp-content-font-color2: #bbb;
+  --jp-ui-font-color0: #fff; --jp-ui-font-color1: rgba(255, 255, 255, 0.87);
+  --jp-widgets-color: #fff; --jp-widgets-label-color: #fff; --jp-widgets-readout-color: #fff;
+  --jp-widgets-input-background-color: #212121; --jp-widgets-input-color: #fff;
+  --jp-border-color1: #616161; --jp-border-color2: #424242; --jp-error-color1: #ef5350;
+}
+.genobit-explorer.genobit-theme-light {
+  --jp-layout-color0: #fff; --jp-layout-color1: #fff; --jp-layout-color2: #eee;
+  --jp-layout-color3: #bdbdbd;
+  --jp-content-font-color1: #111; --jp-content-font-color2: #555;
+  --jp-ui-font-color0: #111; --jp-ui-font-color1: rgba(0, 0, 0, 0.87);
+  --jp-widgets-color: #111; --jp-widgets-label-color: #111; --jp-widgets-readout-color: #111;
+  --jp-widgets-input-background-color: #fff; --jp-widgets-input-color: #111;
+  --jp-border-color1: #bdbdbd; --jp-border-color2: #e0e0e0; --jp-error-color1: #b00020;
+}
+""".replace("DARK", _DARK)
+
+THEMES = ("auto", "light", "dark")
+
+
+def style() -> ipywidgets.HTML:
+    """Make the style sheet, a widget without a size."""
+    return ipywidgets.HTML(f"<style>{_STYLE}</style>", layout={"display": "none"})
+
+
+def wrapping(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
+    """Put parts of an explorer beside each other, and below where there is no room.
+
+    Parameters
+    ----------
+    *widgets
+        From left to right.
+    """
+    return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "flex-start"})

@@ -1,0 +1,330 @@
+"""A selection of variants and samples that explorers share, and that a cell reads and sets."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import traitlets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import xarray as xr
+
+#: What the rows and columns of data are to a selection.
+KINDS = {
+    "variants": "variants",
+    "sites": "variants",
+    "samples": "samples",
+    "sample": "samples",
+    "taxa": "samples",
+}
+#: Names in a message.
+_SHOWN = 3
+
+
+class Names:
+    """The names of the variants or samples of some data, made when they are asked for.
+
+    Parameters
+    ----------
+    data
+        A Dataset or DataArray.
+    dim
+        One of `KINDS`.
+    """
+
+    def __init__(self, data: xr.Dataset | xr.DataArray, dim: str) -> None:
+        self.size = int(data.sizes[dim])
+        self._data, self._dim = data, dim
+
+    @cached_property
+    def index(self) -> pd.Index:
+        """Unique text, or the places where not all can be told apart."""
+        # A million names take a second, and most explorers are never asked.
+        return names_along(self._data, self._dim)
+
+
+class Selection(traitlets.HasTraits):
+    """Selected variants and samples: what one explorer selects, the others show.
+
+    Parameters
+    ----------
+    data
+        Genotypes, an alignment (its sites are variants and its taxa samples) or other data along
+        `variants` or `samples`; explorers add theirs when they get the selection.
+    **initial
+        `variants` and `samples` to begin with.
+
+    Attributes
+    ----------
+    variants, samples
+        Names of what is selected, in the order of the data: `variant_id`, or "contig:position" of
+        those without one of their own; `sample_id` or `taxa`; places where there are no names.
+        They can be set to names, to places in `data`, or to a mask along it.
+
+    Raises
+    ------
+    ValueError
+        If the data have neither variants nor samples, or do not have what is selected.
+    TraitError
+        If what is set is not known; the message has its name.
+
+    Examples
+    --------
+    >>> import genobit as gb, numpy as np, xarray as xr
+    >>> ds = xr.Dataset({"sample_id": ("samples", ["ann", "bob", "eve"])})
+    >>> selection = gb.Selection(ds, samples=["eve", "ann"])
+    >>> selection.samples
+    ('ann', 'eve')
+    >>> selection.samples = 1
+    >>> selection.samples
+    ('bob',)
+    >>> selection.samples = "mallory"
+    Traceback (most recent call last):
+        ...
+    traitlets.traitlets.TraitError: samples: there is no 'mallory' among the 3 (ann, bob, eve)
+    """
+
+    variants = traitlets.Any(())
+    samples = traitlets.Any(())
+
+    def __init__(self, data: xr.Dataset | xr.DataArray | None = None, **initial: Any) -> None:
+        unknown = sorted(set(initial) - {"variants", "samples"})
+        if unknown:
+            raise TypeError(f"a selection has variants and samples, and no {unknown[0]!r}")
+        self._known: dict[str, list[Names]] = {"variants": [], "samples": []}
+        super().__init__()
+        if data is not None:
+            self.know(data)
+        for kind, value in initial.items():
+            setattr(self, kind, value)
+
+    def __repr__(self) -> str:
+        """Count what is selected."""
+        return f"Selection: {self.in_words()}"
+
+    def in_words(self) -> str:
+        """Count what is selected."""
+        counts = [(len(getattr(self, kind)), kind) for kind in ("variants", "samples")]
+        words = [f"{n:,} {kind if n != 1 else kind[:-1]}" for n, kind in counts if n]
+        return " and ".join(words) or "nothing"
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self.variants, self.samples = (), ()
+
+    def know(self, data: xr.Dataset | xr.DataArray) -> dict[str, Names]:
+        """Learn what there is to select, and check that it has what is selected.
+
+        Parameters
+        ----------
+        data
+            As of the class.
+
+        Returns
+        -------
+        The names of its variants, of its samples, or of both, in their order.
+        """
+        names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
+        if not names:
+            dims = ", ".join(map(repr, map(str, data.dims)))
+            raise ValueError(
+                "a selection is of variants (or sites) and samples (or taxa), and the dimensions "
+                f"of these data are {dims}; rename one: data.rename(sample='samples')"
+            )
+        for kind, found in names.items():
+            self._learn(kind, found)
+        return names
+
+    def _learn(self, kind: str, names: Names) -> None:
+        known, chosen = self._known[kind], getattr(self, kind)
+        for other in known:
+            if other.index.equals(names.index):
+                return
+            if _numbered(other) or _numbered(names):
+                raise ValueError(
+                    f"the selection is of {_counted(other, kind)}, and these data have "
+                    f"{_counted(names, kind)}: places in the one say nothing of the other; name "
+                    f"them in both ({_NAMED_BY[kind]})"
+                )
+        self._known[kind] = [*known, names]
+        try:
+            setattr(self, kind, chosen)
+        except traitlets.TraitError as error:
+            self._known[kind] = known
+            raise ValueError(f"the selection does not fit these data: {error}") from None
+
+    def places(self, kind: str, names: Names) -> np.ndarray:
+        """Find what is selected in data that `know` was told.
+
+        Parameters
+        ----------
+        kind
+            "variants" or "samples".
+        names
+            As `know` returned them.
+
+        Returns
+        -------
+        Places, ascending, int64; what the data do not have is left out.
+        """
+        chosen = getattr(self, kind)
+        if not chosen:
+            return np.empty(0, dtype="i8")
+        found = names.index.get_indexer(pd.Index(chosen, dtype=names.index.dtype))
+        return np.sort(found[found >= 0]).astype("i8")
+
+    def by_name(self, names: Iterable[str]) -> None:
+        """Select variants, samples, or both, by their names.
+
+        Parameters
+        ----------
+        names
+            Of either.
+
+        Raises
+        ------
+        ValueError
+            If a name is neither's.
+        """
+        found: dict[str, list[str]] = {"variants": [], "samples": []}
+        for name in names:
+            kind = next((k for k in found if _has(self._known[k], name)), None)
+            if kind is None:
+                known = [f"{_some(v[0])} are {k}" for k, v in self._known.items() if v]
+                raise ValueError(f"there is no {name!r}: {'; '.join(known)}")
+            found[kind].append(name)
+        self.variants, self.samples = found["variants"], found["samples"]
+
+    @traitlets.validate("variants", "samples")
+    def _check(self, proposal: Any) -> tuple[Any, ...]:
+        return self._canonical(proposal["trait"].name, proposal["value"])
+
+    def _canonical(self, kind: str, value: Any) -> tuple[Any, ...]:
+        values = np.atleast_1d(np.asarray(value))
+        if values.ndim != 1:
+            raise traitlets.TraitError(
+                f"{kind}: a selection is a list, and this has the shape {values.shape}"
+            )
+        known = self._known[kind]
+        if not known or not values.size:
+            return tuple(values.tolist())
+        if values.dtype.kind in "biu":
+            return tuple(known[0].index[_checked(kind, values, known[0].size)].tolist())
+        names = dict.fromkeys(map(str, values.tolist()))
+        for name in names:
+            if not _has(known, name):
+                raise traitlets.TraitError(
+                    f"{kind}: there is no {name!r} among the {known[0].size:,} ({_some(known[0])})"
+                )
+        return tuple(sorted(names, key=lambda name: _rank(known, name)))
+
+
+_NAMED_BY = {
+    "variants": "variant_id, or variant_contig and variant_position",
+    "samples": "sample_id",
+}
+
+
+def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
+    """Name the variants or samples of data, each by a name of its own.
+
+    Parameters
+    ----------
+    data
+        With coordinates, or variables, of names.
+    dim
+        "variants", "sites", "samples" or "taxa".
+
+    Returns
+    -------
+    Unique text, or the places where not all can be told apart.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> ds = xr.Dataset({"variant_id": ("variants", ["rs1", ".", "."])})
+    >>> names_along(ds, "variants").tolist()
+    [0, 1, 2]
+    >>> ds["variant_position"] = "variants", [7, 8, 9]
+    >>> names_along(ds, "variants").tolist()
+    ['rs1', '8', '9']
+    """
+    kept = data.coords if hasattr(data, "coords") and not hasattr(data, "data_vars") else data
+    places = pd.RangeIndex(data.sizes[dim])
+    named_by = "variant_id" if KINDS[dim] == "variants" else "sample_id"
+    found = _texts(kept, named_by, dim)
+    if found is None:
+        found = _texts(kept, dim, dim)
+    if KINDS[dim] == "variants":
+        found = _with_positions(kept, dim, found)
+    if found is None:
+        return places
+    index = pd.Index(found, dtype=object)
+    return index if index.is_unique else places
+
+
+def _with_positions(kept: Any, dim: str, ids: np.ndarray | None) -> np.ndarray | None:
+    """Name what has no name of its own by where it is."""
+    if ids is not None:
+        lacking = pd.Series(ids).duplicated(keep=False).to_numpy() | np.isin(ids, (".", ""))
+        if not lacking.any():
+            return ids
+    position = _texts(kept, "variant_position", dim)
+    if position is None:
+        return ids
+    contig = _texts(kept, "variant_contig", dim)
+    if contig is not None:
+        names = np.asarray(kept["contig_id"].values) if "contig_id" in kept else None
+        if names is not None:
+            contig = names[contig.astype("i8")].astype(str).astype(object)
+        position = contig + ":" + position
+    return position if ids is None else np.where(lacking, position, ids)
+
+
+def _texts(kept: Any, name: str, dim: str) -> np.ndarray | None:
+    if name not in kept or kept[name].dims != (dim,):
+        return None
+    return np.asarray(kept[name].values).astype(str).astype(object)
+
+
+def _checked(kind: str, values: np.ndarray, size: int) -> np.ndarray:
+    """Turn a mask or places into ascending places."""
+    if values.dtype.kind == "b":
+        if values.size != size:
+            raise traitlets.TraitError(
+                f"{kind}: the mask is of {values.size:,}, and there are {size:,}"
+            )
+        return np.flatnonzero(values)
+    wrong = values[(values < 0) | (values >= size)]
+    if wrong.size:
+        last = size - 1
+        raise traitlets.TraitError(f"{kind}: there is no place {wrong[0]}; they are 0 to {last}")
+    return np.unique(values)
+
+
+def _numbered(names: Names) -> bool:
+    return isinstance(names.index, pd.RangeIndex)
+
+
+def _has(known: list[Names], name: str) -> bool:
+    return any(name in names.index for names in known)
+
+
+def _rank(known: list[Names], name: str) -> tuple[int, int]:
+    """Where a name stands: in the first data that have it, at its place there."""
+    which = next(k for k, names in enumerate(known) if name in names.index)
+    return which, int(known[which].index.get_indexer(pd.Index([name]))[0])
+
+
+def _some(names: Names) -> str:
+    some = ", ".join(map(str, names.index[:_SHOWN]))
+    return some if names.size <= _SHOWN else f"{some}, …"
+
+
+def _counted(names: Names, kind: str) -> str:
+    return f"{names.size:,} {kind}" + (" without names" if _numbered(names) else "")

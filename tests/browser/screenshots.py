@@ -1,0 +1,146 @@
+"""Pictures of each explorer in JupyterLab, light and dark, from the simulated data.
+
+    python -m tests.browser.screenshots docs/images             # all of them
+    python -m tests.browser.screenshots /tmp/look ld grm --width 1250
+
+Look at what comes out: a page that says "Error" is a picture, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.browser.jupyterlab import ROOT, notebook, server, until
+
+#: Bytes of a picture, so that the documentation stays light.
+LARGEST = 100_000
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+_COHORT = """
+import genobit as gb, numpy as np
+ds = gb.sample_dataset()
+"""
+_SMALL = """
+planted = ds["variant_planted_pair"].values | ds["variant_planted_triple"].values
+drawn = np.random.default_rng(0).choice(ds.sizes["variants"], 150, replace=False)
+few = ds.isel(variants=np.union1d(np.flatnonzero(planted), drawn))
+"""
+
+
+class Shot(NamedTuple):
+    """A notebook whose last cell shows a widget of the class `css`."""
+
+    cells: tuple[str, ...]
+    css: str
+    ready: str
+    """Text of its status line once there is nothing more to wait for."""
+    figures: int
+
+
+SHOTS = {
+    "ld": Shot(
+        (
+            _COHORT + "bits = ds.genobit.pack(phased=True)",
+            """bits.genobit.explore.ld(
+    region=("1", 1_000_000, 1_100_000), lead=1_600, show_blocks=True, beside="variants"
+)""",
+        ),
+        "genobit-ld",
+        "blocks",
+        2,
+    ),
+    "grm": Shot(
+        (
+            _COHORT + "some = ds.genobit.isel(samples=slice(0, 2_000, 5))",
+            "some.genobit.explore.grm(selected=tuple(range(60, 90)))",
+        ),
+        "genobit-grm",
+        "pairs",
+        3,
+    ),
+    "kendall": Shot(
+        (
+            "import genobit as gb\nexpr = gb.sample_expression()",
+            "expr.genobit.explore.kendall(min_abs=0.6)",
+        ),
+        "genobit-kendall",
+        "tested",
+        3,
+    ),
+    "epistasis": Shot(
+        (
+            _COHORT + _SMALL,
+            """top = few.genobit.epistasis("sample_case", order=3, permutations=100, seed=1)
+few.genobit.explore.epistasis(top)""",
+        ),
+        "genobit-epistasis",
+        "searched",
+        4,
+    ),
+    "parsimony": Shot(
+        ("import genobit as gb\naln = gb.sample_alignment()", "aln.genobit.explore.parsimony()"),
+        "genobit-parsimony",
+        "CI",
+        2,
+    ),
+}
+
+
+def take(page: Any, shot: Shot, theme: str) -> Any:
+    """The widget as it looks in a theme of JupyterLab, as a PIL image."""
+    from PIL import Image
+
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})",
+        THEMES[theme],
+    )
+    light = "true" if theme == "light" else "false"
+    page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    page.mouse.move(2, 2)
+    time.sleep(2.0)
+    return Image.open(io.BytesIO(page.locator(f".{shot.css}").first.screenshot()))
+
+
+def write(picture: Any, path: Path) -> None:
+    """Write a picture as WebP, without loss where that is small enough."""
+    picture.save(path, lossless=True, method=6)
+    quality = 90
+    while path.stat().st_size > LARGEST:
+        picture.save(path, quality=quality, method=6)
+        quality -= 10
+
+
+def main() -> None:
+    """Take what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", default=list(SHOTS), help=", ".join(SHOTS))
+    parser.add_argument("--width", type=int, default=1366, help="of the window")
+    parser.add_argument("--png", action="store_true", help="to look at, of any size")
+    wanted = parser.parse_args()
+    wanted.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home, server(Path(home), ROOT) as lab:
+        for name in wanted.names:
+            shot = SHOTS[name]
+            size = {"width": wanted.width, "height": 1500}
+            with notebook(lab, f"shot-{name}", *shot.cells, **size) as page:
+                page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+                status = page.locator(f".{shot.css}-status").first
+                until(lambda s=status, t=shot.ready: t in s.inner_text(), shot.ready, 300)
+                figures = page.locator(f".{shot.css} .bk-Figure")
+                until(lambda f=figures, n=shot.figures: f.count() >= n, "the figures", 120)
+                for theme in THEMES:
+                    picture = take(page, shot, theme)
+                    if wanted.png:
+                        picture.save(wanted.folder / f"{name}-{theme}.png")
+                    else:
+                        write(picture, wanted.folder / f"{name}-{theme}.webp")
+                print(name, picture.size, *page.complaints, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
