@@ -63,7 +63,7 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers of this Dataset; `explore.ld()` opens one."""
+        """The interactive explorers: `explore()` offers what there is, `explore.ld()` opens one."""
         # The one place where a lower layer reaches up: by name, when somebody asks to look.
         return importlib.import_module("genobit.explore").Explore(self._ds)
 

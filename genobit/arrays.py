@@ -41,6 +41,6 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers of this DataArray; `explore.kendall()` opens one."""
+        """The interactive explorers: `explore()` offers them, `explore.kendall()` opens one."""
         # As for Datasets, a lower layer reaches up by name when somebody asks to look.
         return importlib.import_module("genobit.explore").ExploreArray(self._da)

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.network import PairTable
+    from genobit.selection import Selection
 
     from .epistasis import EpistasisExplorer
     from .grm import GRMExplorer
     from .kendall import KendallExplorer
+    from .launcher import Launcher
     from .ld import LDExplorer
     from .parsimony import ParsimonyExplorer
 
@@ -36,7 +38,30 @@ class Explore:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result)"
+        return (
+            "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result); "
+            "explore() offers those that this Dataset supports"
+        )
+
+    def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
+        """Offer what this Dataset supports: a button opens an explorer.
+
+        Parameters
+        ----------
+        selection
+            `genobit.Selection` to share with explorers elsewhere; those that the launcher opens
+            share one in any case.
+        **initial
+            Traits of `Launcher` to begin with: `theme`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .launcher import Launcher
+        from .offers import offers_of_dataset
+
+        return Launcher(self._ds, offers_of_dataset(self._ds), selection, **initial)
 
     def ld(self, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
@@ -50,7 +75,8 @@ class Explore:
             Result of `.genobit.ld_blocks()` of these variants, to outline at every zoom. By
             default those of the variants in view are computed.
         **initial
-            Traits of `LDExplorer` to begin with, such as `region=("2", 136.0e6, 136.5e6)`.
+            `selection` to share; traits of `LDExplorer` to begin with, such as
+            `region=("2", 136.0e6, 136.5e6)`.
 
         Returns
         -------
@@ -73,7 +99,7 @@ class Explore:
         pcs
             Principal components, as `.genobit.pca()` gives them; by default they are computed.
         **initial
-            Traits of `GRMExplorer` to begin with, such as `method="king"`.
+            `selection` to share; traits of `GRMExplorer` to begin with, as `method="king"`.
 
         Returns
         -------
@@ -91,7 +117,7 @@ class Explore:
         pairs
             Result of `.genobit.kendall_pairs()` of these variants. By default it is computed.
         **initial
-            Traits of `KendallExplorer` to begin with, such as `min_abs=0.8`.
+            `selection` to share; traits of `KendallExplorer` to begin with, as `min_abs=0.8`.
 
         Returns
         -------
@@ -109,7 +135,7 @@ class Explore:
         result
             Of `.genobit.epistasis()` of these variants.
         **initial
-            Traits of `EpistasisExplorer` to begin with, such as `filter="2:"`.
+            `selection` to share; traits of `EpistasisExplorer` to begin with, as `filter="2:"`.
 
         Returns
         -------
@@ -134,7 +160,29 @@ class ExploreArray:
 
     def __repr__(self) -> str:
         """List what can be explored."""
-        return "genobit explorers: .kendall(), .parsimony(trees) for an alignment"
+        return (
+            "genobit explorers: .kendall(), .parsimony(trees) for an alignment; "
+            "explore() offers those that these data support"
+        )
+
+    def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
+        """Offer what these data support: a button opens an explorer.
+
+        Parameters
+        ----------
+        selection
+            `genobit.Selection` to share with explorers elsewhere.
+        **initial
+            Traits of `Launcher` to begin with: `theme`.
+
+        Returns
+        -------
+        A widget; show it by leaving it at the end of a notebook cell.
+        """
+        from .launcher import Launcher
+        from .offers import offers_of_array
+
+        return Launcher(self._da, offers_of_array(self._da), selection, **initial)
 
     def kendall(
         self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
@@ -148,7 +196,7 @@ class ExploreArray:
         dim
             The dimension of the observations, where its name does not say so.
         **initial
-            Traits of `KendallExplorer` to begin with, such as `min_abs=0.8`.
+            `selection` to share; traits of `KendallExplorer` to begin with, as `min_abs=0.8`.
 
         Returns
         -------
@@ -168,7 +216,7 @@ class ExploreArray:
             `.genobit.parsimony_search()`. By default alignments of up to 60 taxa are searched, and
             for others a button does so.
         **initial
-            Traits of `ParsimonyExplorer` to begin with, such as `site=17`.
+            `selection` to share; traits of `ParsimonyExplorer` to begin with, as `site=17`.
 
         Returns
         -------

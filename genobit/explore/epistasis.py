@@ -20,7 +20,7 @@ from .epistasis_files import EpistasisFiles
 from .epistasis_views import Cells, Genome, Marginals, Permutations, Table
 from .explorer import Explorer, in_words
 from .frame import framed
-from .looks import wrapping
+from .looks import panel, wrapping
 from .traits import refuse_unknown
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
         body = [
-            wrapping(self._table.box, self._permutations.box),
+            wrapping(panel(self._table.box, 560), self._permutations.box),
             self._genome.box,
             wrapping(self._cells.box, self._marginals.box),
         ]

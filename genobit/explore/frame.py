@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ipywidgets
-
-from .controls import export_menu
+from .controls import export_menu, row
 from .linking import SelectionRow
 from .looks import style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import ipywidgets
 
     from .explorer import Explorer
 
@@ -39,7 +39,7 @@ def framed(
     """
     explorer.controls = tuple(controls)
     explorer.menu = export_menu(explorer, file)
-    tools = ipywidgets.HBox(
-        (SelectionRow(explorer), explorer.menu), layout={"flex_flow": "row wrap"}
-    ).add_class("genobit-tools")
-    return (style(), *explorer.controls, tools, explorer.status_row, *body)
+    selecting = SelectionRow(explorer)
+    tools = row(selecting, explorer.menu).add_class("genobit-tools")
+    said = row(explorer.status_row, selecting.line)
+    return (style(), *explorer.controls, tools, said, *body)

@@ -24,7 +24,7 @@ from .frame import framed
 from .grm_controls import grm_controls, pair_filter
 from .grm_files import GRMFiles
 from .grm_views import Heatmap, Histogram, Pairs, Scatter
-from .looks import wrapping
+from .looks import panel, wrapping
 from .relations import Relations
 from .traits import refuse_unknown
 
@@ -137,7 +137,7 @@ class GRMExplorer(GRMFiles, Explorer):
         table = ipywidgets.VBox([pair_filter(self), self._table_line, self._table.box])
         body = [
             wrapping(self._heatmap.box, self._scatter.box),
-            wrapping(self._histogram.box, table),
+            wrapping(self._histogram.box, panel(table, 400)),
         ]
         self.children = framed(self, grm_controls(self), body, "relationships")
 

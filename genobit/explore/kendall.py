@@ -25,7 +25,7 @@ from .kendall_controls import kendall_controls
 from .kendall_files import KendallFiles
 from .kendall_linking import KendallLinking
 from .kendall_views import Edges, Heatmap, Histogram, Network, Pair, Scatter
-from .looks import wrapping
+from .looks import panel, wrapping
 from .traits import refuse_unknown
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         lists = ipywidgets.VBox([self._histogram.box, self._table_line, self._table.box])
         body = [
             wrapping(self._network.box, self._heatmap.box),
-            wrapping(lists, self._scatter.box),
+            wrapping(panel(lists, 520), self._scatter.box),
         ]
         self.children = framed(self, kendall_controls(self), body, "kendall_edges")
 

@@ -14,7 +14,7 @@ from genobit.plots.ld import overlay
 from genobit.plots.ld_curves import ld_track
 from genobit.plots.ld_drawing import Drawing, Look, square, triangle
 from genobit.plots.pixels import lay_out, pair_at
-from genobit.plots.style import WIDTH, margins, number, scale_of
+from genobit.plots.style import WIDTH, few_marks, margins, number, scale_of
 
 from .bridge import Coalesced, Gestures
 from .frame import framed
@@ -23,7 +23,7 @@ from .ld_files import LDFiles
 from .ld_linking import LDLinking
 from .ld_traits import LDTraits
 from .ld_views import Beside, Genes, Track
-from .looks import wrapping
+from .looks import panel, wrapping
 from .region import parse_region, region_text
 from .repaint import Repaint
 from .traits import refuse_unknown
@@ -110,7 +110,7 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         self._genes = Genes(self._home, genes)
         self._beside = Beside(self._home, self._select_rows)
         pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
-        both = wrapping(pictures, self._beside.box)
+        both = wrapping(pictures, panel(self._beside.box))
         self.children = framed(self, ld_controls(self), [both], "ld_window")
 
     def _on_trait(self, change: Any) -> None:
@@ -288,7 +288,13 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         return overlay(self._drawing(), height).opts(
             apply_ranges=False,
             framewise=False,
-            hooks=[self._gestures.hook, self._repaint.hook, margins, self._name_file],
+            hooks=[
+                self._gestures.hook,
+                self._repaint.hook,
+                margins,
+                few_marks,
+                self._name_file,
+            ],
         )
 
     def _name_file(self, plot: Any, _element: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from genobit.plots.genes import gene_track
 from genobit.plots.ld_curves import ld_decay
 from genobit.plots.ld_tables import pairs_table, strongest_pairs, variants_table
-from genobit.plots.style import margins, number, plain_frame, scale_of
+from genobit.plots.style import few_marks, margins, number, plain_frame, scale_of
 
 from .bridge import Gestures, Home
 from .repaint import Repaint
@@ -81,7 +81,8 @@ class Along(View):
 
     def _drawn(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         picture = self._picture()
-        hooks = [*(hooks_of(picture) or [margins]), self._gestures.hook, self._repaint.hook]
+        given = hooks_of(picture) or [margins]
+        hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook]
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
 
 

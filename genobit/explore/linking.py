@@ -13,7 +13,7 @@ import numpy as np
 from genobit.selection import KINDS, Names, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import xarray as xr
 
@@ -39,11 +39,18 @@ class Linked:
         self.selection = Selection() if selection is None else selection
         shares = selection is not None or any(dim in KINDS for dim in data.dims)
         self._names = self.selection.know(data) if shares else {}
-        self.selection.observe(self._on_selection, _KINDS)
+        self._watchers: list[Callable[[Any], None]] = []
+        self._watch_selection(self._on_selection)
+
+    def _watch_selection(self: Any, watcher: Callable[[Any], None]) -> None:
+        """Call a function when the selection changes, for as long as this explorer shares it."""
+        self._watchers.append(watcher)
+        self.selection.observe(watcher, _KINDS)
 
     def _leave(self: Any) -> None:
         """Stop sharing."""
-        self.selection.unobserve(self._on_selection, _KINDS)
+        for watcher in self._watchers:
+            self.selection.unobserve(watcher, _KINDS)
 
     def _places(self: Any, kind: str) -> np.ndarray:
         """Where what is selected is in this explorer's data."""
@@ -79,7 +86,7 @@ class Linked:
 
 
 class SelectionRow(ipywidgets.HBox):
-    """What is selected, in words, with a box to select by name.
+    """A box to select by name, and beside it, as `line`, what is selected in words.
 
     Parameters
     ----------
@@ -101,12 +108,11 @@ class SelectionRow(ipywidgets.HBox):
         self._clear = ipywidgets.Button(
             description="clear", icon="times", tooltip="select nothing", layout={"width": "80px"}
         ).add_class(f"{css}-clear-selection")
-        self._line = ipywidgets.HTML().add_class(f"{css}-selection").add_class("genobit-line")
+        self.line = ipywidgets.HTML().add_class(f"{css}-selection").add_class("genobit-selected")
         self._text.observe(lambda change: explorer.try_to(self._read, change["new"]), "value")
         self._clear.on_click(lambda _: explorer.try_to(self._selection.clear))
-        super().__init__((self._text, self._clear, self._line))
-        self.layout.flex_flow = "row wrap"
-        self._selection.observe(lambda _: explorer.try_to(self._say), _KINDS)
+        super().__init__((self._text, self._clear))
+        explorer._watch_selection(lambda _: explorer.try_to(self._say))
         self._say()
 
     def _read(self, text: str) -> None:
@@ -117,7 +123,7 @@ class SelectionRow(ipywidgets.HBox):
     def _say(self) -> None:
         self._text.value = ""
         self._clear.disabled = not (self._selection.variants or self._selection.samples)
-        some = [str(name) for kind in _KINDS for name in getattr(self._selection, kind)[:6]]
+        some = [str(name) for kind in _KINDS for name in getattr(self._selection, kind)[:4]]
         more = sum(len(getattr(self._selection, kind)) for kind in _KINDS) > len(some)
         names = f" ({', '.join(some)}{', …' if more else ''})" if some else ""
-        self._line.value = html.escape(f"Selected: {self._selection.in_words()}{names}")
+        self.line.value = html.escape(f"Selected: {self._selection.in_words()}{names}")

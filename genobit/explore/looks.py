@@ -27,14 +27,20 @@ _STYLE = """
 .genobit-explorer .genobit-tools {
   border-top: 1px solid var(--jp-border-color2, #ddd); padding-top: 2px; margin-top: 2px;
 }
-.genobit-explorer .genobit-status-row { align-items: center; }
+.genobit-explorer .genobit-selected { margin-left: 24px; }
+.genobit-explorer .genobit-panel { overflow-x: auto; }
 .genobit-explorer :is(button, select, input, .noUi-handle):focus-visible {
   outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: 1px;
 }
 .genobit-explorer .genobit-opened {
   border-top: 2px solid var(--jp-border-color1, #bbb); margin-top: 12px; padding-top: 4px;
 }
-.genobit-explorer .genobit-plot { color: #111; background: #fff; }
+.genobit-explorer .genobit-plot {
+  background: #fff; color: #111;
+  --jp-ui-font-color0: #111; --jp-ui-font-color1: #111; --jp-content-font-color1: #111;
+  --jp-layout-color0: #fff; --jp-layout-color1: #fff; --jp-cell-editor-background: #fff;
+  --panel-on-background-color: #111; --panel-background-color: #fff;
+}
 body[data-jp-theme-light="false"] .genobit-theme-auto .genobit-plot,
 body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,
 .genobit-theme-dark .genobit-plot { filter: DARK; }
@@ -67,6 +73,20 @@ THEMES = ("auto", "light", "dark")
 def style() -> ipywidgets.HTML:
     """Make the style sheet, a widget without a size."""
     return ipywidgets.HTML(f"<style>{_STYLE}</style>", layout={"display": "none"})
+
+
+def panel(widget: ipywidgets.Widget, least: int = 270) -> ipywidgets.Widget:
+    """Let a table be narrower than it is, and scroll, where a page has no room beside a picture.
+
+    Parameters
+    ----------
+    widget
+        With the table.
+    least
+        Pixels that stay beside the picture; with less the table goes below.
+    """
+    widget.layout.flex, widget.layout.min_width = f"1 1 {least}px", "0"
+    return widget.add_class("genobit-panel")
 
 
 def wrapping(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:

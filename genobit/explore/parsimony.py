@@ -20,7 +20,7 @@ from genobit.plots.trees import LAYOUTS, LENGTHS, NUMBERS
 from .bridge import Coalesced, start_bokehjs
 from .explorer import Explorer, in_words
 from .frame import framed
-from .looks import wrapping
+from .looks import panel, wrapping
 from .parsimony_controls import RESOLVES, VIEWS, parsimony_controls
 from .parsimony_files import Files
 from .parsimony_linking import ParsimonyLinking
@@ -138,7 +138,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         self._branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
         self._sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
         lists = [self._branch_line, self._changes.box, self._sites_line, self._sites.box]
-        beside = wrapping(self._tree.box, ipywidgets.VBox(lists))
+        beside = wrapping(self._tree.box, panel(ipywidgets.VBox(lists), 330))
         self._pages = {
             "tree": ipywidgets.VBox([beside, self._track.box]),
             "two": self._faces.box,

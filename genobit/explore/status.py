@@ -31,8 +31,7 @@ class StatusRow(ipywidgets.HBox):
         self._stop.add_class(f"{css}-cancel").on_click(lambda _: explorer.try_to(explorer.stop))
         self._again.add_class(f"{css}-again").on_click(lambda _: explorer.try_to(explorer.again))
         super().__init__((self._stop, self._again, self._line))
-        self.layout.flex_flow = "row wrap"
-        self.add_class("genobit-status-row")
+        self.layout.align_items = "center"
         explorer.observe(self._say, ["status", "busy"])
         self._say(None)
 

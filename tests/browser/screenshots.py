@@ -53,6 +53,15 @@ SHOTS = {
         "blocks",
         2,
     ),
+    "launcher": Shot(
+        (
+            _COHORT + _SMALL,
+            "few.genobit.explore()",
+        ),
+        "genobit-launcher",
+        "can be opened",
+        0,
+    ),
     "grm": Shot(
         (
             _COHORT + "some = ds.genobit.isel(samples=slice(0, 2_000, 5))",
@@ -126,7 +135,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, server(Path(home), ROOT) as lab:
         for name in wanted.names:
             shot = SHOTS[name]
-            size = {"width": wanted.width, "height": 1500}
+            size = {"width": wanted.width, "height": 1900}
             with notebook(lab, f"shot-{name}", *shot.cells, **size) as page:
                 page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
                 status = page.locator(f".{shot.css}-status").first

@@ -129,7 +129,7 @@ class TestChooses:
 
     def test_filter_without_a_match(self, explorer):
         explorer.filter = "<b>nothing"
-        assert "No combination has" in said(explorer._table)
+        assert "No combination is left" in said(explorer._table)
         assert "&lt;b&gt;" in explorer.count_line.value
         explorer.filter = ""
         assert not said(explorer._table)

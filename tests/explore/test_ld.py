@@ -163,7 +163,7 @@ def test_save(bits, tmp_path):
     xr.testing.assert_equal(xr.open_zarr(written, consolidated=False).load(), explorer.visible)
     with pytest.raises(FileExistsError, match="choose another name"):
         explorer.save(tmp_path / "window.zarr")
-    with pytest.raises(ValueError, match=r"\.zarr or \.nc"):
+    with pytest.raises(ValueError, match=r"end it with \.zarr, \.nc"):
         explorer.save(tmp_path / "window.txt")
 
 

@@ -1,0 +1,167 @@
+"""The launcher: what some data support, a button for each explorer, and what has been opened."""
+
+from __future__ import annotations
+
+import html
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from .controls import dropdown, row
+from .explorer import Explorer
+from .linking import SelectionRow
+from .looks import style
+from .offers import Offer, in_words
+from .traits import refuse_unknown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.selection import Selection
+
+    from .files import Export
+
+
+class Launcher(Explorer):
+    """The explorers of some data, which share one selection, as widget.
+
+    Parameters
+    ----------
+    data
+        A Dataset or DataArray.
+    offers
+        What can be explored of it.
+    selection
+        To share with explorers elsewhere; by default one of its own.
+    **initial
+        Traits to begin with.
+    """
+
+    css = "genobit-launcher"
+
+    def __init__(
+        self,
+        data: xr.Dataset | xr.DataArray,
+        offers: list[Offer],
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, data)
+        super().__init__(**initial)
+        self.offers = {offer.name: offer for offer in offers}
+        self.opened: dict[str, Explorer] = {}
+        self._choices: dict[str, dict[str, ipywidgets.Dropdown]] = {}
+        self._buttons: dict[str, ipywidgets.ToggleButton] = {}
+        self._place = ipywidgets.VBox().add_class("genobit-launcher-opened")
+        title = ipywidgets.HTML(f"<b>{html.escape(in_words(data))}</b>")
+        rows = [self._row(offer) for offer in offers]
+        selecting = SelectionRow(self)
+        said = row(self.status_row, selecting.line)
+        parts = [title, *rows, selecting, said, self._place]
+        self.children = (style(), *parts)
+        count = sum(not offer.why_not for offer in offers)
+        self._said = self.status = f"{count} of {len(offers)} explorers can be opened"
+
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """What can be saved: nothing of its own."""
+        return ()
+
+    def _row(self, offer: Offer) -> ipywidgets.HBox:
+        button = ipywidgets.ToggleButton(
+            description=offer.title,
+            tooltip=offer.why_not or offer.question,
+            disabled=bool(offer.why_not),
+            layout={"width": "190px"},
+        ).add_class(f"genobit-launcher-{offer.name}")
+        button.observe(partial(self._pressed, offer.name), "value")
+        self._buttons[offer.name] = button
+        text = html.escape(offer.question)
+        if offer.why_not:
+            text = f'<span class="genobit-quiet">Not here: {html.escape(offer.why_not)}</span>'
+        choices = {}
+        if not offer.why_not:
+            for name, described, values in offer.choices:
+                options = [(str(value).removeprefix("sample_"), value) for value in values]
+                choices[name] = dropdown(described, options, "190px")
+        self._choices[offer.name] = choices
+        return row(button, *choices.values(), ipywidgets.HTML(text))
+
+    def _pressed(self, name: str, change: Any) -> None:
+        self.try_to(self.open if change["new"] else self.close_explorer, name)
+
+    def open(self, name: str, **initial: Any) -> None:
+        """Open an explorer under the buttons.
+
+        Parameters
+        ----------
+        name
+            One of `offers`.
+        **initial
+            Traits of the explorer to begin with.
+
+        Raises
+        ------
+        ValueError
+            If the data do not support it.
+        """
+        offer = self.offers.get(name)
+        if offer is None:
+            raise ValueError(f"there is no explorer {name!r}; use one of {', '.join(self.offers)}")
+        if offer.why_not:
+            raise ValueError(f"{offer.title}: {offer.why_not}")
+        what = f"what the explorer of {offer.title} needs"
+        if name in self.opened or any(job.what == what for job in self._jobs):
+            return
+        chosen = {key: choice.value for key, choice in self._choices[name].items()}
+        self._work(what, partial(offer.prepare, chosen), partial(self._built, offer, initial))
+        self._buttons[name].value = True
+
+    def _built(self, offer: Offer, initial: dict[str, Any], result: Any, seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._buttons[offer.name].value = False
+            raise result
+        if not self._buttons[offer.name].value and self._home.loop is not None:
+            return  # closed again meanwhile
+        made = {"theme": self.theme, "selection": self.selection} | initial
+        explorer = offer.build(result, **made)
+        self.opened[offer.name] = explorer
+        self._arrange()
+        self._said = f"Opened {offer.title} in {seconds:.1f} s"
+
+    def close_explorer(self, name: str) -> None:
+        """Close an explorer, and stop what it computes.
+
+        Parameters
+        ----------
+        name
+            One that is open.
+        """
+        explorer = self.opened.pop(name, None)
+        if explorer is not None:
+            explorer.stop()
+            explorer._leave()
+            self._arrange()
+            self.status = f"Closed {self.offers[name].title}"
+        self._buttons[name].value = False
+
+    def _arrange(self) -> None:
+        kept = {part.explorer: part for part in self._place.children}
+        self._place.children = tuple(
+            kept.get(explorer) or _Opened(self.offers[name].title, explorer)
+            for name, explorer in self.opened.items()
+        )
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        """Leave it to the explorers."""
+
+
+class _Opened(ipywidgets.VBox):
+    """An explorer under its title."""
+
+    def __init__(self, title: str, explorer: Explorer) -> None:
+        self.explorer = explorer
+        super().__init__((ipywidgets.HTML(f"<b>{html.escape(title)}</b>"), explorer))
+        self.add_class("genobit-opened")

@@ -1,0 +1,263 @@
+"""What can be explored of some data, and why other things cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import xarray as xr
+
+#: Values of a variable of samples, up to which its values are classes.
+CLASSES = 8
+#: Bytes of planes that are read once and kept.
+KEPT_BYTES = 2**30
+#: Seconds of a search that a button begins; who wants to wait longer writes a checkpoint, too.
+PATIENCE = 600.0
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An explorer that the launcher has a button for.
+
+    `why_not` is empty where it can be opened. `prepare` computes, on another thread and with the
+    choices of the reader, what `build` makes a widget of.
+    """
+
+    name: str
+    title: str
+    question: str
+    why_not: str
+    prepare: Callable[[dict[str, Any]], Any]
+    build: Callable[..., Any]
+    choices: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()
+    """Name, text and values of what there is to choose."""
+
+
+def in_words(data: xr.Dataset | xr.DataArray) -> str:
+    """Say what some data are.
+
+    Parameters
+    ----------
+    data
+        A Dataset or DataArray.
+    """
+    size = {str(dim): count for dim, count in data.sizes.items()}
+    text = " × ".join(f"{count:,} {dim}" for dim, count in size.items() if dim not in _LESSER)
+    layout = data.attrs.get("genobit_layout")
+    if layout:
+        text += f", packed {layout}s in rows of {data.attrs['genobit_rows']}"
+    elif "call_genotype_phased" in getattr(data, "data_vars", ()):
+        text += ", with phase"
+    return text
+
+
+_LESSER = {"ploidy", "alleles", "words", "contigs", "contig"}
+
+
+def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
+    """Say what can be explored of genotypes.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or packed planes.
+    """
+    bare = _why_no_genotypes(ds)
+    explore = ds.genobit.explore
+    lone = "there is one variant, and this is about pairs" if _few(ds, "variants") else ""
+    traits = phenotypes(ds)
+    by_samples = ds.attrs.get("genobit_rows", "variants") != "variants"
+    turned = "planes are packed by samples; pack(rows='variants')" if by_samples else ""
+    return [
+        Offer(
+            "ld",
+            "linkage disequilibrium",
+            "Which variants are inherited together?",
+            bare or turned or lone or _why_no_positions(ds),
+            lambda _: packed_for_ld(ds),
+            lambda bits, **initial: bits.genobit.explore.ld(**initial),
+        ),
+        Offer(
+            "grm",
+            "relationships",
+            "Who is related to whom, and which samples stand out?",
+            bare or ("there is one sample, and this is about pairs" if _few(ds, "samples") else ""),
+            lambda _: None,
+            lambda _, **initial: explore.grm(**initial),
+        ),
+        Offer(
+            "kendall",
+            "rank correlation",
+            "Which variants rise and fall together, and what network do they make?",
+            bare or turned or lone,
+            lambda _: None,
+            lambda _, **initial: explore.kendall(**initial),
+        ),
+        Offer(
+            "epistasis",
+            "interactions",
+            "Which combinations of variants go with a phenotype?",
+            bare or turned or lone or ("" if traits else _NO_PHENOTYPE),
+            lambda chosen: search(ds, **chosen),
+            explore.epistasis,
+            (("phenotype", "phenotype", tuple(traits)), ("order", "variants", (2, 3))),
+        ),
+        Offer(
+            "parsimony",
+            "trees",
+            "Which tree needs the fewest changes, and where are they?",
+            bare or _why_no_alignment(ds),
+            lambda _: ds.genobit.alignment(),
+            lambda aln, **initial: aln.genobit.explore.parsimony(**initial),
+        ),
+    ]
+
+
+def offers_of_array(da: xr.DataArray) -> list[Offer]:
+    """Say what can be explored of measurements or an alignment.
+
+    Parameters
+    ----------
+    da
+        Of two dimensions.
+    """
+    explore = da.genobit.explore
+    dims = ", ".join(map(str, da.dims))
+    flat = "" if da.ndim == 2 else f"it needs two dimensions, and these are {dims or 'none'}"
+    texts = "" if da.dtype.kind in "biuf" else "it needs numbers, and these are symbols"
+    tree = "" if {"taxa", "sites"} <= set(map(str, da.dims)) else _NO_ALIGNMENT.format(dims)
+    few = "" if min(da.shape, default=0) > 1 else "there is one, and this is about pairs"
+    return [
+        Offer(
+            "kendall",
+            "rank correlation",
+            "Which variables rise and fall together, and what network do they make?",
+            flat or texts or few,
+            lambda _: None,
+            lambda _, **initial: explore.kendall(**initial),
+        ),
+        Offer(
+            "parsimony",
+            "trees",
+            "Which tree needs the fewest changes, and where are they?",
+            flat or tree,
+            lambda _: None,
+            lambda _, **initial: explore.parsimony(**initial),
+        ),
+    ]
+
+
+_NO_PHENOTYPE = (
+    "there is no phenotype: assign a variable of the samples with two classes or more, such as "
+    "ds['sample_case'] = ('samples', ...)"
+)
+_NO_ALIGNMENT = "it needs an alignment (taxa, sites), as gb.open_alignment() gives; these are {}"
+
+
+def _few(ds: xr.Dataset, dim: str) -> bool:
+    return ds.sizes.get(dim, 0) < 2
+
+
+def _why_no_genotypes(ds: xr.Dataset) -> str:
+    if "call_genotype" in ds.variables or "genobit_layout" in ds.attrs:
+        return ""
+    return "there are no genotypes: open a file with gb.open_plink() or gb.open_vcf()"
+
+
+def _why_no_positions(ds: xr.Dataset) -> str:
+    lacking = [n for n in ("variant_position", "variant_contig") if n not in ds.variables]
+    return f"there is no {lacking[0]} (variants): assign it" if lacking else ""
+
+
+def _why_no_alignment(ds: xr.Dataset) -> str:
+    if "genobit_layout" in ds.attrs:
+        return "planes are no alignment: explore the genotypes they were packed from"
+    ploidy = ds.sizes.get("ploidy", 0)
+    if ploidy == 1:
+        return ""
+    return (
+        f"these calls have ploidy {ploidy}, and an alignment is haploid: "
+        "ds.isel(ploidy=[0]).genobit.explore()"
+    )
+
+
+def phenotypes(ds: xr.Dataset) -> list[str]:
+    """Name the variables of samples that can be a phenotype, those of two classes first.
+
+    Parameters
+    ----------
+    ds
+        With variables along `samples`.
+    """
+    found: dict[str, int] = {}
+    for name, variable in ds.variables.items():
+        if variable.dims != ("samples",) or str(name) in _NO_TRAITS:
+            continue
+        count = len(_levels(variable.values))
+        if count > 1 and (count <= CLASSES or variable.dtype.kind == "f"):
+            found[str(name)] = count
+    return sorted(found, key=lambda name: found[name])
+
+
+_NO_TRAITS = {"sample_id", "sample_bit", "sample_family_id", "sample_father_id", "sample_mother_id"}
+
+
+def _levels(values: np.ndarray) -> np.ndarray:
+    levels = np.unique(values)
+    return levels[~np.isnan(levels)] if levels.dtype.kind == "f" else levels
+
+
+def packed_for_ld(ds: xr.Dataset) -> xr.Dataset:
+    """Pack haplotypes where the phase is known, else dosages; in memory if that is small.
+
+    Parameters
+    ----------
+    ds
+        Genotypes, or planes, which stay as they are.
+    """
+    if "genobit_layout" in ds.attrs:
+        return ds
+    bits = ds.genobit.pack(phased="call_genotype_phased" in ds.variables)
+    if bits.nbytes > KEPT_BYTES:
+        return bits
+    try:
+        return bits.compute()
+    except ValueError:  # a heterozygous call without phase
+        return ds.genobit.pack().compute()
+
+
+def search(ds: xr.Dataset, phenotype: str, order: int) -> xr.Dataset:
+    """Search combinations of variants, unless that takes too long for a button.
+
+    Parameters
+    ----------
+    ds
+        Genotypes.
+    phenotype
+        One of `phenotypes`.
+    order
+        Variants of a combination.
+
+    Raises
+    ------
+    ValueError
+        If it would take more than `PATIENCE`.
+    """
+    classes = len(_levels(ds[phenotype].values)) <= CLASSES
+    options = {"order": order, "statistic": "mutual_information" if classes else "f"}
+    expected = ds.genobit.epistasis(phenotype, estimate=True, **options)
+    if expected.seconds > PATIENCE:
+        raise ValueError(
+            f"{number(expected.combinations, 'combination')} would take about "
+            f"{expected.seconds / 60:,.0f} minutes: explore fewer variants, "
+            f"ds.isel(variants=...).genobit.explore(), or call ds.genobit.epistasis("
+            f"{phenotype!r}, order={order}, checkpoint=...) and explore.epistasis() its result"
+        )
+    return ds.genobit.epistasis(phenotype, **options)
