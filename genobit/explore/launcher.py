@@ -52,6 +52,7 @@ class Launcher(Explorer):
         super().__init__(**initial)
         self.offers = {offer.name: offer for offer in offers}
         self.opened: dict[str, Explorer] = {}
+        self._initial: dict[str, dict[str, Any]] = {}
         self._choices: dict[str, dict[str, ipywidgets.Dropdown]] = {}
         self._buttons: dict[str, ipywidgets.ToggleButton] = {}
         self._place = ipywidgets.VBox().add_class("genobit-launcher-opened")
@@ -90,9 +91,9 @@ class Launcher(Explorer):
         return row(button, *choices.values(), ipywidgets.HTML(text))
 
     def _pressed(self, name: str, change: Any) -> None:
-        self.try_to(self.open if change["new"] else self.close_explorer, name)
+        self.try_to(self._begin if change["new"] else self.close_explorer, name)
 
-    def open(self, name: str, **initial: Any) -> None:
+    def launch(self, name: str, **initial: Any) -> None:
         """Open an explorer under the buttons.
 
         Parameters
@@ -112,18 +113,22 @@ class Launcher(Explorer):
             raise ValueError(f"there is no explorer {name!r}; use one of {', '.join(self.offers)}")
         if offer.why_not:
             raise ValueError(f"{offer.title}: {offer.why_not}")
+        self._initial[name] = initial
+        self._buttons[name].value = True
+
+    def _begin(self, name: str) -> None:
+        offer, initial = self.offers[name], self._initial.pop(name, {})
         what = f"what the explorer of {offer.title} needs"
-        if name in self.opened or any(job.what == what for job in self._jobs):
+        if any(job.what == what for job in self._jobs):
             return
         chosen = {key: choice.value for key, choice in self._choices[name].items()}
         self._work(what, partial(offer.prepare, chosen), partial(self._built, offer, initial))
-        self._buttons[name].value = True
 
     def _built(self, offer: Offer, initial: dict[str, Any], result: Any, seconds: float) -> None:
         if isinstance(result, Exception):
             self._buttons[offer.name].value = False
             raise result
-        if not self._buttons[offer.name].value and self._home.loop is not None:
+        if not self._buttons[offer.name].value:
             return  # closed again meanwhile
         made = {"theme": self.theme, "selection": self.selection} | initial
         explorer = offer.build(result, **made)

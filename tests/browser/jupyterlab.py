@@ -246,5 +246,11 @@ def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarra
     return settled(element)
 
 
+def save(page: Any, css: str, what: str) -> None:
+    """Save something that the menu of an explorer offers."""
+    page.locator(f".{css}-export select").select_option(label=what)
+    page.locator(f".{css}-save").click()
+
+
 def not_blank(image: np.ndarray) -> bool:
     return len(np.unique(image.reshape(-1, 3), axis=0)) > 50

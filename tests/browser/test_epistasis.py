@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -99,7 +99,7 @@ def test_filter(page: Any) -> None:
     until(lambda: "of 100 combinations with" in text(page, "count"), "fewer rows")
     box.fill("nothing like it")
     box.press("Enter")
-    until(lambda: "No combination has" in text(page, "table"), "a sentence")
+    until(lambda: "No combination is left" in text(page, "table"), "a sentence")
     box.fill("")
     box.press("Enter")
     rows(page).first.wait_for(timeout=60_000)
@@ -112,10 +112,12 @@ def test_class(page: Any) -> None:
 
 
 def test_saves(page: Any) -> None:
-    page.locator(".genobit-epistasis-save-ranking").click()
+    save(page, "genobit-epistasis", "ranking (CSV)")
     until(lambda: "Saved 100 combinations" in text(page, "status"), "the ranking")
-    page.locator(".genobit-epistasis-save-table").click()
+    save(page, "genobit-epistasis", "cells (CSV)")
     until(lambda: "Saved the cells" in text(page, "status"), "the table")
+    save(page, "genobit-epistasis", "all pictures (HTML)")
+    until(lambda: "Saved the pictures" in text(page, "status"), "the page")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

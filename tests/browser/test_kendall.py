@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -135,7 +135,7 @@ def test_fdr(page: Any) -> None:
 
 def test_saves(page: Any) -> None:
     at_rest(page)
-    page.locator(".genobit-kendall-save-csv").click()
+    save(page, "genobit-kendall", "edges (CSV)")
     until(lambda: "Saved" in text(page, "status"), "the file")
 
 

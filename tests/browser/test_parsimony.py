@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -131,12 +131,12 @@ def test_face_to_face(page: Any) -> None:
 
 def test_saves(page: Any) -> None:
     for part, what in (
-        ("newick", "Saved tree 1"),
-        ("svg", "Saved the picture"),
-        ("sites", "Saved 600 sites"),
-        ("changes", "Saved 7"),
+        ("tree (Newick)", "Saved tree 1"),
+        ("picture of the tree (SVG)", "Saved the picture of"),
+        ("sites (CSV)", "Saved 600 sites"),
+        ("changes (CSV)", "Saved 7"),
     ):
-        press(page, f"save-{part}")
+        save(page, "genobit-parsimony", part)
         until(lambda what=what: what in text(page, "status"), what)
 
 

@@ -1,0 +1,111 @@
+"""The launcher in JupyterLab, two explorers that share a selection, and the dark theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.browser.jupyterlab import Lab, notebook, redrawn, settled, until
+from tests.browser.test_epistasis import MAKE_DATA
+
+pytestmark = pytest.mark.browser
+
+SHOW = """
+import ipywidgets
+seen = ipywidgets.Label().add_class("seen-in-python")
+launcher = ds.genobit.explore()
+launcher.selection.observe(lambda _: setattr(seen, "value", repr(launcher.selection.variants)))
+ipywidgets.VBox([seen, launcher])
+"""
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab) -> Iterator[Any]:
+    data = MAKE_DATA.rpartition("top =")[0]
+    with notebook(lab, "linked", data, SHOW, height=2400) as page:
+        page.locator(".genobit-launcher-ld").wait_for(timeout=90_000)
+        yield page
+
+
+def picture_of_ld(page: Any) -> Any:
+    return page.locator(".genobit-ld-plot .bk-Figure").first
+
+
+def text(page: Any, part: str) -> str:
+    return str(page.locator(f".genobit-{part}").first.inner_text())
+
+
+def rows(page: Any) -> Any:
+    return page.locator(".genobit-epistasis-table .slick-row")
+
+
+def test_launcher_says_what_there_is(page: Any) -> None:
+    assert "4 of 5 explorers can be opened" in text(page, "launcher-status")
+    assert page.locator(".genobit-launcher-parsimony").is_disabled()
+    assert "Not here: these calls have ploidy 2" in text(page, "launcher")
+
+
+def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
+    page.locator(".genobit-launcher-ld").click()
+    picture_of_ld(page).wait_for(timeout=90_000)
+    page.locator(".genobit-launcher-epistasis").focus()
+    page.keyboard.press("Enter")
+    rows(page).first.wait_for(timeout=90_000)
+    assert "1,770 searched" in text(page, "epistasis-status")
+
+
+def test_row_of_one_marks_in_the_other_and_is_seen_in_python(page: Any) -> None:
+    before = settled(picture_of_ld(page))
+    # Of the pairs that are listed, one within the stretch that LD shows.
+    here = rows(page).filter(has_text="rs1000 ×").or_(rows(page).filter(has_text="rs1017 ×"))
+    (here.first if here.count() else rows(page).nth(1)).click()
+    until(lambda: "2 variants" in text(page, "ld-selection"), "the selection in LD")
+    names = text(page, "ld-selection").partition("(")[2].rstrip(")").split(", ")
+    seen = page.locator(".seen-in-python").inner_text()
+    assert all(name in seen for name in names)
+    redrawn(picture_of_ld(page), before, 0.0002)
+
+
+def test_names_that_are_typed_filter_the_table(page: Any) -> None:
+    box = page.locator(".genobit-ld-select input")
+    box.fill("rs1000, rs1051")
+    box.press("Enter")
+    until(
+        lambda: "with one of 2 selected variants" in text(page, "epistasis-count"),
+        "a filtered table",
+    )
+    until(lambda: "'rs1051'" in page.locator(".seen-in-python").inner_text(), "Python to hear")
+    box.fill("rs0")
+    box.press("Enter")
+    until(lambda: "there is no 'rs0'" in text(page, "ld-status"), "a refusal")
+
+
+def test_dark_theme_reaches_pictures_and_tables(page: Any) -> None:
+    light = settled(picture_of_ld(page))
+    assert np.median(light) > 240
+    theme = "window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab %s'})"
+    page.evaluate(theme % "Dark")
+    page.wait_for_selector("body[data-jp-theme-light='false']", state="attached")
+    dark = redrawn(picture_of_ld(page), light, 0.5)
+    assert np.median(dark) < 40
+    table = settled(page.locator(".genobit-epistasis-table .slick-row").first)
+    brightness = table.mean(axis=2)
+    # Texts stand out from what is behind them.
+    assert np.median(brightness) < 90
+    assert brightness.max() > 180
+    page.evaluate(theme % "Light")
+    redrawn(picture_of_ld(page), dark, 0.5)
+
+
+def test_button_closes_again(page: Any) -> None:
+    page.locator(".genobit-launcher-epistasis").click()
+    until(lambda: page.locator(".genobit-epistasis").count() == 0, "the explorer to go")
+    assert "Closed interactions" in text(page, "launcher-status")
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    ours = [text for text in page.complaints if text != "SlickGrid Cannot find stylesheet."]
+    assert ours == []

@@ -1,0 +1,144 @@
+"""Work that is stopped: it ends, what waits is dropped, and all of it can be taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dask.array
+import numpy as np
+import pytest
+
+from genobit.explore.explorer import Explorer
+from genobit.explore.stopping import Stoppable, Stopped
+
+
+def in_thread(work: Callable[[], Any], stoppable: Stoppable) -> tuple[threading.Thread, list[Any]]:
+    ended: list[Any] = []
+
+    def run() -> None:
+        try:
+            ended.append(stoppable.run(work))
+        except Stopped as stopped:
+            ended.append(stopped)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, ended
+
+
+def test_stops_a_loop_and_nothing_after_it():
+    stoppable, running = Stoppable(), threading.Event()
+
+    def forever() -> None:
+        while True:
+            running.set()
+            time.sleep(0.001)
+
+    thread, ended = in_thread(forever, stoppable)
+    assert running.wait(30)
+    assert stoppable.stop()
+    thread.join(30)
+    assert isinstance(ended[0], Stopped)
+    assert not stoppable.stop()
+    thread, ended = in_thread(lambda: sum(range(100_000)), stoppable)
+    thread.join(30)
+    assert ended == [4_999_950_000]
+
+
+def test_goes_past_what_catches_any_error():
+    stoppable, running = Stoppable(), threading.Event()
+
+    def stubborn() -> str:
+        try:
+            running.set()
+            while True:
+                time.sleep(0.001)
+        except Exception:  # noqa: BLE001  that is the test
+            return "went on"
+
+    thread, ended = in_thread(stubborn, stoppable)
+    assert running.wait(30)
+    stoppable.stop()
+    thread.join(30)
+    assert isinstance(ended[0], Stopped)
+
+
+class Counting(Explorer):
+    """An explorer that computes whatever a test hands it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.got: list[Any] = []
+
+    def ask(self, what: str, work: Callable[[], Any]) -> None:
+        self._said = "ready"
+        self._work(what, work, lambda result, _seconds: self.got.append(result))
+
+
+@pytest.fixture
+def tasks() -> tuple[dask.array.Array, list[int]]:
+    """An array of 400 chunks that take 10 ms each, and those that were computed."""
+    seen: list[int] = []
+
+    def slow(chunk: np.ndarray) -> np.ndarray:
+        seen.append(1)
+        time.sleep(0.01)
+        return chunk
+
+    return dask.array.zeros(400, chunks=1).map_blocks(slow, dtype="f8"), seen
+
+
+def test_dask_begins_no_further_task(tasks):
+    array, seen = tasks
+
+    async def session() -> Counting:
+        explorer = Counting()
+        explorer.ask("the chunks", array.compute)
+        explorer.ask("what waits", lambda: 1)
+        while not seen:
+            await asyncio.sleep(0.005)
+        cancel, again, _ = explorer.status_row.children
+        assert not cancel.disabled
+        assert again.layout.display == "none"
+        cancel.click()
+        assert not explorer.busy
+        assert explorer.status.startswith("Stopped after")
+        assert "the chunks and what waits" in explorer.status
+        assert again.layout.display == "flex"
+        await asyncio.sleep(0.1)
+        count = len(seen)
+        await asyncio.sleep(0.2)
+        assert len(seen) == count < 400
+        return explorer
+
+    explorer = asyncio.run(session())
+    assert [str(result) for result in explorer.got] == ["it was stopped"] * 2
+
+
+def test_run_again_takes_up_what_was_stopped():
+    async def session() -> Counting:
+        explorer, go_on = Counting(), threading.Event()
+        explorer.ask("the first", lambda: _wait(go_on))
+        await asyncio.sleep(0.05)
+        explorer.stop()
+        go_on.set()
+        explorer.status_row.children[1].click()
+        assert explorer.busy
+        while explorer.busy:
+            await asyncio.sleep(0.01)
+        return explorer
+
+    explorer = asyncio.run(session())
+    assert explorer.got[-1] is True
+    assert explorer.status == "ready"
+    assert not explorer.stopped
+
+
+def _wait(event: threading.Event) -> bool:
+    while not event.is_set():
+        time.sleep(0.001)
+    return True
