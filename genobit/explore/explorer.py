@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ipywidgets
 import traitlets
 
-from .bridge import Home
+from .bridge import Home, start_bokehjs
 from .files import Export, write_new, write_page
 from .linking import Linked
 from .looks import THEMES
@@ -69,6 +70,10 @@ class Explorer(Linked, ipywidgets.VBox):
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
         self._home = Home()
+        # Now, while a cell runs: what draws comes with its output, however late it draws.
+        if self._home.loop is not None:
+            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
+                start_bokehjs()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
         self._running = Stoppable()
         self._jobs: list[Job] = []

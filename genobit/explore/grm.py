@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from genobit.plots.relationship import measure_of
 from genobit.plots.samples import Colouring, colouring
 from genobit.plots.style import number
 
-from .bridge import Coalesced, start_bokehjs
+from .bridge import Coalesced
 from .explorer import Explorer, in_words, one_of
 from .frame import framed
 from .grm_controls import grm_controls, pair_filter
@@ -123,9 +122,6 @@ class GRMExplorer(GRMFiles, Explorer):
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
-        if self._home.loop is not None:
-            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
-                start_bokehjs()
         self.refresh()
 
     def _make_parts(self) -> None:

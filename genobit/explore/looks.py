@@ -85,7 +85,8 @@ def panel(widget: ipywidgets.Widget, least: int = 270) -> ipywidgets.Widget:
     least
         Pixels that stay beside the picture; with less the table goes below.
     """
-    widget.layout.flex, widget.layout.min_width = f"1 1 {least}px", "0"
+    layout = widget.layout
+    layout.flex, layout.min_width, layout.max_width = f"1 1 {least}px", "0", "max-content"
     return widget.add_class("genobit-panel")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from genobit.plots.tree_placing import arrange
 from genobit.plots.tree_states import SiteStates, site_states
 from genobit.plots.trees import LAYOUTS, LENGTHS, NUMBERS
 
-from .bridge import Coalesced, start_bokehjs
+from .bridge import Coalesced
 from .explorer import Explorer, in_words
 from .frame import framed
 from .looks import panel, wrapping
@@ -123,9 +122,6 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
-        if self._home.loop is not None:
-            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
-                start_bokehjs()
         self._begin()
 
     def _make_parts(self) -> None:

@@ -69,11 +69,11 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
 
 
 def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
-    layout = _toggles([(name, name) for name in LAYOUTS], "100px")
-    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "150px")
+    layout = _toggles([(name, name) for name in LAYOUTS], "90px")
+    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "130px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
-    resolve = dropdown("ancestors", list(RESOLVES.items()), "270px")
-    here = button(explorer, "root here", "sign-in", "110px", explorer.root_here)
+    resolve = dropdown("ancestors", list(RESOLVES.items()), "260px")
+    here = button(explorer, "root here", "sign-in", "100px", explorer.root_here)
     back = button(explorer, "root as given", "undo", "130px", explorer.root_as_given)
 
     def offer(_change: Any) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LISTED = 1_000
 #: Digits of columns that are no text, in bokeh's patterns, and the width of each.
 _FORMATS = {"position": "0,0", "apart (kb)": "0,0.0"}
-_WIDTHS = {"position": 90, "apart (kb)": 80, "MAF": 60}
+_WIDTHS = {"position": 85, "apart (kb)": 80, "MAF": 55, "r² with lead": 85}
 
 
 def variants_table(

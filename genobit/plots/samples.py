@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Colours that colour-blind readers tell apart (Okabe & Ito 2008), without black, which marks
 #: what is selected.
-OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c9b400")
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255")
 #: More categories than this share one grey: nobody tells twenty-one colours apart.
 CATEGORIES = 20
 #: Whole numbers with more values than this are measurements and not codes.

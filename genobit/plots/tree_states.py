@@ -22,7 +22,7 @@ UNSURE = "#ffffff"
 #: States beyond the palette; their letters tell them apart.
 OTHER = "#9a9a9a"
 #: Colours on which letters are white.
-DARK = {"#0072b2", "#009e73", "#d55e00"}
+DARK = {"#0072b2", "#009e73", "#d55e00", "#882255"}
 #: States that have the same colour at every site.
 _FAMILIAR = ("ACGT-", "0123456")
 _UNKNOWN = "?"

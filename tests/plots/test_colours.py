@@ -1,0 +1,112 @@
+"""Every colour scheme as colour-blind readers see it, on white and in a dark page."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from genobit.plots import decay, kinship, tree_states
+from genobit.plots.samples import OKABE_ITO
+from genobit.plots.style import (
+    BLUES,
+    LEAD_COLOUR,
+    NO_VALUE_COLOUR,
+    ORANGE_TO_PURPLE,
+    POINT_COLOUR,
+    SELECTED_COLOUR,
+    WHITE,
+)
+
+#: Dichromats, in linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
+READERS = {
+    "normal": np.eye(3),
+    "protan": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deutan": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritan": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+#: hue-rotate(180deg) of CSS (Filter Effects, 11.3), in sRGB.
+TURN = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
+BOTH = ("light", "dark")
+
+
+def rgb(colours: tuple[str, ...], theme: str) -> np.ndarray:
+    values = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
+    if theme == "dark":  # as `genobit.explore.looks` filters pictures
+        values = np.clip((0.93 + (1 - 2 * 0.93) * values) @ TURN.T, 0, 1)
+    return values
+
+
+def lab(colours: tuple[str, ...], theme: str, reader: str = "normal") -> np.ndarray:
+    values = rgb(colours, theme)
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear @ READERS[reader].T, 0, 1)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = linear @ np.array(to_xyz).T / [0.9505, 1.0, 1.089]
+    f = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], 1)
+
+
+def nearest(colours: tuple[str, ...], theme: str, reader: str) -> float:
+    """The distance (CIE 1976) of the two that are most alike."""
+    places = lab(colours, theme, reader)
+    return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(places, 2))
+
+
+@pytest.mark.parametrize("theme", BOTH)
+@pytest.mark.parametrize("reader", READERS)
+class TestReaders:
+    def test_sequential_colours_keep_their_order(self, theme, reader):
+        lightness = lab(BLUES, theme, reader)[:, 0]
+        steps = np.diff(lightness if theme == "dark" else lightness[::-1])
+        assert (steps > 1).all()
+
+    def test_diverging_colours_keep_order_and_sign(self, theme, reader):
+        places = lab(ORANGE_TO_PURPLE, theme, reader)
+        sign = -1 if theme == "light" else 1
+        middle = len(places) // 2
+        for half in (places[middle:], places[middle::-1]):
+            assert (sign * np.diff(half[:, 0]) > 0).all()
+        # Equally far from the middle, and still apart: all but the ends, which are dark.
+        apart = np.linalg.norm(places - places[::-1], axis=1)[1:middle]
+        assert apart.min() > 10
+
+    @pytest.mark.parametrize(
+        "colours",
+        [OKABE_ITO, decay.COLOURS, (POINT_COLOUR, LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR)],
+    )
+    def test_categories_stay_apart(self, theme, reader, colours):
+        assert nearest(colours, theme, reader) > 10
+
+
+@pytest.mark.parametrize("theme", BOTH)
+def test_marks_stand_out_from_the_page(theme):
+    page = lab((WHITE,), theme)[0, 0]
+    for colour in (*OKABE_ITO, POINT_COLOUR, LEAD_COLOUR, SELECTED_COLOUR, tree_states.OTHER):
+        assert abs(lab((colour,), theme)[0, 0] - page) > 15, colour
+
+
+@pytest.mark.parametrize("theme", BOTH)
+def test_text_is_read_on_the_bands_of_degrees(theme):
+    text = lab(("#333333",), theme)[0, 0]
+    bands = lab(kinship.BAND_COLOURS, theme)[:, 0]
+    assert (abs(bands - text) > 40).all()
