@@ -306,7 +306,7 @@ class TestSave:
 
 class TestInAKernel:
     def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs, monkeypatch):
-        monkeypatch.setattr("genobit.explore.grm.start_bokehjs", lambda: None)
+        monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
         threads, go_on = [], threading.Event()
 
         async def session() -> GRMExplorer:

@@ -20,6 +20,7 @@ from genobit.explore.launcher import Launcher
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch) -> None:
     monkeypatch.setattr("genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox())
+    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
 
 
 @pytest.fixture(scope="module")
