@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 REST = 0.3
 #: Base pairs that the decay is drawn over at most: beyond, it is flat.
 DECAY = 500e3
+#: Variants of a run that the bootstrap of the decay keeps together, at least.
+RUN = 30
 _HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
 
 
@@ -280,7 +282,7 @@ class Beside(View):
         self._on_picked(tuple(np.unique(self._members[rows]).tolist()))
 
     def draw_decay(self, window: Window) -> None:
-        """Draw how the LD of a window falls with distance.
+        """Draw how r² falls with distance in a window, and where its curve has fallen by half.
 
         Parameters
         ----------
@@ -289,5 +291,12 @@ class Beside(View):
         """
         self._members, self._picks = self._members[:0], None
         span = float(window.position[-1] - window.position[0])
-        picture = ld_decay(window.matrix, max_distance=min(span, DECAY))
+        # The curve is one of r², whichever way it is estimated.
+        statistic = "r2_em" if str(window.matrix.name).endswith("_em") else "r2"
+        decay = window.shown.genobit.ld_decay(
+            f"{max(min(span, DECAY), 1.0):.0f}bp",
+            statistic=statistic,
+            parts=int(np.clip(len(window.position) // RUN, 2, 50)),
+        )
+        picture = ld_decay(decay)
         self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))

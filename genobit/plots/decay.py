@@ -52,7 +52,7 @@ def fitted_decay(decay: xr.Dataset, max_distance: float | None = None) -> hv.Ove
     pairs = int(whole["pairs"].where(kept, 0).sum())
     title = f"Decay of {label}: {number(pairs, 'pair')}"
     if not several:
-        title += f", half at {_half(decay, factor, unit)}"
+        title += f"\nhalf at {_half(decay, factor, unit)}"
     return hv.Overlay(layers).opts(
         title=title,
         xlabel=f"distance between the variants ({unit})",

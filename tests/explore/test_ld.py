@@ -9,7 +9,7 @@ import xarray as xr
 
 import genobit  # noqa: F401  registers the accessor
 from genobit.explore import ld as explore_ld
-from genobit.explore import tiles
+from genobit.explore import ld_views, tiles
 from genobit.explore.region import Contig, parse_region, region_text
 
 
@@ -297,10 +297,18 @@ def test_no_pair_above_the_threshold_is_said(bits):
     assert "No pair in view" in explorer._beside.box.children[0].children[0].value
 
 
-def test_decay_beside_and_nothing(bits):
+def test_decay_beside_and_nothing(bits, monkeypatch):
+    shown = []
+    monkeypatch.setattr(ld_views.Beside, "_show", lambda _self, picture: shown.append(picture))
     explorer = bits.genobit.explore.ld(beside="decay")
-    assert explorer._beside.box.children
     assert not explorer.status.startswith("Error")
+    expected = bits.isel(variants=slice(0, 100)).genobit.ld_decay("99000bp", parts=3)
+    (picture,) = shown
+    title = picture.opts.get("plot").kwargs["title"]
+    low, high = expected.half_decay_interval.values / 1e3
+    half = float(expected.half_decay) / 1e3
+    assert title.endswith(f"half at {half:.3g} kb (95% CI {low:.3g}–{high:.3g})")
+    assert [type(layer).__name__ for layer in picture] == ["Points", "Curve", "Segments"]
     explorer.beside = "nothing"
     assert not explorer._beside.box.children
 
