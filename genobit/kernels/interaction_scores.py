@@ -122,7 +122,7 @@ def best_subset(tables: NDArray[np.int32], k: int, logarithms: NDArray[np.float6
                     + tables[c, start + step, k]
                     + tables[c, start + 2 * step, k]
                 )
-        information, _ = mutual_information(reduced, np.int64(0), logarithms)
+        information, _ = mutual_information(reduced, int(np.int64(0)), logarithms)
         best = max(best, information)
         step *= 3
     return best

@@ -133,7 +133,7 @@ def search(
     kept = none_kept(top, last.shape[0])
     scored = 0
     # A literal 0 would have all scores compiled a second time, for 14 s.
-    only = np.int64(0)
+    only = int(np.int64(0))
     for i in range(first.shape[0]):
         for k in range(last.shape[0]):
             if starts[k] <= ends[i] or (allowed.size and not allowed[i, k]):
