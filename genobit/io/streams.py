@@ -21,6 +21,7 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy.checkpoints import Checkpoint, digest
+from genobit.progress import bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,10 @@ UNFINISHED = ".partial"
 
 
 def to_zarr(
-    result: xr.DataArray | xr.Dataset, path: str | os.PathLike[str], *, progress: bool = False
+    result: xr.DataArray | xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    progress: bool | None = None,
 ) -> Path:
     """Write a lazy result to a Zarr store; stopped, and called again, it goes on.
 
@@ -54,7 +58,7 @@ def to_zarr(
     path
         Of the store, a folder; made if it is not there.
     progress
-        Whether to show a bar on standard error.
+        Whether to show a bar; by default what `get_options` says.
 
     Returns
     -------
@@ -81,8 +85,6 @@ def to_zarr(
     >>> xr.open_zarr(path, consolidated=False).r2.values.tolist()
     [[1.0, 0.75], [0.75, 1.0]]
     """
-    from tqdm import tqdm
-
     whole = _named(result)
     arrays: dict[str, Any] = {
         str(name): x.data for name, x in whole.variables.items() if x.chunks is not None
@@ -107,12 +109,12 @@ def to_zarr(
         done = total - sum(map(len, todo.values()))
         if done:
             _compare(place, arrays, todo)
-        with tqdm(
-            total=total, initial=done, desc="chunks", unit="chunk", disable=not progress
-        ) as bar:
+        with bar(
+            progress=progress, total=total, initial=done, desc="chunks", unit="chunk"
+        ) as steps:
             for part in _passes(todo):
                 _write(place, arrays, part)
-                bar.update(len(part))
+                steps.update(len(part))
     shutil.rmtree(kept)
     return place
 
