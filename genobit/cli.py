@@ -140,7 +140,8 @@ def run_demo(options: argparse.Namespace) -> int:
         webbrowser.open(report.resolve().as_uri())
     if options.app is None:
         # A script, or CI, wants its prompt back.
-        options.app = sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+        person = sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+        options.app = person and importlib.util.find_spec("voila") is not None
     if options.app:
         return run_app(options)
     print("The explorers, live in a browser: genobit app; as notebooks: genobit lab")
