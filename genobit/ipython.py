@@ -119,10 +119,7 @@ class CellBars(Callback):
         # A method that has a bar of its own computes under it.
         if main and get_options().progress and not showing():
             total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
-            # Gone when it is done: a method may compute pass after pass.
-            self._bars[id(state)] = tqdm(
-                total=total, desc="computing", unit="task", delay=DELAY, leave=False
-            )
+            self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
 
     def _posttask(self, _key: Any, _result: Any, _graph: Any, state: Any, _worker: Any) -> None:
         if id(state) in self._bars:
@@ -132,6 +129,10 @@ class CellBars(Callback):
         bar = self._bars.pop(id(state), None)
         if bar is not None:
             bar.close()
+            if hasattr(bar, "container"):
+                # Hidden when it is done, as a method may compute pass after pass; a widget that is
+                # closed (leave=False) is an error message in Voila.
+                bar.container.layout.display = "none"
 
 
 def dataset_html(ds: Any) -> str:
