@@ -98,26 +98,25 @@ class CellBars(Callback):
     def __init__(self) -> None:
         super().__init__()
         self._bars: dict[int, Any] = {}
-        self._active: Any = None
+        self._in_a_cell = False
 
     def begin(self, *_: Any) -> None:
         """Watch from here."""
-        if self._active is None:
-            self._active = self
-            self.register()
+        self._in_a_cell = True
+        # Each time: a computation in another thread has put the set of callbacks aside meanwhile.
+        Callback.active.add(self._callback)
 
     def end(self, *_: Any) -> None:
         """Watch no longer."""
-        if self._active is not None:
-            self._active = None
-            self.unregister()
+        self._in_a_cell = False
+        Callback.active.discard(self._callback)
 
     def _start_state(self, _graph: Any, state: Any) -> None:
         from tqdm.auto import tqdm
 
         main = threading.current_thread() is threading.main_thread()
         # A method that has a bar of its own computes under it.
-        if main and get_options().progress and not showing():
+        if main and self._in_a_cell and get_options().progress and not showing():
             total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
             self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
 

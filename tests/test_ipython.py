@@ -10,6 +10,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from dask.callbacks import Callback, local_callbacks
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -119,3 +120,15 @@ def test_theme__is_that_of_jupyterlab(tmp_path: Path, text: str | None, theme: s
     if text is not None:
         settings.write_text(text)
     assert ipython.jupyterlab_theme(settings) == theme
+
+
+def test_cells__begin_and_end_while_another_thread_computes(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # dask puts the callbacks of all threads aside while one of them computes.
+    shell.run_line_magic("load_ext", "genobit")
+    with local_callbacks(), capture_output() as shown:
+        shell.run_cell("1 + 1")
+    assert "Error" not in shown.stdout + shown.stderr
+    shell.run_line_magic("unload_ext", "genobit")
+    assert Callback.active == set()
