@@ -35,6 +35,9 @@ BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
 WORD = "word"
 """Coordinate along the words: their numbers."""
 
+MOST_ALLELES = 2**30
+"""Samples times ploidy: int32 holds sums of products of dosages, int64 their squares."""
+
 _GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
 
 
@@ -46,7 +49,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     KeyError
         If the Dataset has no ``call_genotype``.
     ValueError
-        For other dimensions, or one that is empty or of unknown size.
+        For other dimensions, one that is empty or of unknown size, or too many samples.
     TypeError
         For a dtype that is not an integer.
     """
@@ -78,6 +81,13 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         if calls.sizes[dim] == 0:
             msg = f"{CALL_GENOTYPE} is empty along {dim!r}: nothing to analyse"
             raise ValueError(msg)
+    _, samples, ploidy = calls.shape
+    if samples * ploidy > MOST_ALLELES:
+        msg = (
+            f"{CALL_GENOTYPE} has {samples:,} samples of ploidy {ploidy}, more alleles a variant "
+            f"than the {MOST_ALLELES:,} that sums are exact for: select samples"
+        )
+        raise ValueError(msg)
     return calls
 
 
