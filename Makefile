@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-fast bench lint format docs clean
+.PHONY: help demo lab test test-fast fuzz bounds package bench lint format docs clean
 
 help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -45,6 +45,22 @@ test: test-fast ## everything: the unit tests, then browser, cluster, notebooks
 # Tests of a file use the same kernels and fixtures: one process compiles and makes them.
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (benchmark or browser or distributed or notebook or slow)"
+
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for each reader
+	@$(PIP) --group fuzz
+	@mkdir -p build/fuzz
+	@for reader in $$($(BIN)/python -m tests.hostile.fuzz); do \
+	  echo "Fuzzing $$reader"; \
+	  (cd build/fuzz && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/python -m tests.hostile.fuzz $$reader \
+	    -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>$$reader.log) || { tail -40 build/fuzz/$$reader.log; exit 1; }; \
+	done
+
+bounds: $(VENV)/.developer ## the tests of kernels with each access checked; compiles for half an hour
+	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/test_simd.py tests/kernels
+
+package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout
+	.ci/test-package $(VENV) build/package
 
 bench: $(VENV)/.developer ## speed against this machine's own limits
 	$(BIN)/genobit bench

@@ -66,9 +66,11 @@ def read_genes(source: Any) -> pd.DataFrame:
       contig      start        end name strand
     0      2  136545410  136594750  LCT      .
     """
+    of = ""
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         table = pd.DataFrame(_genes_of_gff(path), columns=list(COLUMNS))
+        of = f" of {path.name}"
         if not len(table):
             raise ValueError(
                 f"{path.name} has no line whose type (column 3) is gene, pseudogene or ends in "
@@ -81,7 +83,7 @@ def read_genes(source: Any) -> pd.DataFrame:
     if backwards.size:
         row = table.iloc[backwards[0]]
         raise ValueError(
-            f"gene {backwards[0]} ({row['name']}) ends at {row['end']:,}, before its start "
+            f"gene {backwards[0]}{of} ({row['name']}) ends at {row['end']:,}, before its start "
             f"{row['start']:,}; swap start and end"
         )
     return table.sort_values(["contig", "start"], kind="stable", ignore_index=True)
