@@ -1,6 +1,13 @@
 """Sphinx settings: Markdown pages and notebooks by MyST-NB, the API from docstrings."""
 
 from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bokeh.util.paths import static_path
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "genobit"
 author = "genobit developers"
@@ -11,12 +18,19 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ex
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "genobit"
+html_static_path = ["_static", str(Path(static_path(), "js", "bokeh.min.js"))]
+html_css_files = ["pages.css"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-# The notebooks are run by the tests; here they are shown as they are.
-nb_execution_mode = "off"
+# Pages with cells are run, each from a clean kernel. The notebooks are run by the tests, and are
+# shown as they are.
+nb_execution_mode = "auto"
+nb_execution_excludepatterns = ["notebooks/*"]
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600  # with nothing compiled yet
+nb_output_stderr = "warn"
 
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -24,3 +38,14 @@ default_role = "code"
 napoleon_google_docstring = False
 # Types are in the hints, so what a function returns is described in prose.
 napoleon_custom_sections = [("Returns", "prose")]
+
+
+def load_bokeh(app: "Sphinx", _name: str, _by: str, context: dict[str, Any], _: object) -> None:
+    """Load Bokeh on pages that have a picture of `pictures.py`."""
+    if 'class="picture"' in context.get("body", ""):
+        app.add_js_file("bokeh.min.js")
+
+
+def setup(app: "Sphinx") -> None:
+    """Connect what is above."""
+    app.connect("html-page-context", load_bokeh)

@@ -59,20 +59,11 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
     settings
         What the example at the end of the page names: ``$name`` in `report.html`.
     """
-    import holoviews as hv
     from bokeh.embed import components
-    from bokeh.models.tools import SelectTool
     from bokeh.resources import Resources
 
     figures = [item for part in sections for item in part.items if isinstance(item, Figure)]
-    models = [hv.render(figure.plot, backend="bokeh") for figure in figures]
-    for model in models:
-        # In a page, the wheel scrolls the page until the reader asks for zoom.
-        model.toolbar.active_scroll = None
-        # What selects is for the explorers, where a selection goes on to the other views.
-        tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
-        model.toolbar.update(tools=tools, active_drag="auto")
-        model.toolbar.logo = None
+    models = [drawn(figure.plot) for figure in figures]
     script, divisions = components(models)
     pictures = iter(divisions)
     steps = [(name, work, f"{seconds:.2f}") for name, work, seconds in watch.rows]
@@ -87,6 +78,21 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
         script=script,
         **settings,
     )
+
+
+def drawn(plot: Any) -> Any:
+    """Make the Bokeh figure of a HoloViews object as it stands in a page that is read."""
+    import holoviews as hv
+    from bokeh.models.tools import SelectTool
+
+    model = hv.render(plot, backend="bokeh")
+    # In a page, the wheel scrolls the page until the reader asks for zoom.
+    model.toolbar.active_scroll = None
+    # What selects is for the explorers, where a selection goes on to the other views.
+    tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
+    model.toolbar.update(tools=tools, active_drag="auto")
+    model.toolbar.logo = None
+    return model
 
 
 def _section(part: Section, pictures: Iterator[str]) -> str:
