@@ -49,7 +49,8 @@ def question_of(
     """
     arrays = whole_rows(ordered(planes, layout))
     ends = compute(*[array.blocks[k] for k in (0, -1) for array in arrays])
-    named = [np.asarray(values).astype(str).astype("U") for values in labels.values()]
+    # By way of objects: what xarray reads from Zarr 3 is text of numpy's StringDType.
+    named = [np.asarray(values).astype(object).astype("U") for values in labels.values()]
     return {
         "layout": layout.to_attributes(),
         "chunks": digest([np.array(arrays[0].chunks[0])]),

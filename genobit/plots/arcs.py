@@ -216,7 +216,7 @@ def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarra
     contig = np.zeros(position.shape, dtype="i8")
     names = [""]
     if found.positions is not None and found.contigs is not None:
-        names, contig = _named(found.contigs.astype(str), found.variants)
+        names, contig = _named(found.contigs.astype(object).astype(str), found.variants)
     first = np.array([position[contig == k].min() for k in range(len(names))])
     last = np.array([position[contig == k].max() for k in range(len(names))])
     if ds is not None and found.positions is None:

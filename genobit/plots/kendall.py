@@ -165,7 +165,7 @@ def variable_names(tau: xr.DataArray) -> np.ndarray:
     variable = side.removesuffix("_0")
     for name in (side, f"{variable}_id_0", f"{variable.removesuffix('s')}_id_0"):
         if name in tau.coords:
-            return tau[name].values.astype(str).astype(object)
+            return tau[name].values.astype(object).astype(str).astype(object)
     return np.array([f"{variable} {k}" for k in range(len(tau))], dtype=object)
 
 
@@ -364,7 +364,7 @@ def _observations(x: xr.DataArray) -> np.ndarray:
     dim = str(x.dims[0])
     for name in (dim, f"{dim}_id", f"{dim.removesuffix('s')}_id"):
         if name in x.coords:
-            return x[name].values.astype(str).astype(object)
+            return x[name].values.astype(object).astype(str).astype(object)
     return np.array([f"{dim} {k}" for k in range(len(x))], dtype=object)
 
 

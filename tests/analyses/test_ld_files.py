@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-import genobit  # noqa: F401 - registers the accessor
+import genobit as gb
 from tests.cohorts import cohort, random_calls
 
 WINDOW = 9
@@ -52,6 +52,15 @@ def test_files__hold_the_pairs(
     # 8 chunks, each with itself and with those that a window of 9 reaches on its contig.
     parts = sorted(folder.glob("part-*.parquet"))
     assert f"{len(parts)}/{len(parts)}" in capsys.readouterr().err
+
+
+def test_labels_of_a_reopened_store(tmp_path: Path) -> None:
+    ds = genotypes()
+    gb.to_zarr(ds, tmp_path / "planes.gb")
+    bits = xr.open_zarr(tmp_path / "planes.gb", consolidated=False)
+    assert bits.variant_id.dtype == np.dtypes.StringDType()
+    found = bits.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "pairs")
+    assert written(found).id_0.tolist() == in_memory(ds, 0.5).id_0.tolist()
 
 
 KILLED = """
