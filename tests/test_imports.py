@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
+SEPARATOR = re.compile("[|:]")
 HEAVY = (
     "bio2zarr",
     "bokeh",
@@ -48,3 +53,17 @@ def test_command_line__answers_without_loading_anything_heavy():
         "from genobit.cli import parser\nparser().parse_args(['demo'])"
     ) - modules_after("import numpy, xarray")
     assert not added.intersection(HEAVY)
+
+
+def test_layers__are_all_in_the_table_for_contributors():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["id"] == "layers"]
+    modules = {
+        name.strip().removeprefix("genobit.") for row in layers for name in SEPARATOR.split(row)
+    }
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    named = {name.removesuffix("/") for name in re.findall(r"`([^`\n]+)`", page)}
+    assert modules - named == set()
+    found = {path.stem for path in (ROOT / "genobit").iterdir() if path.suffix in {"", ".py"}}
+    assert modules == found - {"__init__", "__pycache__", "conftest"}
