@@ -64,6 +64,6 @@ def test_layers__are_all_in_the_table_for_contributors():
     }
     page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     named = {name.removesuffix("/") for name in re.findall(r"`([^`\n]+)`", page)}
-    assert modules - named == set()
+    assert modules - named == set(), "name them in the table of docs/contributing.md"
     found = {path.stem for path in (ROOT / "genobit").iterdir() if path.suffix in {"", ".py"}}
     assert modules == found - {"__init__", "__pycache__", "conftest"}
