@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bokeh.util.paths import static_path
+from sphinx.addnodes import pending_xref
 
 if TYPE_CHECKING:
+    from docutils.nodes import document
     from sphinx.application import Sphinx
 
 project = "genobit"
@@ -40,6 +42,17 @@ napoleon_google_docstring = False
 napoleon_custom_sections = [("Returns", "prose")]
 
 
+NOTEBOOKS = Path(__file__).with_name("notebooks").resolve()
+
+
+def follow(_app: "Sphinx", page: "document") -> None:
+    """Lead links to notebooks to pages: Sphinx looks behind the symbolic link of their folder."""
+    for link in page.findall(pending_xref):
+        target = Path(link.get("reftarget", ""))
+        if target.is_relative_to(NOTEBOOKS):
+            link["reftarget"] = f"notebooks/{target.name}"
+
+
 def load_bokeh(app: "Sphinx", _name: str, _by: str, context: dict[str, Any], _: object) -> None:
     """Load Bokeh on pages that have a picture of `pictures.py`."""
     if 'class="picture"' in context.get("body", ""):
@@ -48,4 +61,5 @@ def load_bokeh(app: "Sphinx", _name: str, _by: str, context: dict[str, Any], _: 
 
 def setup(app: "Sphinx") -> None:
     """Connect what is above."""
+    app.connect("doctree-read", follow)
     app.connect("html-page-context", load_bokeh)

@@ -92,6 +92,9 @@ def drawn(plot: Any) -> Any:
     tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
     model.toolbar.update(tools=tools, active_drag="auto")
     model.toolbar.logo = None
+    # HoloViews calls figures fixed whose frame has a size, and Bokeh then misses that of the whole.
+    if getattr(model, "sizing_mode", None) == "fixed" and model.width is None:
+        model.sizing_mode = None
     return model
 
 
