@@ -74,8 +74,7 @@ class Explorer(Linked, ipywidgets.VBox):
         if self._home.loop is not None:
             with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
                 start_bokehjs()
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
-        self._running = Stoppable()
+        self._renew()
         self._jobs: list[Job] = []
         self._dropped: list[Job] = []
         self._began, self._ticking = 0.0, False
@@ -141,12 +140,16 @@ class Explorer(Linked, ipywidgets.VBox):
         if not self._ticking:
             self._ticking = True
             self._home.loop.call_later(TICK, self._tick)
-        self._worker.submit(self._run, job)
+        self._worker.submit(self._run, job, self._running)
 
-    def _run(self, job: Job) -> None:
+    def _renew(self) -> None:
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
+        self._running = Stoppable()
+
+    def _run(self, job: Job, running: Stoppable) -> None:
         try:
             # Asked inside: what is stopped before it begins is not begun.
-            done = self._running.run(lambda: _timed(job.work) if job in self._jobs else None)
+            done = running.run(lambda: _timed(job.work) if job in self._jobs else None)
         except Stopped:
             done = None
         if done is not None:
@@ -182,6 +185,9 @@ class Explorer(Linked, ipywidgets.VBox):
             return
         seconds = time.perf_counter() - self._began
         self._running.stop()
+        self._worker.shutdown(wait=False)
+        # A compiled kernel ends first, seconds later perhaps: nothing new waits for that.
+        self._renew()
         for job in dropped:
             self._try(job.done, RuntimeError("it was stopped"), seconds)
         self._dropped = dropped

@@ -120,7 +120,10 @@ def write_page(widget: Any, title: str, target: Path) -> None:
     for model in _models(widget):
         # A copy: what is drawn stays in its document. Panel's own models need its scripts.
         copy = Document.from_json(model.document.to_json())
-        shown += [found for root in copy.roots for found in root.select({"type": Plot})]
+        for plot in (found for root in copy.roots for found in root.select({"type": Plot})):
+            # Panel gave it the frame's size alone, of which bokeh would warn.
+            plot.update(sizing_mode=None)
+            shown.append(plot)
         shown += [found for root in copy.roots for found in root.select({"type": TableWidget})]
     if not shown:
         raise ValueError("nothing has been drawn yet; wait for the pictures, then save them")

@@ -351,3 +351,16 @@ def test_real_pictures(aln, drawn):
     ):
         setattr(explorer, trait, value)
         assert not explorer.status.startswith("Error"), trait
+
+
+@pytest.mark.slow
+def test_page_of_what_is_drawn(aln, drawn, tmp_path):
+    explorer = aln.genobit.explore.parsimony(TREES)
+    page = explorer.save_page(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert explorer.status == f"Saved the pictures to {tmp_path / 'page.html'}"
+    for part in ("changes beyond the fewest possible", "tree 1 of", '"DataTable"'):
+        assert part in page
+    # Other pages of the explorer are hidden.
+    assert "come from no search" not in page
+    with pytest.raises(FileExistsError, match="choose another name"):
+        explorer.save_page(tmp_path / "page.html")
