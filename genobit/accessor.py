@@ -31,6 +31,7 @@ from genobit.windows import window_ends
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from genobit.lazy.costs import Explanation
     from genobit.packed import Selection
     from genobit.packing import Layout
 
@@ -190,8 +191,9 @@ class GenobitDatasetAccessor(
         phased: bool | None = None,
         other: xr.Dataset | None = None,
         window: int | str | None = None,
+        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray:
+    ) -> xr.DataArray | Explanation:
         """Linkage disequilibrium between variants.
 
         Parameters
@@ -209,6 +211,10 @@ class GenobitDatasetAccessor(
         window
             Only pairs on one contig at most this far apart: variants (1000) or a distance
             ("500kb", "0.5cM"). The result is a band.
+        explain
+            Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
+            work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
+            threads of this machine or of the cluster that is active.
         compute
             Compute at once, in memory. Refused, with its size, where the result would be larger
             than ``get_options().eager_limit`` bytes.
@@ -246,6 +252,11 @@ class GenobitDatasetAccessor(
 
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         ld.check_statistic(statistic, layout.kind)
+        if explain:
+            from genobit.lazy.costs import explained
+
+            rows = next(iter(planes.values()))
+            return explained("ld", len(rows), layout.bits, len(planes), taken=max(rows.chunks[0]))
         attributes = _ld_attributes(statistic, layout, ds)
         if window is not None:
             if other is not None:

@@ -28,7 +28,7 @@ class RelativesMethods:
     _ds: xr.Dataset
 
     if TYPE_CHECKING:
-        grm: Callable[..., xr.DataArray]
+        grm: Callable[..., Any]
 
     def grm_pairs(
         self,

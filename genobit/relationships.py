@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from genobit.analyses.grm_sums import Matrix
+    from genobit.lazy.costs import Explanation
 
 
 class RelationshipMethods:
@@ -33,8 +34,9 @@ class RelationshipMethods:
         missing: str | None = None,
         allele_frequency: ArrayLike | xr.DataArray | None = None,
         loco: bool = False,
+        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray:
+    ) -> xr.DataArray | Explanation:
         """Genomic relationship matrix of the samples.
 
         Parameters
@@ -51,6 +53,10 @@ class RelationshipMethods:
             Of the counted allele in a base population, one a variant; by default of these samples.
         loco
             Leave one chromosome out: a matrix without each contig, all in one pass.
+        explain
+            Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
+            work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
+            threads of this machine or of the cluster that is active.
         compute
             Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
 
@@ -100,6 +106,10 @@ class RelationshipMethods:
         given = allele_frequency is not None
         rule = grm.check(method, missing, frequency=given, loco=loco)
         ds, _, samples = packed.by_samples(self._ds, contigs=loco)
+        if explain:
+            from genobit.lazy.costs import sums_explained
+
+            return sums_explained(samples)
         frequency = checked(allele_frequency, sum(samples.variants)) if given else None
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(

@@ -15,6 +15,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.lazy.pair_sums import SampleChunks, Sums, pair_sums, sample_sums
+from genobit.lazy.pair_tasks import layer_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,11 +106,11 @@ class RelationshipSums(NamedTuple):
             groups=groups,
             layers=len(groups) * (1 + self.pairwise),
         )
-        values = tiles[: len(groups)]
-        compared = tiles[len(groups) :].astype(np.int64) if self.pairwise else None
         if contigs is None:
-            return Matrix(values[0], None if compared is None else compared[0])
-        return Matrix(values, compared)
+            every = layer_of(tiles, 1).astype(np.int64) if self.pairwise else None
+            return Matrix(layer_of(tiles, 0), every)
+        values = tiles[: len(groups)]
+        return Matrix(values, tiles[len(groups) :].astype(np.int64) if self.pairwise else None)
 
     def _statistics(self, samples: SampleChunks, plan: _Plan) -> list[da.Array]:
         copies, called, _, weights, frequency = self.along

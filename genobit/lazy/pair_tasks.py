@@ -7,16 +7,16 @@ variants a leaf takes and which sums a node adds, whatever the number of tiles.
 from __future__ import annotations
 
 import itertools
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 from dask._task_spec import List, Task, TaskRef
 
 from genobit.lazy.graphs import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    import dask.array as da
 
     from genobit.lazy.graphs import Key
 
@@ -176,3 +176,34 @@ class PairTasks(Tasks):
             refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
             self._blocks[shared] = List(*refs)
         return self._blocks[shared]
+
+
+class _Layer(Tasks):
+    """One of the matrices that each tile is of."""
+
+    def __init__(self, tiles: da.Array, which: int) -> None:
+        super().__init__(f"{tiles.name}-{which}", [tiles])
+        self.tiles, self.which, self.side = tiles.name, which, tiles.numblocks[1]
+
+    def every_key(self) -> Iterator[Key]:
+        return ((self.name, *at) for at in itertools.product(range(self.side), repeat=2))
+
+    def __len__(self) -> int:
+        return self.side**2
+
+    def __contains__(self, key: object) -> bool:
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
+            return False
+        return all(0 <= at < self.side for at in key[1:])
+
+    def task(self, key: Key) -> Task:
+        return Task(key, getitem, TaskRef((self.tiles, 0, *key[1:])), self.which)
+
+
+def layer_of(tiles: da.Array, which: int) -> da.Array:
+    """``tiles[which]`` of an array (matrices, rows, columns) whose matrices stand in one chunk.
+
+    A slice by dask takes 15 s and 4 GiB for a million tiles.
+    """
+    layer = _Layer(tiles, which)
+    return da.Array(layer.graph(), layer.name, chunks=tiles.chunks[1:], dtype=tiles.dtype)

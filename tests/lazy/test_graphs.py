@@ -15,6 +15,7 @@ import pytest
 from genobit.lazy import tiles
 from genobit.lazy.graphs import Tasks
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
+from genobit.lazy.pair_tasks import layer_of
 
 MILLION = 1000
 """Tiles along a side."""
@@ -47,7 +48,7 @@ def no_labels(rows: slice) -> slice:
     return rows
 
 
-def layer_of(graph: Any) -> Tasks:
+def tasks_of(graph: Any) -> Tasks:
     (found,) = (layer for layer in graph.layers.values() if isinstance(layer, Tasks))
     return found
 
@@ -56,13 +57,15 @@ def graphs(rows: int) -> dict[str, Tasks]:
     """Every kind, of so many chunks."""
     several = tiles.squares(twice, planes(rows), None, [float, float])[1].dask
     of_pairs = pair_sums(counted, counted, samples(rows, 9), groups=[range(5), range(5, 9)])
+    layers = layer_of(pair_sums(counted, counted, samples(rows, 3), layers=2), 1).dask
     return {
-        "triangle": layer_of(tiles.square(counted, planes(rows), None, float).dask),
-        "rectangle": layer_of(tiles.square(counted, planes(rows), planes(rows + 1), float).dask),
+        "triangle": tasks_of(tiles.square(counted, planes(rows), None, float).dask),
+        "rectangle": tasks_of(tiles.square(counted, planes(rows), planes(rows + 1), float).dask),
         "parts": next(x for x in reversed(several.layers.values()) if isinstance(x, Tasks)),
-        "band": layer_of(tiles.band(counted, planes(rows), reach(rows), 3, float).dask),
-        "pairs": layer_of(tiles.band_tiles(counted, planes(rows), reach(rows), no_labels)[1]),
-        "samples": layer_of(of_pairs.dask),
+        "band": tasks_of(tiles.band(counted, planes(rows), reach(rows), 3, float).dask),
+        "pairs": tasks_of(tiles.band_tiles(counted, planes(rows), reach(rows), no_labels)[1]),
+        "samples": tasks_of(of_pairs.dask),
+        "one of two": next(x for x in reversed(layers.layers.values()) if isinstance(x, Tasks)),
     }
 
 

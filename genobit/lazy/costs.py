@@ -1,0 +1,157 @@
+"""What the edge of a tile costs: bytes moved against seconds of work.
+
+A task of tiles with an edge of e rows, each of d calls, works for e^2 d / rate seconds and is sent
+2 e d planes / 8 bytes. So the share of a worker's time that is work grows with the edge, and with
+it what a worker holds, while the tasks become too few for all workers.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genobit.options import get_options, in_units
+
+if TYPE_CHECKING:
+    from genobit.lazy.pair_sums import SampleChunks
+
+EDGES = (256, 512, 1024, 2048, 4096, 8192)
+RATES = {"ld": 1.1e11, "grm": 2.6e11}
+"""Pairs of calls a second of one core (Zen 3): of r2 by haplotypes or dosages, 2,048 x 1,000 pairs
+of 32,768 samples in 0.6 s; of products of dosages, 2,048^2 x 32,768 in 0.53 s."""
+BANDWIDTH = 1.25e9
+"""Bytes a second to a worker: 10 Gbit/s. Threads of one process move nothing."""
+DISPATCH = 1e-3
+"""Seconds of a task that are dask's."""
+MEMORY = 2**30
+"""Most bytes that a task is meant to hold."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A choice: tiles of so many rows."""
+
+    rows: int
+    tasks: int
+    seconds: float
+    """Of work in a task."""
+    moved: int
+    """Bytes that a task is sent."""
+    held: int
+    """Bytes that a task holds."""
+
+    @property
+    def each(self) -> float:
+        """Seconds of a task, with what is not work."""
+        return self.seconds + self.moved / BANDWIDTH + DISPATCH
+
+    def total(self, workers: int) -> float:
+        """Seconds of all tasks."""
+        return -(-self.tasks // workers) * self.each
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What edges of tiles would cost, which is in force and which is the cheapest."""
+
+    what: str
+    size: tuple[int, int]
+    """Rows of the matrix, and calls of a row."""
+    workers: int
+    """Threads of the cluster or of this machine."""
+    taken: int
+    """The edge in force."""
+    edges: tuple[Edge, ...]
+
+    @property
+    def best(self) -> int:
+        """The cheapest edge of those that fit, the smaller of two."""
+        fitting = [edge for edge in self.edges if edge.held <= MEMORY] or [self.edges[0]]
+        return min(fitting, key=lambda edge: (edge.total(self.workers), edge.rows)).rows
+
+    def __repr__(self) -> str:
+        """List the edges."""
+        rows, depth = self.size
+        lines = [
+            f"{self.what} of {rows:,} rows of {depth:,} calls, {self.workers:,} threads",
+            "   edge       tasks  s/task   moved/task    held/task   work    total",
+        ]
+        for edge in self.edges:
+            marks = [
+                *(["in force"] if edge.rows == self.taken else []),
+                *(["cheapest"] if edge.rows == self.best else []),
+            ]
+            lines.append(
+                f"  {edge.rows:>5,} {edge.tasks:>11,} {edge.seconds:>7.3g} "
+                f"{in_units(edge.moved):>12} {in_units(edge.held):>12} "
+                f"{edge.seconds / edge.each:>6.0%} {_duration(edge.total(self.workers)):>8}"
+                + (f"  <- {', '.join(marks)}" if marks else "")
+            )
+        remedy = f"gb.set_options(chunk_rows={self.best}), then pack and compute again"
+        return "\n".join([*lines, *([remedy] if self.best != self.taken else [])])
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def threads() -> int:
+    """Of the cluster that is active, or cores of this machine."""
+    from dask.base import get_scheduler
+
+    client: Any = getattr(get_scheduler(), "__self__", None)
+    if hasattr(client, "nthreads"):
+        return max(1, sum(client.nthreads().values()))
+    return os.cpu_count() or 1
+
+
+def explained(
+    what: str, rows: int, depth: int, planes: int, *, parts: int = 1, taken: int | None = None
+) -> Explanation:
+    """Costs of the triangle of a matrix of all pairs of rows.
+
+    Parameters
+    ----------
+    what
+        "ld" or "grm".
+    rows, depth
+        Rows of the matrix, and calls of each.
+    planes
+        Bits of a call.
+    parts
+        Calls of a row may be cut in so many tasks, whose sums are added.
+    taken
+        The edge in force, by default that of the options.
+    """
+    taken = get_options().chunk_rows if taken is None else taken
+    # An edge past the rows is that of the rows.
+    choices = sorted({min(edge, max(1, rows)) for edge in (*EDGES, taken)})
+    edges = tuple(_edge(what, edge, rows, depth, planes, parts) for edge in choices)
+    return Explanation(what, (rows, depth), threads(), min(taken, max(1, rows)), edges)
+
+
+def _edge(what: str, edge: int, rows: int, depth: int, planes: int, parts: int) -> Edge:
+    side = -(-rows // edge)
+    each = -(-depth // parts)
+    moved = 2 * edge * each * planes // 8
+    return Edge(
+        edge,
+        side * (side + 1) // 2 * parts,
+        edge * edge * each / RATES[what],
+        moved,
+        moved + 8 * edge * edge,
+    )
+
+
+def sums_explained(samples: SampleChunks) -> Explanation:
+    """Costs of sums over variants for all pairs of samples."""
+    from genobit.lazy.pair_sums import LEAF_BITS, leaves
+
+    tile = max(samples.tiles)
+    parts = len(list(leaves(samples, range(len(samples.variants)), tile, LEAF_BITS)))
+    rows, depth = sum(samples.tiles), sum(samples.variants)
+    return explained("grm", rows, depth, len(samples.planes), parts=parts, taken=tile)

@@ -1,0 +1,55 @@
+"""What edges of tiles would cost, as users ask for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.lazy import costs
+from tests.cohorts import cohort, random_calls
+
+
+def test_work_grows_with_the_square_of_the_edge_and_bytes_with_the_edge() -> None:
+    found = costs.explained("grm", 500_000, 700_000, 2, parts=22)
+    by_rows = {edge.rows: edge for edge in found.edges}
+    assert by_rows[4096].seconds == 4 * by_rows[2048].seconds
+    assert by_rows[4096].moved == 2 * by_rows[2048].moved
+    side = -(-500_000 // 4096)
+    assert by_rows[4096].tasks == side * (side + 1) // 2 * 22
+    assert found.taken == 2048
+
+
+def test_cheapest_edge__is_smaller_for_more_workers_and_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    best = []
+    for workers in (1, 1000, 20_000):
+        monkeypatch.setattr(costs, "threads", lambda workers=workers: workers)
+        found = costs.explained("ld", 100_000, 50_000, 2)
+        chosen = next(edge for edge in found.edges if edge.rows == found.best)
+        assert chosen.held <= costs.MEMORY
+        assert all(
+            edge.total(workers) >= chosen.total(workers) or edge.held > costs.MEMORY
+            for edge in found.edges
+        )
+        best.append(found.best)
+    assert best[0] > best[1] > best[2]
+
+
+def test_users_see_the_edge_in_force_and_what_to_set() -> None:
+    bits = cohort(random_calls(1, 700, 300)).genobit.pack()
+    with gb.set_options(chunk_rows=64):
+        lines = repr(cohort(random_calls(1, 300, 700)).genobit.grm(explain=True)).splitlines()
+        assert lines[0].startswith("grm of 700 rows of 300 calls")
+        assert next(line for line in lines if "in force" in line).split()[0] == "64"
+    found = bits.chunk(variants=128).genobit.ld(explain=True)
+    assert (found.what, found.size, found.taken) == ("ld", (700, 300), 128)
+    assert [edge.rows for edge in found.edges] == [128, 256, 512, 700]
+    assert f"gb.set_options(chunk_rows={found.best})" in repr(found)
+    # Any edge gives the same.
+    with gb.set_options(chunk_rows=found.best):
+        again = cohort(random_calls(1, 700, 300)).genobit.ld().values
+    np.testing.assert_array_equal(again, bits.genobit.ld().values)
+    assert isinstance(bits.genobit.ld(), xr.DataArray)
