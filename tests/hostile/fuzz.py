@@ -9,7 +9,9 @@ The first byte of an input says which file of the fileset the rest is; the other
 
 from __future__ import annotations
 
+import importlib
 import logging
+import pkgutil
 import shutil
 import sys
 import tempfile
@@ -65,9 +67,14 @@ def main() -> None:
         return
     import atheris
 
+    from genobit import kernels
+
     name, *options = sys.argv[1:]
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    # Before anything is instrumented: numba does not compile what has been.
+    for module in pkgutil.walk_packages(kernels.__path__, "genobit.kernels."):
+        importlib.import_module(module.name)
     with atheris.instrument_imports(include=["genobit.io", "gzip"]):
         from tests.hostile.readers import READERS, put
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -10,38 +9,10 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
-from genobit.analyses import relatives
 from genobit.kernels import pair_ld
 from genobit.kernels.ld import R2, _statistic, inverse_root
-from genobit.lazy.pair_sums import SampleChunks
 
 MOST = model.MOST_ALLELES // 2
-
-
-@pytest.mark.slow
-def test_sums_over_more_variants_than_32_bits_count() -> None:
-    """Two samples, the same chunk of 2**26 variants 65 times: 4.4e9 variants, 34 MB at a time."""
-    variants, chunks = 2**26, 65
-    words = variants // 64
-    ones = np.full((2, words), ~np.uint64(0))
-    carrier, homozygous = ones.copy(), np.zeros_like(ones)
-    # The second sample is heterozygous in every other word, and the first in all.
-    carrier[1, ::2] = 0
-    planes = tuple(
-        da.concatenate([da.from_array(plane, chunks=(2, words), name=name)] * chunks, axis=1)
-        for name, plane in (("carrier", carrier), ("homozygous", homozygous))
-    )
-    none = da.zeros(variants * chunks, dtype=np.int64, chunks=variants)
-    samples = SampleChunks(planes, (variants,) * chunks, none, none)
-    assert variants * chunks > 2**32
-    with dask.config.set(scheduler="synchronous"):
-        shared, compared = dask.compute(*relatives.king_compared(samples))
-        alike = relatives.ibs(samples).compute()
-    np.testing.assert_array_equal(compared, variants * chunks)
-    np.testing.assert_array_equal(alike, [[1, 0.75], [0.75, 1]])
-    # Half of the variants of the one and all of the other are heterozygous, and none opposite.
-    assert shared[0, 1] == shared[1, 0] == pytest.approx(0.5 - 0.25 * 0.5 / 0.5, abs=0.3)
-    assert shared[0, 0] == shared[1, 1] == 0.5
 
 
 def exact_r2(n: int, x: int, y: int, xx: int, yy: int, xy: int) -> float:
