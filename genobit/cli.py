@@ -156,8 +156,9 @@ def run_app(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         folder = PACKAGE / "_notebooks"
     command = [sys.executable, "-m", "voila", str(folder / "tour.ipynb"), *options.arguments]
-    # Cells appear as they are done, instead of all at the end.
-    command.append("--progressive_rendering=True")
+    # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
+    # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
+    command += ["--progressive_rendering=True", "--Voila.tornado_settings={'ws_ping_interval': 0}"]
     try:
         return subprocess.run(command, check=False).returncode
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The tour as an app: Voila runs it and shows the explorers of genotypes and expression."""
+"""The tour as an app: Voila runs it, shows every explorer, and their widgets reach the kernel."""
 
 from __future__ import annotations
 
@@ -7,27 +7,34 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import ROOT, not_blank, settled
+from tests.browser.jupyterlab import ROOT, not_blank, redrawn, settled, until
 from tests.browser.voila import NOT_IN_VOILA, app, missing_for_voila, server
 
 pytestmark = pytest.mark.browser
 
-EXPLORERS = ("ld", "grm", "kendall", "epistasis")
+EXPLORERS = ("ld", "grm", "kendall", "epistasis", "parsimony")
 
 
 def shown(page: Any, explorer: str) -> Any:
     return page.locator(f"[class*=genobit-{explorer}-] .bk-Figure").first
 
 
-def test_the_tour__is_an_app_with_explorers_and_without_code(tmp_path: Path) -> None:
+def test_the_tour__is_an_app_with_every_explorer_live(tmp_path: Path) -> None:
     if reason := missing_for_voila():
         pytest.skip(reason)
-    tour = ROOT / "notebooks" / "tour.ipynb"
-    with server(tmp_path, ROOT, tour) as address, app(address) as page:
+    with server(tmp_path, ROOT) as address, app(address) as page:
         page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
         for explorer in EXPLORERS:
             shown(page, explorer).wait_for(timeout=300_000)
         # An app has no code.
         assert "sample_dataset()\n" not in page.inner_text("body")
         assert not_blank(settled(shown(page, "ld")))
+        figure = shown(page, "parsimony")
+        figure.scroll_into_view_if_needed()
+        before = settled(figure)
+        line = page.locator(".genobit-parsimony-site-line")
+        first = line.inner_text()
+        page.locator(".genobit-parsimony-next-homoplastic").click()
+        until(lambda: line.inner_text() != first, "the kernel's answer")
+        redrawn(figure, before)
         assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []

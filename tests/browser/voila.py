@@ -1,9 +1,11 @@
-"""A Voila server that shows one notebook as an app, and a Chromium page on it."""
+"""`genobit app`, and a Chromium page on it."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,27 +31,28 @@ def missing_for_voila() -> str | None:
 
 
 @contextlib.contextmanager
-def server(home: Path, package: Path, notebook: Path) -> Iterator[str]:
-    """The address of a Voila that shows the notebook; its files go into the folder `home`."""
+def server(home: Path, package: Path) -> Iterator[str]:
+    """The address of the app; its files go into the folder `home`."""
     port = free_port()
     command = [
         sys.executable,
-        *("-m", "voila", str(notebook), "--no-browser", f"--port={port}"),
-        *("--Voila.ip=127.0.0.1", "--progressive_rendering=True"),
+        *("-m", "genobit", "app", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
     ]
     with (home / "server.log").open("wb") as log:
         environment = private_environment(home, package)
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             wait_for(f"http://127.0.0.1:{port}/voila/static/voila.js", process, home)
             yield f"http://127.0.0.1:{port}"
         finally:
-            process.terminate()
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            # The command and the Voila that it started, as Ctrl-C in a terminal reaches both.
+            for how in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, how)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(15)
 
 
 @contextlib.contextmanager
