@@ -14,7 +14,6 @@ import xarray as xr
 
 import genobit
 from genobit.explore import correlated as correlated_module
-from genobit.explore import kendall as kendall_module
 from genobit.explore.correlated import Correlated
 from genobit.explore.kendall import KendallExplorer
 from genobit.network import PairTable
@@ -348,7 +347,7 @@ class TestData:
 
 
 def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
-    monkeypatch.setattr(kendall_module, "start_bokehjs", lambda: None)
+    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
     arranged = []
     scene = Correlated.scene
 

@@ -38,7 +38,14 @@ def test_polymorphic__of_as_many_samples_as_a_row_may_have() -> None:
     nothing = np.empty((3, 0), np.uint64)
     counts = np.array([[MOST, MOST, MOST], [MOST, MOST, MOST - 1], [MOST, 0, 0]], np.int64)
     rows = pair_ld.PairRows(
-        haplotypes=False, bits=MOST, first=nothing, second=nothing, called=nothing, counts=counts
+        haplotypes=False,
+        bits=MOST,
+        first=nothing,
+        second=nothing,
+        called=nothing,
+        counts=counts,
+        total=np.zeros(3, np.int64),
+        spread=np.zeros(3),
     )
     assert pair_ld.polymorphic(rows).tolist() == [False, True, False]
 

@@ -285,17 +285,19 @@ def test_ctrl_c__leaves_what_was_done() -> None:
 
 SLOW = """
 import sys, time
+import dask
 import numpy as np
 from genobit.kernels.epistasis import search
 from genobit.lazy.combination_search import CombinationSearch
 from tests.lazy.combinations import cohort
 
 def score(*args):
-    time.sleep(0.02)
+    time.sleep(0.05)
     return search(*args)
 
 score(*[cohort(0, 5, 50), np.array([[0]]), np.array([[1]]), 1, 0.0])
 print("begun", flush=True)
+dask.config.set(num_workers=2)
 found = CombinationSearch(cohort(1, 12, 150), 2, 1000, p=1, score=score, unit=1).run(progress=True)
 print(found.partial, found.combinations == len(found.scores) == round(66 * found.fraction))
 """
