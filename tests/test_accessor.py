@@ -636,7 +636,7 @@ def test_same_bits__on_a_cluster(expected_bits: dict) -> None:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0"
     )
     with cluster, Client(cluster), gb.set_options(chunk_rows=64):
         for key in [(True, 0.1), (False, 0.0)]:

@@ -103,7 +103,7 @@ def test_on_a_cluster__is_the_same() -> None:
         asked.append(ds.genobit.grm(loco=True))
     expected = [grm.compute(scheduler="synchronous") for grm in asked]
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, Client(cluster):
         for found, right in zip(dask.compute(*asked), expected, strict=True):

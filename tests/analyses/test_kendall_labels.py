@@ -172,7 +172,7 @@ def test_distributed__gives_the_same_bits() -> None:
         expected = expr.genobit.kendall(pvalue=True).compute()
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster),
         ):

@@ -145,7 +145,7 @@ def test_kendall_pairs__run_on_a_cluster() -> None:
     once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
         gb.set_options(chunk_rows=6),

@@ -78,6 +78,9 @@ def client() -> Iterator[Any]:
         "distributed.scheduler.allowed-failures": 5,
         # How long a worker looks for one that is gone; 30 s by default.
         "distributed.comm.timeouts.connect": "5s",
+        # After 15 s the cluster takes leave of a worker that is not there, which one that was
+        # killed before, and has come back since, may be a second time.
+        "distributed.deploy.lost-worker-timeout": "10 minutes",
     }
     with (
         dask.config.set(settings),
@@ -85,7 +88,7 @@ def client() -> Iterator[Any]:
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=limit,
         ) as cluster,
         distributed.Client(cluster) as client,

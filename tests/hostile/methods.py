@@ -18,6 +18,12 @@ def _all(found: Any) -> Any:
     return found.compute(scheduler="synchronous")
 
 
+def _p_values(ds: xr.Dataset) -> np.ndarray:
+    count = ds.sizes.get("variants", 1)
+    # Sizes that dask does not know are NaN.
+    return np.linspace(0, 1, 1 if np.isnan(count) else count)
+
+
 METHODS: dict[str, Callable[[xr.Dataset], Any]] = {
     "pack": lambda ds: _all(ds.genobit.pack()),
     "pack haplotypes": lambda ds: _all(ds.genobit.pack(phased=True)),
@@ -37,7 +43,7 @@ METHODS: dict[str, Callable[[xr.Dataset], Any]] = {
     "ld D'": lambda ds: _all(ds.genobit.ld("dprime")),
     "ld window": lambda ds: _all(ds.genobit.ld(window="5kb")),
     "ld_blocks": lambda ds: ds.genobit.ld_blocks(),
-    "ld_clump": lambda ds: ds.genobit.ld_clump(np.linspace(0, 1, ds.sizes.get("variants", 1))),
+    "ld_clump": lambda ds: ds.genobit.ld_clump(_p_values(ds)),
     "ld_decay": lambda ds: ds.genobit.ld_decay("20kb", bins=4, parts=3, resamples=5),
     "ld_pairs": lambda ds: _all(ds.genobit.ld_pairs(min_r2=0.2)),
     "ld_prune": lambda ds: ds.genobit.ld_prune(),

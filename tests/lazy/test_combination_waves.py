@@ -42,7 +42,7 @@ def test_processes_and_a_cluster__give_the_same_bits_and_files(tmp_path: Path) -
     with dask.config.set(scheduler="processes", num_workers=2):
         same(work.run(checkpoint=tmp_path / "processes"), expected)
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, Client(cluster):
         same(work.run(), expected)
