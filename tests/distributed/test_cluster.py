@@ -6,6 +6,7 @@ last bit.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -63,8 +64,10 @@ class Fault(distributed.WorkerPlugin):
             return
         (self.folder / f"{os.getpid()}-{hash(key)}").touch()
         if len(list(self.folder.iterdir())) >= self.nth:
-            (self.folder / "killed").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            # One worker, where both come to this at once.
+            with contextlib.suppress(FileExistsError):
+                (self.folder / "killed").touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
