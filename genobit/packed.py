@@ -238,7 +238,7 @@ def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
         raise ValueError(msg)
     if "plink_bed" in calls.attrs:
         msg = (
-            "phased=True needs phased calls, and a PLINK 1 .bed keeps no phase: pack dosages "
+            "phased=True needs phased genotypes, and a PLINK 1 .bed keeps no phase: pack dosages "
             "(phased=False), or open the phased VCF"
         )
         raise ValueError(msg)

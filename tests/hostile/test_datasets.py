@@ -22,7 +22,7 @@ REFUSALS = (ValueError, TypeError, KeyError, MemoryError)
 # What a refusal names at least one of.
 WORDS = (
     *("call_genotype", "variant_", "sample_", "variants", "samples", "statistic", "components"),
-    *("genotypes", "phased", "Unable to allocate", "genobit_", "population"),
+    *("genotypes", "Unable to allocate", "genobit_", "population"),
 )
 # Other ways of holding the same calls.
 SAME = (

@@ -114,28 +114,40 @@ def test_a_slice__makes_its_own_tasks_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CLIENT = """
+import sys
 from tests.lazy import test_graphs as t
 from tests.memory import peak_gib
 from genobit.lazy import tiles
+from genobit.lazy.pair_sums import pair_sums
 
-def ready(rows):
-    array = tiles.square(t.counted, t.planes(rows), None, float)
+def ready(rows, columns):
+    if sys.argv[1] == "ld":
+        array = tiles.square(t.counted, t.planes(rows), None, float)
+    else:
+        array = pair_sums(t.counted, t.counted, t.samples(rows, columns))
     return array.__dask_optimize__(array.__dask_graph__(), array.__dask_keys__())
 
 # What is imported on the way is not the tasks'.
-ready(2)
+ready(2, 2)
 before = peak_gib()
-tasks = ready(320)
+tasks = ready(*((320, 1) if sys.argv[1] == "ld" else (200, 12)))
 print(len(tasks), peak_gib() - before)
 """
 
+SEVEN_KIB = pytest.mark.xfail(
+    reason="7 KiB: a leaf of grm names each block that it takes", strict=True
+)
+
 
 @pytest.mark.slow
-def test_tasks_that_are_ready_to_run__take_less_than_2_kib_each() -> None:
+@pytest.mark.parametrize(
+    ("what", "most"), [("ld", 100_000), pytest.param("grm", 50_000, marks=SEVEN_KIB)]
+)
+def test_tasks_that_are_ready_to_run__take_less_than_2_kib_each(what: str, most: int) -> None:
     """So that a million takes less than 2 GiB; docs/scale.md has the million itself."""
-    command = [sys.executable, "-c", CLIENT]
+    command = [sys.executable, "-c", CLIENT, what]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
     tasks, gib = done.stdout.split()
-    assert int(tasks) > 100_000
+    assert int(tasks) > most
     assert float(gib) * 2**20 / int(tasks) < 2
