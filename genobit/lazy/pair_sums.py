@@ -62,20 +62,26 @@ def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
     return Rows(haplotypes=False, bits=bits, planes=(carrier, hom_alt), called=present)
 
 
-def _leaf(partial: Partial, chunks: list[Any]) -> Sums:
+def _leaf(
+    partial: Partial, bits: list[int], a: list[Any], b: list[Any] | None, along: list[Any]
+) -> Sums:
+    """The sums of some chunks; a side's blocks are one list, which all leaves of it share."""
+    columns = [None] * len(a) if b is None else b
     return partial(
         [
-            (planes_of(a, bits), None if b is None else planes_of(b, bits), *along)
-            for bits, a, b, along in chunks
+            (planes_of(x, n), None if y is None else planes_of(y, n), *others)
+            for n, x, y, others in zip(bits, a, columns, along, strict=True)
         ]
     )
 
 
-def _wide_leaf(partial: Partial, chunks: list[Any]) -> Sums:
+def _wide_leaf(
+    partial: Partial, bits: list[int], a: list[Any], b: list[Any] | None, along: list[Any]
+) -> Sums:
     """The sums of a leaf of so many variants that 32 bits would not hold all of them."""
     return tuple(
         array.astype(np.int64) if array is not None and array.dtype == np.int32 else array
-        for array in _leaf(partial, chunks)
+        for array in _leaf(partial, bits, a, b, along)
     )
 
 
@@ -226,16 +232,12 @@ def sample_sums(
         for g, group in enumerate(parts):
             keys = []
             for n, leaf in enumerate(leaves(samples, group, max(tiles), LEAF_BITS)):
-                chunks = [
-                    [
-                        samples.variants[k],
-                        [(plane.name, i, k) for plane in samples.planes],
-                        None,
-                        [(array.name, k, *(0,) * (array.ndim - 1)) for array in along],
-                    ]
-                    for k in leaf
+                bits = [samples.variants[k] for k in leaf]
+                rows = [[(plane.name, i, k) for plane in samples.planes] for k in leaf]
+                others = [
+                    [(array.name, k, *(0,) * (array.ndim - 1)) for array in along] for k in leaf
                 ]
-                layer[f"{name}-leaf", i, g, n] = (_leaf, partial, chunks)
+                layer[f"{name}-leaf", i, g, n] = (_leaf, partial, bits, rows, None, others)
                 keys.append((f"{name}-leaf", i, g, n))
             totals.append(tree(layer, name, (i, g), keys))
         layer[name, i, 0] = (_columns, totals)

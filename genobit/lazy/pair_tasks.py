@@ -69,8 +69,8 @@ class PairTasks(Tasks):
     name
         Of the layer.
     steps
-        ``leaf(chunks)``, ``add(sums)``, ``finish(totals, of rows, of columns, whole)`` and
-        ``mirrored(tile)``.
+        ``leaf(variants, rows, columns, along)``, ``add(sums)``, ``finish(totals, of rows, of
+        columns, whole)`` and ``mirrored(tile)``.
     tiles
         Number of tiles along a side.
     trees
@@ -153,12 +153,21 @@ class PairTasks(Tasks):
 
     def _leaf(self, key: Key) -> Task:
         _, i, j, g, number = key
-        chunks = []
-        for k in self.trees[g].leaves[number]:
-            second = None if i == j else self._at(self.planes, j, k)
-            parts = self._at(self.planes, i, k), second, self._at(self.along, k)
-            chunks.append(List(self.variants[k], *parts))
-        return Task(key, self.steps.leaf, List(*chunks))
+        leaf = self.trees[g].leaves[number]
+        rows = self._side(i, g, number)
+        columns = None if i == j else self._side(j, g, number)
+        along = self._shared(("along", g, number), lambda: [self._at(self.along, k) for k in leaf])
+        return Task(key, self.steps.leaf, [self.variants[k] for k in leaf], rows, columns, along)
+
+    def _side(self, i: int, g: int, number: int) -> List:
+        """The planes of a tile in the chunks of a leaf, one list for all leaves of the tile."""
+        leaf = self.trees[g].leaves[number]
+        return self._shared((i, g, number), lambda: [self._at(self.planes, i, k) for k in leaf])
+
+    def _shared(self, name: tuple[Any, ...], parts: Callable[[], list[List]]) -> List:
+        if name not in self._blocks:
+            self._blocks[name] = List(*parts())
+        return self._blocks[name]
 
     def _tile(self, key: Key) -> Task:
         i, j = key[-2:]
