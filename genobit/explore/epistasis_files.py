@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.plots.style import number
-
 from .files import Export, csv_writer
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ class EpistasisFiles:
         found = self.ranking
         if not len(found):
             raise ValueError("no combination is listed; clear the filter first")
-        return self._saved(path, {".csv": csv_writer(found)}, number(len(found), "combination"))
+        return self._saved_table(path, found, "combination")
 
     def save_table(self: Any, path: str | Path) -> Path:
         """Write the cells of the chosen combination to a new file.

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ipywidgets
 import traitlets
 
+from genobit.plots.style import number
+
 from .bridge import Home, start_bokehjs
-from .files import Export, write_new, write_page
+from .files import Export, csv_writer, write_new, write_page
 from .linking import Linked
 from .looks import THEMES
 from .status import StatusRow
@@ -22,6 +24,8 @@ from .traits import meanings, refuse_unknown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    import pandas as pd
 
 #: Seconds between two looks at the clock, while something is computed.
 TICK = 1.0
@@ -78,7 +82,7 @@ class Explorer(Linked, ipywidgets.VBox):
         self._jobs: list[Job] = []
         self._dropped: list[Job] = []
         self._began, self._ticking = 0.0, False
-        self._said = ""
+        self._said = self._aside = ""
         super().__init__(**initial)
         for name in ("genobit-explorer", self.css, f"genobit-theme-{self.theme}"):
             self.add_class(name)
@@ -131,7 +135,7 @@ class Explorer(Linked, ipywidgets.VBox):
         self._dropped = [old for old in self._dropped if old.what != what]
         self._jobs.append(job)
         if len(self._jobs) == 1:
-            self._began = time.perf_counter()
+            self._began, self._aside = time.perf_counter(), ""
         self.busy = True
         self._say_what()
         if self._home.loop is None:
@@ -165,12 +169,12 @@ class Explorer(Linked, ipywidgets.VBox):
             self._began = time.perf_counter()
             self._say_what()
         elif not self.status.startswith("Error"):
-            self.status = self._said
+            self.status = self._said + self._aside
 
     def _say_what(self) -> None:
         seconds = time.perf_counter() - self._began
         waited = f" {seconds:.0f} s" if seconds >= TICK else ""
-        self.status = f"Computing {self._jobs[0].what} …{waited}"
+        self.status = f"Computing {self._jobs[0].what} …{waited}{self._aside}"
 
     def _tick(self) -> None:
         self._ticking = bool(self._jobs)
@@ -247,8 +251,17 @@ class Explorer(Linked, ipywidgets.VBox):
         self, path: str | Path, writers: dict[str, Callable[[Path], Any]], what: str
     ) -> Path:
         target = write_new(path, writers)
-        self.status = f"Saved {what} to {target}"
+        saved = f"Saved {what} to {target}"
+        if self.busy:
+            # Beside what goes on, and what that says in the end: neither may hide the other.
+            self._aside = f" · {saved}"
+            self._say_what()
+        else:
+            self.status = saved
         return target
+
+    def _saved_table(self, path: str | Path, table: pd.DataFrame, noun: str) -> Path:
+        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), noun))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

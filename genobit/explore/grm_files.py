@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from genobit.plots.style import number
 
-from .files import Export, csv_writer, dataset_writers
+from .files import Export, dataset_writers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ class GRMFiles:
         table = self._table.table
         if table is None or not len(table):
             raise ValueError("no pair is listed; wait, or choose another range")
-        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "pair"))
+        return self._saved_table(path, table, "pair")
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:

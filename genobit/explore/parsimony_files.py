@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from genobit.io.trees import to_trees
 from genobit.plots.homoplasy import site_table
 from genobit.plots.marks import svg
-from genobit.plots.style import number
 from genobit.plots.tree_layers import layers_of
 from genobit.plots.tree_placing import arrange
 from genobit.plots.tree_states import changes_of
 from genobit.plots.trees import KEY, title_of
 
-from .files import Export, csv_writer
+from .files import Export
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,8 +114,7 @@ class Files:
         FileExistsError
             If there is such a file already.
         """
-        table = self.sites
-        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "site"))
+        return self._saved_table(path, self.sites, "site")
 
     def save_changes(self: Any, path: str | Path) -> Path:
         """Write the changes of all branches of the shown tree to a new file.
@@ -146,7 +144,7 @@ class Files:
             found.insert(0, "branch", str(tree.names[branch]))
             tables.append(found)
         table = pd.concat(tables, ignore_index=True)
-        return self._saved(path, {".csv": csv_writer(table)}, number(len(table), "change"))
+        return self._saved_table(path, table, "change")
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:

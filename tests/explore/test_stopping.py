@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dask.array
@@ -141,6 +142,26 @@ def test_run_again_takes_up_what_was_stopped():
     assert explorer.got[-1] is True
     assert explorer.status == "ready"
     assert not explorer.stopped
+
+
+def test_says_what_was_saved_while_something_else_is_computed(tmp_path):
+    async def session() -> tuple[str, str, str]:
+        explorer, go_on = Counting(), threading.Event()
+        explorer.ask("the first", lambda: _wait(go_on))
+        explorer._saved(tmp_path / "note.txt", {".txt": Path.touch}, "a note")
+        meanwhile = explorer.status
+        go_on.set()
+        while explorer.busy:
+            await asyncio.sleep(0.01)
+        after = explorer.status
+        explorer.ask("the next", lambda: 1)
+        return meanwhile, after, explorer.status
+
+    meanwhile, after, later = asyncio.run(session())
+    saved = f"Saved a note to {tmp_path / 'note.txt'}"
+    assert meanwhile == f"Computing the first … · {saved}"
+    assert after == f"ready · {saved}"
+    assert later == "Computing the next …"
 
 
 def _wait(event: threading.Event) -> bool:
