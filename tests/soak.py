@@ -36,11 +36,14 @@ from tests.cohorts import cohort, mosaic_calls, random_calls
 from tests.reference import (
     banded,
     clumped,
+    coupled_double_heterozygotes,
     dosages,
     haplotype_blocks,
     haplotypes,
     kendall,
+    known_haplotypes,
     ld_scores,
+    linkage_from_haplotypes,
     linkage_matrix,
     pruned,
     relationships,
@@ -69,6 +72,14 @@ def drawn(rng: np.random.Generator, most: int = 30) -> tuple[np.ndarray, xr.Data
 
 def values_of(calls: np.ndarray, phased: bool) -> np.ndarray:
     return haplotypes(calls) if phased else dosages(calls)
+
+
+def r2_by_em(values: np.ndarray) -> np.ndarray:
+    known = [[known_haplotypes(x, y) for y in values] for x in values]
+    coupled = coupled_double_heterozygotes
+    return np.array(
+        [[linkage_from_haplotypes("r2_em", k, coupled(k)) for k in row] for row in known]
+    )
 
 
 def ld(rng: np.random.Generator) -> None:
@@ -116,8 +127,13 @@ def clump(rng: np.random.Generator) -> None:
     place, contig, window = np.arange(len(calls)), bits.variant_contig.values, rng.integers(1, 9)
     near = (abs(place[:, None] - place) <= window) & (contig[:, None] == contig)
     limit = float(rng.uniform(0.01, 0.9))
-    expected = clumped(linkage_matrix("r2", values_of(calls, phased)), near, p, 0.01, limit)
-    found = bits.genobit.ld_clump(p, limit, int(window), 0.01, 0.05)
+    statistic, values = (
+        str(rng.choice(["r2"] if phased else ["r2", "r2_em"])),
+        values_of(calls, phased),
+    )
+    right = linkage_matrix("r2", values) if statistic == "r2" else r2_by_em(values)
+    expected = clumped(right, near, p, 0.01, limit)
+    found = bits.genobit.ld_clump(p, limit, int(window), 0.01, 0.05, statistic=statistic)
     assert found.index_variant.values.tolist() == [index for index, _ in expected]
     assert found.member.values.tolist() == [j for _, members in expected for j in members]
 
