@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-fast fuzz bounds package bench lint format docs clean
+.PHONY: help demo lab test test-fast fuzz bounds lowest package bench lint format docs clean
 
 help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -58,6 +58,9 @@ fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for
 
 bounds: $(VENV)/.developer ## the tests of kernels with each access checked; compiles for half an hour
 	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/test_simd.py tests/kernels
+
+lowest: $(VENV)/.developer ## the unit tests with the lowest releases that pyproject.toml allows
+	.ci/test-lowest $(VENV) build/lowest
 
 package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout
 	.ci/test-package $(VENV) build/package
