@@ -39,12 +39,17 @@ demo: $(VENV)/.user ## sample data to a report for any browser; on a terminal th
 lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 	$(BIN)/genobit lab
 
-test: test-fast ## everything: the unit tests, then browser, cluster, notebooks
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbmake -m "browser or distributed or notebook or slow"
+# Tests of a file use the same kernels and fixtures: one process compiles and makes them. In the order
+# of the collection, which tests/conftest.py arranges.
+IN_FILES := --dist loadfile --no-loadscope-reorder
 
-# Tests of a file use the same kernels and fixtures: one process compiles and makes them.
+# Three processes, as one of them waits for a browser or a cluster most of the time.
+test: $(VENV)/.developer ## everything: the unit tests, and browser, cluster, notebooks
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "not benchmark"
+
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (benchmark or browser or distributed or notebook or slow)"
+	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
+	  -m "not (benchmark or browser or distributed or notebook or slow)"
 
 FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for each reader

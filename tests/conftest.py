@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -27,7 +30,62 @@ def shared_data() -> Path:
     return folder
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+WAITING = ("browser", "distributed", "notebook", "slow")
+"""Markers of files that wait for others or are long: neither may be all that is left at the end."""
+
+
+def in_turn(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files in the order in which processes take them, those that wait for others spread out.
+
+    They are dealt out among the last two thirds of the files: what they need is compiled then, and
+    two processes do not wait at once for as long as there are files that compute.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waiting = [
+        f for f in files.values() if any(i.get_closest_marker(m) for i in f for m in WAITING)
+    ]
+    computing = [f for f in files.values() if f not in waiting]
+    first = len(computing) // 3
+    step = (len(computing) - first) / max(len(waiting), 1)
+    for k, file in enumerate(waiting):
+        computing.insert(first + k + round(k * step), file)
+    return [item for file in computing for item in file]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     for item in items:
         if item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.notebook)
+    yield  # to what deselects by markers
+    if hasattr(config, "workerinput"):  # one of several processes
+        items[:] = in_turn(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A process takes a whole file, or all files of the browser: they share a JupyterLab server."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = str(super()._split_scope(nodeid))
+            return "tests/browser" if path.startswith("tests/browser/") else path
+
+    return ByFile(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector all modules and tests, and most of its rounds.
+
+    Graphs of dask and the compiler make so many small objects that it takes a tenth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
