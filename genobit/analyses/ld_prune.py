@@ -87,7 +87,7 @@ def prune(
     from genobit.kernels import ld_prune, pair_ld
 
     n = next(iter(planes.values())).shape[0]
-    keep, checked = np.ones(n, bool), np.zeros(n, np.int64)
+    keep = np.ones(n, bool)
     minor = np.empty(n) if frequency is None else frequency
     held: PairRows | None = None
     base = done = 0
@@ -106,12 +106,12 @@ def prune(
             held,
             None if (held.spread >= 0).all() else held,
             base,
+            int(windows.stops[done - 1]) if done else 0,
             windows.starts[part],
             windows.stops[part],
             limit * (1 + pair_ld.ROUNDING),
             minor,
             keep,
-            checked,
         )
         done = max(done, ready)
     return keep

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit._jit import njit
-from genobit.simd import popcount
+from genobit.simd import REGISTER_WORDS, popcount
 
 if TYPE_CHECKING:
     from genobit.kernels.rows import Rows
@@ -33,7 +33,7 @@ class PairRows(NamedTuple):
     second: Words
     """Sign of dosage - 1; without words for haplotypes."""
     called: Words
-    """Without words where no call can be missing."""
+    """Without words where no call is missing."""
     counts: NDArray[np.int64]
     """Calls, carriers (or alternative alleles), homozygotes of the alternative allele."""
     total: NDArray[np.int64]
@@ -46,24 +46,58 @@ def pair_rows(rows: Rows, held: PairRows | None = None, start: int = 0) -> PairR
     """Make planes ready for the functions below, after the rows of ``held`` from ``start`` on."""
     n, words = rows.planes[0].shape
     kept = 0 if held is None else held.total.size - start
-    widths = words, 0 if rows.haplotypes else words, 0 if rows.called is None else words
+    gaps = rows.called is not None and not _complete(rows.called, rows.bits)
+    if held is not None and held.called.shape[1] and (held.spread[start:] < 0).any():
+        gaps = True
+    # Registers long: what is behind the words is 0.
+    width = -(-words // REGISTER_WORDS) * REGISTER_WORDS
+    widths = width, 0 if rows.haplotypes else width, width if gaps else 0
     out = PairRows(
         rows.haplotypes,
         rows.bits,
-        *(np.empty((kept + n, width), np.uint64) for width in widths),
+        *(np.empty((kept + n, w), np.uint64) for w in widths),
         np.empty((kept + n, 3), np.int64),
         np.empty(kept + n, np.int64),
         np.empty(kept + n),
     )
     if held is not None:
-        for new, old in zip(out[2:], held[2:], strict=True):
-            new[:kept] = old[start:]  # type: ignore[index]
+        for name, new in out._asdict().items():
+            if isinstance(new, np.ndarray) and name != "called":
+                new[:kept] = getattr(held, name)[start:]
+        if gaps:
+            out.called[:kept] = (
+                held.called[start:] if held.called.shape[1] else _all(rows.bits, width)
+            )
     nothing = np.empty((n, 0), np.uint64)
     hom_alt = nothing if rows.haplotypes else rows.planes[1]
-    called = nothing if rows.called is None else rows.called
+    called = rows.called if gaps and rows.called is not None else nothing
     new_rows: list[Any] = [array[kept:] for array in out[2:]]  # type: ignore[index]
     _prepare(rows.planes[0], hom_alt, called, rows.bits, *new_rows)
     return out
+
+
+@njit
+def _complete(called: Words, n: int) -> bool:
+    """Whether nothing is missing of n in rows (rows, words)."""
+    whole, tail = n // 64, (np.uint64(1) << np.uint64(n % 64)) - np.uint64(1)
+    for i in range(called.shape[0]):
+        missing = np.uint64(0)
+        for w in range(whole):
+            missing |= ~called[i, w]
+        if tail:
+            missing |= ~called[i, whole] & tail
+        if missing:
+            return False
+    return True
+
+
+def _all(n: int, width: int) -> Words:
+    """A row in which nothing of n is missing (words,)."""
+    row = np.zeros(width, np.uint64)
+    row[: n // 64] = ~np.uint64(0)
+    if n % 64:
+        row[n // 64] = (1 << n % 64) - 1
+    return row
 
 
 @njit
@@ -91,32 +125,38 @@ def _prepare(
     """One pass over planes (rows, words), the second and third perhaps without words."""
     # Loops over a row, and arrays that are no part of a tuple: an eighth of the time.
     dosages, gaps = hom_alt.shape[1] > 0, called.shape[1] > 0
-    tail = ~np.uint64(0) >> np.uint64(-n % 64)
+    words, tail = alt.shape[1], ~np.uint64(0) >> np.uint64(-n % 64)
     for i in range(alt.shape[0]):
-        for w in range(kept.shape[1]):
+        for w in range(called.shape[1]):
             kept[i, w] = called[i, w]
+        kept[i, called.shape[1] :] = 0
         if dosages:
-            for w in range(alt.shape[1]):
+            for w in range(words):
                 second[i, w] = (called[i, w] if gaps else ~np.uint64(0)) & ~alt[i, w]
-            if alt.shape[1]:
-                second[i, -1] &= tail
-            for w in range(alt.shape[1]):
+            if words:
+                second[i, words - 1] &= tail
+            second[i, words:] = 0
+            for w in range(words):
                 first[i, w] = hom_alt[i, w] | second[i, w]
         else:
-            for w in range(alt.shape[1]):
+            for w in range(words):
                 first[i, w] = alt[i, w]
+        first[i, words:] = 0
         calls, c, h = _count(called[i]) if gaps else n, _count(alt[i]), _count(hom_alt[i])
         counts[i, 0], counts[i, 1], counts[i, 2] = calls, c, h
         total[i] = c + h - n if dosages else c
         spread[i] = variance(n, c, h) if calls == n else -1.0
 
 
+@njit
 def minor_frequency(rows: PairRows) -> NDArray[np.float64]:
     """Frequency of the rarer allele of each row; NaN where nothing is called."""
-    alleles = rows.counts[:, 0] * (1 if rows.haplotypes else 2)
-    counted = rows.counts[:, 1] + rows.counts[:, 2]
-    with np.errstate(invalid="ignore"):
-        return np.minimum(counted, alleles - counted) / alleles
+    out = np.empty(rows.counts.shape[0])
+    for i in range(out.size):
+        calls, carriers, homozygous = rows.counts[i]
+        alleles, counted = calls * (1 if rows.haplotypes else 2), carriers + homozygous
+        out[i] = min(counted, alleles - counted) / alleles if alleles else np.nan
+    return out
 
 
 @njit
@@ -187,18 +227,3 @@ def called_terms(rows: PairRows, i: int, j: int) -> tuple[float, float]:
         y = yy - 2 * shared(rows.second[j], here)
         xy = product(a, rows.second[i], b, rows.second[j])
     return float(n * xy - x * y), float(n * xx - x * x) * float(n * yy - y * y)
-
-
-@njit
-def r2(rows: PairRows, i: int, j: int) -> float:
-    """r2 of rows i and j, of the calls present in both; NaN where one of them shows no variance."""
-    if rows.spread[i] < 0 or rows.spread[j] < 0:
-        covariance, variances = called_terms(rows, i, j)
-    else:
-        variances = rows.spread[i] * rows.spread[j]
-        if rows.haplotypes:
-            xy = shared(rows.first[i], rows.first[j])
-        else:
-            xy = product(rows.first[i], rows.second[i], rows.first[j], rows.second[j])
-        covariance = float(rows.bits * xy - rows.total[i] * rows.total[j])
-    return covariance * covariance / variances if variances > 0 else np.nan

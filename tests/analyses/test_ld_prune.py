@@ -56,7 +56,8 @@ def test_lists_of_plink(shared_data: Path, fileset: str, program: str) -> None:
 
 @PLINK
 @pytest.mark.parametrize(
-    ("window", "step", "r2"), [("200kb", 1, 0.5), ("50kb", 7, 0.1), (500, 50, 0.8), (2, 1, 0.05)]
+    ("window", "step", "r2"),
+    [("200kb", 1, 0.5), ("50kb", 7, 0.1), (500, 50, 0.8), (500, 200, 0.3), (2, 1, 0.05)],
 )
 @pytest.mark.parametrize(
     "fileset", ["hapmap279/hapmap279", "bigsnpr_example/example-missing-sorted"]
@@ -115,8 +116,8 @@ def test_any_cohort__follows_the_rule(
 @pytest.mark.parametrize("phased", [False, True])
 def test_long_rows__counts_alone_tell_pairs_apart(phased: bool) -> None:
     """Many samples, and of neighbours one is common and one rare: their words are not looked at."""
-    calls = random_calls(3, 12, 3200)
-    calls[1::2] &= random_calls(4, 6, 3200) & random_calls(5, 6, 3200)
+    calls = random_calls(3, 12, 8200)
+    calls[1::2] &= random_calls(4, 6, 8200) & random_calls(5, 6, 8200)
     calls[1::2, 40:] = 0
     calls[6], calls[7] = calls[0], calls[1]
     ds = cohort(calls, phased=True)
