@@ -14,13 +14,18 @@ import numpy as np
 from genobit.lazy.streaming import row_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
 
     from genobit.kernels.pair_ld import PairRows
+    from genobit.kernels.rows import Rows
     from genobit.packing import Layout
+
+
+BATCH_BYTES = 2**23
+"""Least planes that are gone through at a time: a lot of them costs as long as 400 variants."""
 
 
 class Windows(NamedTuple):
@@ -60,6 +65,21 @@ def sliding_windows(
     return Windows(starts[new], ends[new])
 
 
+def _batches(chunks: Iterator[tuple[int, Rows]]) -> Iterator[tuple[int, list[Rows]]]:
+    """Small chunks together, with the first row of each lot."""
+    batch: list[Rows] = []
+    start = size = 0
+    for first, rows in chunks:
+        start = start if batch else first
+        batch.append(rows)
+        size += sum(plane.nbytes for plane in rows.planes)
+        if size >= BATCH_BYTES:
+            yield start, batch
+            batch, size = [], 0
+    if batch:
+        yield start, batch
+
+
 def prune(
     planes: Mapping[str, da.Array],
     layout: Layout,
@@ -91,11 +111,11 @@ def prune(
     minor = np.empty(n) if frequency is None else frequency
     held: PairRows | None = None
     base = done = 0
-    for start, rows in row_chunks(planes, layout):
+    for start, chunks in _batches(row_chunks(planes, layout)):
         # What no window that is still to come begins before is let go.
         first = int(windows.starts[done]) if done < windows.starts.size else start
         first = min(first, start)
-        held, base = pair_ld.pair_rows(rows, held, first - base), first
+        held, base = pair_ld.pair_rows(chunks, held, first - base), first
         stop = base + held.total.size
         keep[start:stop] = pair_ld.polymorphic(held)[start - base :]
         if frequency is None:

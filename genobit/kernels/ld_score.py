@@ -68,7 +68,7 @@ def scores(
     rows = np.zeros((2, a.planes[0].shape[0]))
     columns = rows if b is None else np.zeros((2, b.planes[0].shape[0]))
     if b is None:
-        own = pair_rows(a)
+        own = pair_rows([a])
         known = polymorphic(own) & (own.counts[:, 0] > (2 if adjust else 0))
         rows += known
     for part, others, values in blocks(

@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit._jit import njit
+from genobit.kernels.rows import all_called
 from genobit.simd import REGISTER_WORDS, popcount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genobit.kernels.rows import Rows
 
 ROUNDING = 2.0**-44
@@ -42,19 +45,20 @@ class PairRows(NamedTuple):
     """Variance of alleles times the square of the bits; -1 of a row that misses calls."""
 
 
-def pair_rows(rows: Rows, held: PairRows | None = None, start: int = 0) -> PairRows:
+def pair_rows(chunks: Sequence[Rows], held: PairRows | None = None, start: int = 0) -> PairRows:
     """Make planes ready for the functions below, after the rows of ``held`` from ``start`` on."""
-    n, words = rows.planes[0].shape
-    kept = 0 if held is None else held.total.size - start
-    gaps = rows.called is not None and not _complete(rows.called, rows.bits)
+    like, kept = chunks[0], 0 if held is None else held.total.size - start
+    bits, words = like.bits, like.planes[0].shape[1]
+    n = sum(rows.planes[0].shape[0] for rows in chunks)
+    gaps = not all(rows.complete() for rows in chunks)
     if held is not None and held.called.shape[1] and (held.spread[start:] < 0).any():
         gaps = True
     # Registers long: what is behind the words is 0.
     width = -(-words // REGISTER_WORDS) * REGISTER_WORDS
-    widths = width, 0 if rows.haplotypes else width, width if gaps else 0
+    widths = width, 0 if like.haplotypes else width, width if gaps else 0
     out = PairRows(
-        rows.haplotypes,
-        rows.bits,
+        like.haplotypes,
+        bits,
         *(np.empty((kept + n, w), np.uint64) for w in widths),
         np.empty((kept + n, 3), np.int64),
         np.empty(kept + n, np.int64),
@@ -66,38 +70,18 @@ def pair_rows(rows: Rows, held: PairRows | None = None, start: int = 0) -> PairR
                 new[:kept] = getattr(held, name)[start:]
         if gaps:
             out.called[:kept] = (
-                held.called[start:] if held.called.shape[1] else _all(rows.bits, width)
+                held.called[start:] if held.called.shape[1] else all_called(bits, width)
             )
-    nothing = np.empty((n, 0), np.uint64)
-    hom_alt = nothing if rows.haplotypes else rows.planes[1]
-    called = rows.called if gaps and rows.called is not None else nothing
-    new_rows: list[Any] = [array[kept:] for array in out[2:]]  # type: ignore[index]
-    _prepare(rows.planes[0], hom_alt, called, rows.bits, *new_rows)
+    arrays: list[Any] = list(out[2:])
+    for rows in chunks:
+        size = rows.planes[0].shape[0]
+        nothing = np.empty((size, 0), np.uint64)
+        hom_alt = nothing if rows.haplotypes else rows.planes[1]
+        called = rows.called if gaps and rows.called is not None else nothing
+        part = slice(kept, kept + size)
+        _prepare(rows.planes[0], hom_alt, called, bits, *(array[part] for array in arrays))
+        kept += size
     return out
-
-
-@njit
-def _complete(called: Words, n: int) -> bool:
-    """Whether nothing is missing of n in rows (rows, words)."""
-    whole, tail = n // 64, (np.uint64(1) << np.uint64(n % 64)) - np.uint64(1)
-    for i in range(called.shape[0]):
-        missing = np.uint64(0)
-        for w in range(whole):
-            missing |= ~called[i, w]
-        if tail:
-            missing |= ~called[i, whole] & tail
-        if missing:
-            return False
-    return True
-
-
-def _all(n: int, width: int) -> Words:
-    """A row in which nothing of n is missing (words,)."""
-    row = np.zeros(width, np.uint64)
-    row[: n // 64] = ~np.uint64(0)
-    if n % 64:
-        row[n // 64] = (1 << n % 64) - 1
-    return row
 
 
 @njit

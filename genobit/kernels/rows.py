@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit._jit import njit
-from genobit.kernels.bits import count_rows
 
 Planes = tuple[NDArray[np.uint64], ...]
 """Planes of one operand, each (rows, words)."""
@@ -25,16 +24,14 @@ class Rows(NamedTuple):
 
     def complete(self) -> bool:
         """Whether no call is missing."""
-        return self.called is None or bool((count_rows(self.called) == self.bits).all())
+        return self.called is None or _complete(self.called, self.bits)
 
     def every(self) -> NDArray[np.uint64]:
         """The called plane, made up where nothing is missing."""
         if self.called is not None:
             return self.called
-        words = np.full(self.planes[0].shape, ~np.uint64(0))
-        if self.bits % 64:
-            words[:, -1] = (np.uint64(1) << np.uint64(self.bits % 64)) - np.uint64(1)
-        return words
+        rows, words = self.planes[0].shape
+        return np.tile(all_called(self.bits, words), (rows, 1))
 
     def homozygotes(self) -> Planes:
         """Planes of dosage 2 and of dosage 0."""
@@ -50,6 +47,30 @@ class Rows(NamedTuple):
         else:
             _ternary_called(carrier, hom_alt, self.called, mask, sign)
         return mask, sign
+
+
+def all_called(bits: int, words: int) -> NDArray[np.uint64]:
+    """A row of a called plane in which nothing is missing."""
+    row = np.zeros(words, np.uint64)
+    row[: bits // 64] = ~np.uint64(0)
+    if bits % 64:
+        row[bits // 64] = (1 << bits % 64) - 1
+    return row
+
+
+@njit
+def _complete(called: NDArray[np.uint64], bits: int) -> bool:
+    """Whether no bit is missing in (rows, words)."""
+    whole, tail = bits // 64, (np.uint64(1) << np.uint64(bits % 64)) - np.uint64(1)
+    for i in range(called.shape[0]):
+        missing = np.uint64(0)
+        for w in range(whole):
+            missing |= ~called[i, w]
+        if tail:
+            missing |= ~called[i, whole] & tail
+        if missing:
+            return False
+    return True
 
 
 @njit
