@@ -24,7 +24,7 @@ from .grm_controls import grm_controls, pair_filter
 from .grm_files import GRMFiles
 from .grm_views import Heatmap, Histogram, Pairs, Scatter
 from .looks import panel, wrapping
-from .relations import Relations
+from .relations import GIVEN, Relations
 from .traits import refuse_unknown
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ class GRMExplorer(GRMFiles, Explorer):
         (low, high) of the pairs in the table, None for all.
     pairs_of
         Which pairs the table lists: "all", of the selection with "any" sample, or "both".
+    of_variants
+        "all", or "selected": relationships over the selected variants alone. Principal components
+        and a matrix that was given stay those of all.
 
     Raises
     ------
@@ -89,6 +92,7 @@ class GRMExplorer(GRMFiles, Explorer):
         traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
     )
     pairs_of = traitlets.Enum(("all", "any", "both"), "all")
+    of_variants = traitlets.Enum(("all", "selected"), "all")
 
     def __init__(
         self,
@@ -105,7 +109,7 @@ class GRMExplorer(GRMFiles, Explorer):
         self._all: Arranged | None = None
         self._view: Arranged | None = None
         self._components: xr.Dataset | None = None
-        self._drawn = ""
+        self._drawn: tuple[Any, ...] = ()
         self._from_table = False
         self._stale = {"compute", "components", "selection"}
         initial.setdefault("method", self.methods[0])
@@ -146,8 +150,14 @@ class GRMExplorer(GRMFiles, Explorer):
 
     @property
     def matrix(self) -> xr.DataArray:
-        """The relationships of all samples by the method that is chosen."""
-        return self.relations.matrix(self.method)
+        """The relationships of all samples by the method and of the variants that are chosen."""
+        return self.relations.matrix(self.method, self._chosen_variants())
+
+    def _chosen_variants(self) -> tuple[int, ...]:
+        """Places of the variants to take alone, none for all."""
+        if self.of_variants == "all" or self.method == GIVEN:
+            return ()
+        return tuple(self._places("variants").tolist())
 
     def show_any(self) -> None:
         """List pairs of any relationship."""
@@ -203,6 +213,8 @@ class GRMExplorer(GRMFiles, Explorer):
     def _follow(self, kind: str, *, own: bool) -> None:
         if kind == "samples" and not own:
             self.selected = tuple(self._places("samples").tolist())
+        elif kind == "variants" and self.of_variants == "selected":
+            self._mark({"compute"})
 
     def _mark(self, stale: set[str]) -> None:
         self._stale |= stale
@@ -223,30 +235,37 @@ class GRMExplorer(GRMFiles, Explorer):
             self._try(self._draw_pairs, stale)
 
     def _compute(self) -> None:
-        method, shown, relations = self.method, self.shown, self.relations
+        relations, shown = self.relations, self.shown
+        wanted = method, variants = self.method, self._chosen_variants()
 
         def work() -> tuple[Arranged, Arranged] | None:
-            if (method, shown) != (self.method, self.shown):
+            if not self._wants(wanted, shown):
                 return None  # the reader has changed her mind meanwhile
-            every = self._all if self._drawn == method else relations.arranged(method, None)
-            return every, every if shown is None else relations.arranged(method, shown)
+            every = self._all if self._drawn == wanted else None
+            every = every or relations.arranged(*wanted, None)
+            return every, every if shown is None else relations.arranged(*wanted, shown)
 
         what = f"{relations.label_of(method)} of {number(relations.n_samples, 'sample')}"
-        self._work(what, work, partial(self._got_matrix, method, shown))
+        if variants:
+            what += f" over {number(len(variants), 'selected variant')}"
+        self._work(what, work, partial(self._got_matrix, wanted, shown))
+
+    def _wants(self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None) -> bool:
+        return (*wanted, shown) == (self.method, self._chosen_variants(), self.shown)
 
     def _got_matrix(
-        self, method: str, shown: tuple[int, ...] | None, result: Any, seconds: float
+        self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None, result: Any, seconds: float
     ) -> None:
-        if result is None or (method, shown) != (self.method, self.shown):
+        if result is None or not self._wants(wanted, shown):
             return
         if isinstance(result, Exception):
-            self._all, self._drawn, self._said = None, "", f"Error: {in_words(result)}"
+            self._all, self._drawn, self._said = None, (), f"Error: {in_words(result)}"
             for view in (self._heatmap, self._histogram, self._table):
                 view.say("There is nothing to draw: see the message above.")
             self._table_line.value = ""
             return
         self._all, self._view = result
-        self._drawn = method
+        self._drawn = wanted
         self._said = self._in_words(seconds)
         self._draw_pairs({"matrix"})
 
@@ -257,6 +276,8 @@ class GRMExplorer(GRMFiles, Explorer):
         variants = every.matrix.attrs.get("variants")
         if variants is not None:
             text += f" over {number(int(variants), 'variant')}"
+        if self.of_variants == "selected" and not self._chosen_variants():
+            text += " (as given)" if self.method == GIVEN else " (none is selected, so all)"
         if every.tree.without:
             text += f", {number(every.tree.without, 'sample')} without a value"
         return f"{text}; ready in {seconds:.1f} s"
@@ -349,4 +370,5 @@ _STALE_BY_TRAIT = {
     "selected": {"selection"},
     "between": {"range"},
     "pairs_of": {"listed"},
+    "of_variants": {"compute"},
 }

@@ -34,8 +34,10 @@ def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
     colour = dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
     components = [(f"PC{k}", k) for k in range(1, relations.n_components + 1)]
     x, y = (dropdown(axis, components, "110px") for axis in ("x", "y"))
+    over = [("all", "all"), ("selected", "selected")]
     return row(
         linked(explorer, "method", method),
+        linked(explorer, "of_variants", dropdown("variants", over, "150px")),
         linked(explorer, "colour_by", colour),
         linked(explorer, "component_x", x),
         linked(explorer, "component_y", y),

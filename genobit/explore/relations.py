@@ -66,7 +66,7 @@ class Relations:
         )
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
-        self._matrices: dict[str, xr.DataArray] = {}
+        self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
         ids = self.ds["sample_id"].values if "sample_id" in self.ds.variables else None
@@ -96,34 +96,42 @@ class Relations:
             return f"as given: {measure_of(self._given).label}"
         return MEASURES[method].label
 
-    def matrix(self, method: str) -> xr.DataArray:
+    def matrix(self, method: str, variants: tuple[int, ...] = ()) -> xr.DataArray:
         """Compute the relationships of all pairs, or take them from what was kept.
 
         Parameters
         ----------
         method
             One of `methods`.
+        variants
+            Places of the variants to take alone, none for all.
         """
-        if method not in self._matrices:
-            lazy = self._given if method == GIVEN else self.ds.genobit.grm(method)
+        wanted = method, variants
+        if wanted not in self._matrices:
+            ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
+            lazy = self._given if method == GIVEN else ds.genobit.grm(method)
             fresh = computed(lazy)
             kept = sum(matrix.nbytes for matrix in self._matrices.values()) + fresh.nbytes
             if kept > KEPT_BYTES:
                 self._matrices.clear()
-            self._matrices[method] = fresh
-        return self._matrices[method]
+            self._matrices[wanted] = fresh
+        return self._matrices[wanted]
 
-    def arranged(self, method: str, shown: tuple[int, ...] | None) -> Arranged:
+    def arranged(
+        self, method: str, variants: tuple[int, ...], shown: tuple[int, ...] | None
+    ) -> Arranged:
         """Compute a matrix and put it in the order in which it is drawn.
 
         Parameters
         ----------
         method
             One of `methods`.
+        variants
+            As for `matrix`.
         shown
             The samples to draw, None for all.
         """
-        matrix = self.matrix(method)
+        matrix = self.matrix(method, variants)
         if shown is not None:
             matrix = matrix.isel(samples_0=list(shown), samples_1=list(shown))
         return arrange(matrix)

@@ -12,7 +12,7 @@ import pytest
 import traitlets
 import xarray as xr
 
-import genobit  # noqa: F401  registers the accessor
+import genobit as gb
 from genobit.explore.grm import GRMExplorer
 from genobit.explore.selecting import Boxes, Picks
 
@@ -93,6 +93,18 @@ class TestFromGenotypes:
         explorer.method = method
         np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm(method))
         assert table_of(explorer).columns[4] == method
+
+    def test_selected_variants_alone(self, ds):
+        selection = gb.Selection(ds)
+        explorer = ds.genobit.explore.grm(selection=selection, of_variants="selected")
+        assert "over 300 variants (none is selected, so all)" in explorer.status
+        for some in (slice(0, 40), slice(40, 100)):
+            few = ds.isel(variants=some)
+            selection.variants = range(some.start, some.stop)
+            np.testing.assert_array_equal(explorer.matrix, few.genobit.grm("vanraden1"))
+            assert f"over {few.sizes['variants']} variants;" in explorer.status
+        explorer.of_variants = "all"
+        np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm("vanraden1"))
 
     def test_what_fails_is_a_message(self, explorer, monkeypatch):
         def fail(*_arguments):
@@ -250,7 +262,7 @@ class TestColours:
         assert explorer.selection.samples == (0, 1)
 
     def test_controls_follow_the_traits_and_lead_them(self, explorer):
-        method, colour, x, _ = explorer.controls[0].children
+        method, _, colour, x, _ = explorer.controls[0].children
         explorer.method = "ibs"
         assert method.value == "ibs"
         colour.value = "sample_height"
@@ -313,10 +325,10 @@ class TestInAKernel:
             explorer = ds.genobit.explore.grm(grm, pcs)
             matrix = explorer.relations.matrix
 
-            def slow(method: str) -> xr.DataArray:
+            def slow(method: str, variants: tuple[int, ...]) -> xr.DataArray:
                 threads.append(threading.get_ident())
                 go_on.wait(30)
-                return matrix(method)
+                return matrix(method, variants)
 
             explorer.relations.matrix = slow
             explorer.method = "gcta"
