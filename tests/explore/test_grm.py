@@ -347,7 +347,7 @@ class TestInAKernel:
         explorer = asyncio.run(session())
         assert explorer.status.startswith("IBS: 24 samples")
         assert threading.get_ident() not in threads
-        assert explorer._drawn == "ibs"
+        assert explorer._drawn == ("ibs", ())
 
 
 class Source:
