@@ -6,9 +6,7 @@ last bit.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from functools import cache
@@ -24,6 +22,9 @@ from tests.cohorts import cohort, random_calls
 from tests.every import assert_same, everything, small_tiles
 
 distributed = pytest.importorskip("distributed")
+
+from tests.distributed.faults import Fault, sometimes  # noqa: E402  # needs distributed
+
 pytestmark = [
     pytest.mark.distributed,
     pytest.mark.slow,
@@ -47,27 +48,6 @@ KILLED = [
 sums, products, passes, waves, chains."""
 HELD = 2**20
 """Bytes of results that a worker holds before it writes others to disk."""
-
-
-class Fault(distributed.WorkerPlugin):
-    """Kills or fails the worker that begins the n-th task of all, once for each folder."""
-
-    def __init__(self, folder: Path, nth: int) -> None:
-        self.folder, self.nth = folder, nth
-
-    def setup(self, worker: Any) -> None:
-        del worker
-
-    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        del start
-        if finish != "executing" or (self.folder / "killed").exists():
-            return
-        (self.folder / f"{os.getpid()}-{hash(key)}").touch()
-        if len(list(self.folder.iterdir())) >= self.nth:
-            # One worker, where both come to this at once.
-            with contextlib.suppress(FileExistsError):
-                (self.folder / "killed").touch(exist_ok=False)
-                os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -160,23 +140,12 @@ def test_a_worker_that_is_restarted__changes_nothing(client: Any) -> None:
     thread.join()
 
 
-def _sometimes(block: np.ndarray, folder: str, block_info: Any = None) -> np.ndarray:
-    """The block; the first two times it is asked for, a file server that does not answer."""
-    place = block_info[0]["chunk-location"][0]
-    attempts = len(list(Path(folder).glob(f"{place}-*")))
-    if attempts < 2:
-        (Path(folder) / f"{place}-{attempts}").touch()
-        msg = "the file server does not answer"
-        raise OSError(msg)
-    return block
-
-
 def test_tasks_that_fail_twice__are_tried_again(client: Any, tmp_path: Path) -> None:
     calls = random_calls(6, 256, 40)
     right = cohort(calls).genobit.ld().compute(scheduler="synchronous")
     source = da.from_array(calls, chunks=(64, 40, 2))
     ds = cohort(calls, chunks=(64, 40))
-    unsure = source.map_blocks(_sometimes, str(tmp_path), dtype=np.int8)
+    unsure = source.map_blocks(sometimes, str(tmp_path), dtype=np.int8)
     ds["call_genotype"] = ds.call_genotype.copy(data=unsure)
     with pytest.raises(OSError, match="does not answer"):
         ds.genobit.ld().compute()
