@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +60,7 @@ def first120(shared_data: Path, fileset: str) -> xr.Dataset:
 def matrices(ds: xr.Dataset) -> list[np.ndarray]:
     samples = packed.by_samples(ds)[2]
     functions = (relatives.king, relatives.ibs, relatives.variants_compared)
-    return [function(samples).compute() for function in functions]
+    return list(dask.compute(*(function(samples) for function in functions)))
 
 
 @pytest.mark.parametrize("fileset", FILESETS)

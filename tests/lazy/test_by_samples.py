@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from unittest import mock
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def in_form(ds: xr.Dataset, form: str) -> xr.Dataset:
 
 def unpacked(samples: SampleChunks) -> np.ndarray:
     """Dosages (samples, variants), NaN where missing; padding must be zero."""
-    planes = [plane.compute() for plane in samples.planes]
+    planes = dask.compute(*samples.planes)
     columns, word = [], 0
     for variants in samples.variants:
         words = -(-variants // 64)
