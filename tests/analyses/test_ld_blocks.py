@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
@@ -81,6 +81,8 @@ def test_blocks_of_females_on_x__equal_plink(
     assert found == {block[1:] for block in plink_blocks(tmp_path / "x.blocks.det")}
 
 
+# An example takes the slow twin a quarter of a second, for the intervals of about 150 pairs.
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32),
     samples=st.integers(20, 150),
