@@ -16,7 +16,7 @@ from dask.base import get_scheduler
 
 from genobit.kernels.scratch import Scratch
 from genobit.lazy.combination_blocks import blocks
-from genobit.lazy.combination_waves import WAVE
+from genobit.lazy.combination_waves import largest_wave
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,9 @@ def workers() -> int:
 def memory(cut: Cut, top: int, planes: int) -> int:
     """Bytes of a run: planes, blocks at work, the best of each unit of two waves."""
     ranked = 8 * (1 + cut.order)
-    flight = min(2 * WAVE, cut.units) * min(top, cut.unit) + 4 * min(top, cut.combinations)
+    flight = min(2 * largest_wave(cut.units), cut.units) * min(top, cut.unit) + 4 * min(
+        top, cut.combinations
+    )
     # A block keeps up to five times as many as it hands on.
     at_work = workers() * (cut.block_bytes + 5 * ranked * min(top, cut.unit))
     return planes + flight * ranked + at_work

@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from genobit.lazy.combination_blocks import Work
 
 WAVE = 64
-"""Most units of a wave."""
+"""Units of a wave, of a run that is not long."""
+WAVES = 256
+"""Waves of a long run: what is found in a hundredth of it is not handed on at once."""
+LARGEST = 2048
+"""Most units of a wave: 4,096 are under way, and a graph holds 16 such waves."""
 FIRST = 4
 """Units of the first wave: they know of no score."""
 BATCH = 16
@@ -105,14 +109,19 @@ def searched(shared: Shared, unit: int, handed: Known) -> Part:
     return Part(found, cut.weight(unit), frozenset([unit]))
 
 
+def largest_wave(units: int) -> int:
+    """Units of the longest waves of a run of so many."""
+    return min(LARGEST, max(WAVE, units // WAVES))
+
+
 def batches(units: int) -> Iterator[list[range]]:
     """All units in waves, some of them at a time."""
-    start, size = 0, FIRST
+    start, size, most = 0, FIRST, largest_wave(units)
     while start < units:
         batch: list[range] = []
         while start < units and len(batch) < BATCH:
             batch.append(range(start, min(start + size, units)))
-            start, size = batch[-1].stop, min(2 * size, WAVE)
+            start, size = batch[-1].stop, min(2 * size, most)
         yield batch
 
 

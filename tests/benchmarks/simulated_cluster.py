@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from genobit.lazy.combination_waves import BATCH, largest_wave
+
 DISPATCH = 0.4e-3
 """Seconds of the scheduler for a task; dask's documentation says 0.2 to 1 ms."""
 LINK = 1.25e9
@@ -51,9 +53,8 @@ JOBS = (
     Job("GRM, tiles of 4,096, leaves of 32,768 variants", 165_000, 2.0, 4 * 4096 * 4096),
     Job("GRM, tiles of 4,096, leaves of 131,072 variants", 45_000, 8.0, 4 * 4096 * 16384),
     Job("banded LD, chunks of 2,048 variants", 4_883, 9.2, 2 * 2 * 2048 * 62_500),
-    Job("epistasis of order 3, units of 0.1 s, waves of 64", 1e7, 0.1, 1e4, wave=64, batch=16),
-    Job("epistasis of order 3, units of 2 s, waves of 64", 5e5, 2.0, 1e4, wave=64, batch=16),
-    Job("epistasis of order 3, units of 2 s, waves of 2,048", 5e5, 2.0, 1e4, wave=2048, batch=16),
+    Job("epistasis of order 3, units of 0.1 s", 1e7, 0.1, 1e4, largest_wave(10**7), BATCH),
+    Job("epistasis of order 3, units of 2 s", 5e5, 2.0, 1e4, largest_wave(500_000), BATCH),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from genobit.kernels.combination_tables import Classes
 from genobit.lazy.combination_blocks import Failure, Found, Work, searched_unit
 from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.combination_waves import BATCH, WAVE, batches
+from genobit.lazy.combination_waves import BATCH, batches, largest_wave
 from tests.lazy.combinations import check, cohort, every, same
 
 VARIANTS, SAMPLES = 12, 150
@@ -58,12 +58,16 @@ def test_processes_and_a_cluster__give_the_same_bits_and_files(tmp_path: Path) -
         assert kept(tmp_path / folder) == files
 
 
-@pytest.mark.parametrize("units", [1, 3, 4, 5, 28, 29, 1000, 5000])
+@pytest.mark.parametrize("units", [1, 3, 4, 5, 28, 29, 1000, 5000, 10**6])
 def test_waves__hold_each_unit_once_and_graphs_are_bounded(units: int) -> None:
     found = list(batches(units))
     assert [unit for batch in found for wave in batch for unit in wave] == list(range(units))
-    assert all(len(wave) <= WAVE for batch in found for wave in batch)
+    assert max(len(wave) for batch in found for wave in batch) <= largest_wave(units)
     assert all(len(batch) <= BATCH for batch in found)
+
+
+def test_waves__of_a_long_run_are_a_256th_of_it() -> None:
+    assert [largest_wave(n) for n in (1, 16_384, 40_000, 10**9)] == [64, 64, 156, 2048]
 
 
 def test_units__are_handed_what_was_found_two_waves_before(
