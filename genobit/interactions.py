@@ -231,16 +231,7 @@ def phenotype_of(
         For other dimensions than samples, or other samples.
     """
     if isinstance(phenotype, str):
-        if phenotype not in ds.variables:
-            along = [str(k) for k, v in ds.variables.items() if v.dims == (model.SAMPLES,)]
-            # Where a sample's bits stand is no phenotype.
-            known = [name for name in along if name != model.BIT[model.SAMPLES]]
-            msg = (
-                f"the Dataset has no variable {phenotype!r}; those along {model.SAMPLES!r} are "
-                f"{', '.join(known) or 'none'}. Assign one with ds.assign_coords, or give an array"
-            )
-            raise KeyError(msg)
-        phenotype = ds[phenotype]
+        phenotype = model.named(ds, phenotype, model.SAMPLES)
     name = "phenotype"
     if isinstance(phenotype, xr.DataArray):
         name = name if phenotype.name is None else str(phenotype.name)

@@ -285,6 +285,26 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
     return np.asarray(ds[name].values)
 
 
+def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
+    """Return a variable that a user named.
+
+    Raises
+    ------
+    KeyError
+        If the Dataset lacks it; the message has those along the dimension.
+    """
+    if name in ds.variables:
+        return ds[name]
+    along = [str(k) for k, v in ds.variables.items() if v.dims == (dim,)]
+    # Where a sample's bits stand is nothing that was measured.
+    known = ", ".join(k for k in along if k not in BIT.values()) or "none"
+    msg = (
+        f"the Dataset has no variable {name!r}; those along {dim!r} are {known}. Assign one with "
+        "ds.assign_coords, or give an array"
+    )
+    raise KeyError(msg)
+
+
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
     """Return how many alleles each variant has, from ``variant_allele``.
 

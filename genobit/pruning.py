@@ -35,7 +35,7 @@ class PruningMethods:
         step: int = 5,
         r2: float = 0.2,
         *,
-        frequency: ArrayLike | None = None,
+        frequency: str | ArrayLike | None = None,
         phased: bool | None = None,
     ) -> xr.DataArray:
         """Variants of which no two in a window are in linkage disequilibrium, as plink prunes.
@@ -50,8 +50,9 @@ class PruningMethods:
         r2
             Largest r2 of a pair that may stay together.
         frequency
-            Allele frequency of each variant, (variants,), that decides which of a pair goes: the
-            one whose minor allele is rarer. By default that of these samples.
+            Allele frequency of each variant, (variants,), or the name of the variable that has
+            it: which of a pair goes is the one whose minor allele is rarer. By default that of
+            these samples.
         phased
             As for `ld`.
 
@@ -64,6 +65,8 @@ class PruningMethods:
         ------
         ValueError
             For a window, step, r2 or frequency out of range, or unsorted positions.
+        KeyError
+            For a name that the Dataset lacks.
 
         Notes
         -----
@@ -87,11 +90,10 @@ class PruningMethods:
         _check_share("r2", r2)
         _check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        n = ds.sizes[model.VARIANTS]
         windows = ld_prune.sliding_windows(
             window_ends(ds, window, count=True) + 1, _contig_starts(ds), step
         )
-        minor = None if frequency is None else _minor(frequency, n)
+        minor = None if frequency is None else _minor(ds, frequency)
         keep = ld_prune.prune(planes, layout, windows, r2, minor)
         attributes = {
             "long_name": "variant stays when pruned by linkage disequilibrium",
@@ -107,7 +109,7 @@ class PruningMethods:
 
     def ld_clump(
         self,
-        p: ArrayLike,
+        p: str | ArrayLike,
         r2: float = 0.5,
         window: int | str = "250kb",
         p1: float = 1e-4,
@@ -122,7 +124,8 @@ class PruningMethods:
         Parameters
         ----------
         p
-            p-value of each variant, (variants,); NaN takes a variant out.
+            p-value of each variant, (variants,), or the name of the variable that has them; NaN
+            takes a variant out.
         r2
             Members have an r2 with their index variant above this.
         window
@@ -154,7 +157,9 @@ class PruningMethods:
             For p-values out of range or of another length, p1 above p2, another statistic, or
             unsorted positions.
         TypeError
-            For a p that is no array of numbers, such as the name of a variable.
+            For a p that is no numbers.
+        KeyError
+            For a name that the Dataset lacks.
 
         Notes
         -----
@@ -182,7 +187,8 @@ class PruningMethods:
             msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
             raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        size = _sizes(p, ds.sizes[model.VARIANTS], log10=log10)
+        given = _one_each(ds, "p", p)
+        size = _sizes(given, log10=log10)
         if statistic is None:
             statistic = "r2" if layout.kind == "haplotype" else "r2_em"
         if statistic not in {"r2", "r2_em"}:
@@ -192,7 +198,6 @@ class PruningMethods:
         largest = _limit(p1, log10=log10)
         last = window_ends(ds, window)
         found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
-        given = np.asarray(p, np.float64)
         out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
         labels = model.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
@@ -279,13 +284,16 @@ def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
     return model.contig_starts(ds)
 
 
-def _one_each(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+def _one_each(ds: xr.Dataset, name: str, values: str | ArrayLike) -> NDArray[np.float64]:
+    n = ds.sizes[model.VARIANTS]
+    if isinstance(values, str):
+        values = model.named(ds, values, model.VARIANTS)
     try:
         given = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         msg = (
             f"{name}= takes a number for each of {n} variants, not {str(values)[:40]!r}: give an "
-            "array, or a variable as ds[name]"
+            "array, or the name of a variable of numbers"
         )
         raise TypeError(msg) from error
     if given.shape != (n,):
@@ -294,8 +302,8 @@ def _one_each(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
     return given
 
 
-def _minor(frequency: ArrayLike, n: int) -> NDArray[np.float64]:
-    given = _one_each("frequency", frequency, n)
+def _minor(ds: xr.Dataset, frequency: str | ArrayLike) -> NDArray[np.float64]:
+    given = _one_each(ds, "frequency", frequency)
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         k = int(wrong[0])
@@ -308,9 +316,8 @@ BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": 
 """Columns of plink's report: p from the first to below the second; ``nsig`` is what is left."""
 
 
-def _sizes(p: ArrayLike, n: int, *, log10: bool) -> NDArray[np.float64]:
+def _sizes(given: NDArray[np.float64], *, log10: bool) -> NDArray[np.float64]:
     """p-values, or their logarithms where these are given."""
-    given = _one_each("p", p, n)
     wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
     if wrong.size:
         k = int(wrong[0])

@@ -132,7 +132,13 @@ def test_arguments__are_checked(arguments: dict[str, object], message: str) -> N
         ds.genobit.ld_clump(**{"p": [0.1, 0.1, 0.1], **arguments})
 
 
-def test_a_name_for_p__is_refused_with_what_to_give() -> None:
+def test_p__may_be_the_name_of_a_variable() -> None:
     ds = cohort(random_calls(0, 3, 5), phased=True)
-    with pytest.raises(TypeError, match=r"p= takes a number for each of 3 variants, not 'pval'"):
+    ds = ds.assign(gwas_p=("variants", [1e-6, 0.5, np.nan]), gene=("variants", ["a", "b", "c"]))
+    found = ds.genobit.ld_clump("gwas_p")
+    xr.testing.assert_identical(found, ds.genobit.ld_clump(ds.gwas_p.values))
+    assert found.index_variant.values.tolist() == [0]
+    with pytest.raises(KeyError, match=r"no variable 'pval'; those along 'variants' are .*gwas_p"):
         ds.genobit.ld_clump("pval")
+    with pytest.raises(TypeError, match=r"p= takes a number for each of 3 variants, not "):
+        ds.genobit.ld_clump("gene")
