@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 Place = tuple[int, ...]
 
-SIDE = 16
+SIDE = 8
 """Chunks along a side of the block of chunks that is under way: planes of twice as many chunks of
-rows are held, and each is made anew for every 16 that it is set against."""
+rows are held, and each is made anew for every 8 that it is set against."""
 PROGRESS = ".progress"
 UNFINISHED = ".partial"
 """What zarr calls a file before it has its name."""
@@ -48,7 +48,7 @@ def to_zarr(
 
     Chunks are computed, written and forgotten on the scheduler of dask that is active; on a cluster
     workers write them, to a file system that all of them see. Held at a time are those under way
-    and what 32 chunks of rows of the genotypes take. Until all are written a folder beside the
+    and what 16 chunks of rows of the genotypes take. Until all are written a folder beside the
     store, its name with ``.progress``, keeps what was asked.
 
     Parameters

@@ -99,6 +99,14 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def in_this_process() -> bool:
+    """Whether the scheduler that is active runs tasks as threads of this process."""
+    from dask import local, threaded
+    from dask.base import get_scheduler
+
+    return get_scheduler() in {None, threaded.get, local.get_sync}
+
+
 def threads() -> int:
     """Of the cluster that is active, or cores of this machine."""
     from dask.base import get_scheduler

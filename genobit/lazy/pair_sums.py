@@ -1,7 +1,8 @@
 """Sums over variants for every pair of samples, tile by tile, as a lazy tree.
 
-A leaf of the tree is one tile of samples and some chunks of variants; nodes add `FAN_IN` of
-them. So a run holds a few tiles a thread and the number of variants is unbounded.
+A leaf is one tile of samples and some chunks of variants, and sums of leaves are added one by one.
+So a run holds two or three sums of each tile and the planes of some leaves, and the number of
+variants is unbounded.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.lazy.pair_tasks import PairTasks, Steps, Tree
+from genobit.lazy.pair_tasks import Chain, PairTasks, Steps
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -63,7 +64,12 @@ def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
 
 
 def _leaf(
-    partial: Partial, bits: list[int], a: list[Any], b: list[Any] | None, along: list[Any]
+    partial: Partial,
+    bits: list[int],
+    a: list[Any],
+    b: list[Any] | None,
+    along: list[Any],
+    after: object = None,  # noqa: ARG001 - what had to come before
 ) -> Sums:
     """The sums of some chunks; a side's blocks are one list, which all leaves of it share."""
     columns = [None] * len(a) if b is None else b
@@ -76,12 +82,17 @@ def _leaf(
 
 
 def _wide_leaf(
-    partial: Partial, bits: list[int], a: list[Any], b: list[Any] | None, along: list[Any]
+    partial: Partial,
+    bits: list[int],
+    a: list[Any],
+    b: list[Any] | None,
+    along: list[Any],
+    after: object = None,
 ) -> Sums:
     """The sums of a leaf of so many variants that 32 bits would not hold all of them."""
     return tuple(
         array.astype(np.int64) if array is not None and array.dtype == np.int32 else array
-        for array in _leaf(partial, bits, a, b, along)
+        for array in _leaf(partial, bits, a, b, along, after)
     )
 
 
@@ -199,11 +210,11 @@ def pair_sums(
     token = tokenize(partial, finish, names, samples.variants, groups, layers)
     name = f"genobit-pair-sums-{token}"
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
-    trees = [Tree(list(leaves(samples, g, max(tiles), LEAF_BITS)), FAN_IN) for g in parts]
+    chains = [Chain(list(leaves(samples, g, max(tiles), LEAF_BITS))) for g in parts]
     steps = Steps(partial_of(leaf_of, partial), _add, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
     layer = PairTasks(
-        name, steps, len(tiles), trees, arrays, samples.variants, layers=layers is not None
+        name, steps, len(tiles), chains, arrays, samples.variants, layers=layers is not None
     )
     first = () if layers is None else ((layers,),)
     return da.Array(layer.graph(), name, chunks=(*first, tiles, tiles), dtype=dtype)

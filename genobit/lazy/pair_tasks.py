@@ -1,7 +1,11 @@
 """Tasks of sums over variants for all pairs of samples, made from their keys.
 
-Every tile has the same leaves and the same tree above them, so that a key says which chunks of
-variants a leaf takes and which sums a node adds, whatever the number of tiles.
+Every tile has the same leaves, whose sums are added in the same order, so that a key says which
+chunks of variants a leaf takes and which sums are added, whatever the number of tiles.
+
+Tiles that are computed together go through the variants together: no leaf begins before all tiles
+have what came some leaves earlier. Left to itself, dask takes one tile after another through all
+variants, and holds all planes of them for the other tiles.
 """
 
 from __future__ import annotations
@@ -12,44 +16,36 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 from dask._task_spec import List, Task, TaskRef
+from dask.base import tokenize
+from dask.highlevelgraph import MaterializedLayer
 
+from genobit.lazy.costs import in_this_process, threads
 from genobit.lazy.graphs import Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from dask.highlevelgraph import Layer
 
     from genobit.lazy.graphs import Key
 
+AHEAD = 2
+"""Leaves by which a tile may be ahead of the slowest: at least so many tasks for each thread."""
 
-class Tree:
-    """The additions of the sums of some leaves, level by level."""
 
-    def __init__(self, leaves: Sequence[Sequence[int]], fan_in: int) -> None:
+class Chain:
+    """The sums of some leaves, added one by one in their order.
+
+    A tree of additions would hold several sums of every level and tile, as all tiles take the
+    same planes and so go through the variants together.
+    """
+
+    def __init__(self, leaves: Sequence[Sequence[int]]) -> None:
         self.leaves = [list(leaf) for leaf in leaves]
-        self.fan_in = fan_in
-        self.levels = [len(self.leaves)]
-        while self.levels[-1] > 1:
-            self.levels.append(-(-self.levels[-1] // fan_in))
 
     def __len__(self) -> int:
         """Count leaves and additions."""
-        return sum(self.levels)
-
-    def nodes(self) -> Iterator[tuple[int, int]]:
-        """Level and number of all, the leaves first."""
-        for level, count in enumerate(self.levels):
-            for number in range(count):
-                yield level, number
-
-    def below(self, level: int, number: int) -> range:
-        """The nodes of the level below that a node adds."""
-        first = number * self.fan_in
-        return range(first, min(first + self.fan_in, self.levels[level - 1]))
-
-    @property
-    def top(self) -> tuple[int, int]:
-        """The node that adds all."""
-        return len(self.levels) - 1, 0
+        return 2 * len(self.leaves) - 1
 
 
 class Steps:
@@ -69,11 +65,11 @@ class PairTasks(Tasks):
     name
         Of the layer.
     steps
-        ``leaf(variants, rows, columns, along)``, ``add(sums)``, ``finish(totals, of rows, of
+        ``leaf(variants, rows, columns, along, after)``, ``add(sums)``, ``finish(totals, of rows, of
         columns, whole)`` and ``mirrored(tile)``.
     tiles
         Number of tiles along a side.
-    trees
+    chains
         Of each group of chunks of variants.
     planes, along, per_sample, whole
         Arrays as for `genobit.lazy.pair_sums.pair_sums`.
@@ -88,14 +84,14 @@ class PairTasks(Tasks):
         name: str,
         steps: Steps,
         tiles: int,
-        trees: Sequence[Tree],
+        chains: Sequence[Chain],
         arrays: Sequence[Sequence[da.Array]],
         variants: Sequence[int],
         *,
         layers: bool,
     ) -> None:
         super().__init__(name, list(itertools.chain(*arrays)))
-        self.steps, self.tiles, self.trees = steps, tiles, trees
+        self.steps, self.tiles, self.chains = steps, tiles, chains
         self.planes, self.along, self.per_sample, self.whole = (
             tuple((array.name, array.ndim) for array in group) for group in arrays
         )
@@ -106,21 +102,26 @@ class PairTasks(Tasks):
         """Of a tile after what it needs."""
         for i in range(self.tiles):
             for j in range(i, self.tiles):
-                for g, tree in enumerate(self.trees):
-                    for level, number in tree.nodes():
-                        yield self._node(i, j, g, level, number)
+                for g, chain in enumerate(self.chains):
+                    yield self._leaf_key(i, j, g, 0)
+                    for number in range(1, len(chain.leaves)):
+                        yield self._leaf_key(i, j, g, number)
+                        yield self._sum_key(i, j, g, number)
                 yield (self.name, *self.prefix, i, j)
                 if i < j:
                     yield (self.name, *self.prefix, j, i)
 
-    def _node(self, i: int, j: int, g: int, level: int, number: int) -> Key:
-        if level:
-            return f"{self.name}-add", i, j, g, level, number
+    def _leaf_key(self, i: int, j: int, g: int, number: int) -> Key:
         return f"{self.name}-leaf", i, j, g, number
+
+    def _sum_key(self, i: int, j: int, g: int, number: int) -> Key:
+        """Of the sum up to a leaf."""
+        kind = "add" if number else "leaf"
+        return f"{self.name}-{kind}", i, j, g, number
 
     def __len__(self) -> int:
         """Count the tasks."""
-        nodes = sum(map(len, self.trees))
+        nodes = sum(map(len, self.chains))
         return self.tiles * (self.tiles + 1) // 2 * nodes + self.tiles**2
 
     def __contains__(self, key: object) -> bool:
@@ -132,13 +133,12 @@ class PairTasks(Tasks):
                 return False
             return all(0 <= side < self.tiles for side in key[-2:])
         kind = key[0].removeprefix(self.name)
-        if (kind, len(key)) not in {("-leaf", 5), ("-add", 6)}:
+        if kind not in {"-leaf", "-add"} or len(key) != 5:
             return False
-        i, j, g, level, number = key[1:] if kind == "-add" else (*key[1:4], 0, key[4])
-        if not (0 <= i <= j < self.tiles and 0 <= g < len(self.trees)):
+        i, j, g, number = key[1:]
+        if not (0 <= i <= j < self.tiles and 0 <= g < len(self.chains)):
             return False
-        levels = self.trees[g].levels
-        return (level > 0) == (kind == "-add") and level < len(levels) and number < levels[level]
+        return (kind == "-add") <= number < len(self.chains[g].leaves)
 
     def task(self, key: Key) -> Task:
         """Make a tile, an addition or a leaf."""
@@ -146,14 +146,37 @@ class PairTasks(Tasks):
             return self._tile(key)
         if key[0] == f"{self.name}-leaf":
             return self._leaf(key)
-        _, i, j, g, level, number = key
-        below = self.trees[g].below(level, number)
-        refs = [TaskRef(self._node(i, j, g, level - 1, n)) for n in below]
-        return Task(key, self.steps.add, List(*refs))
+        _, i, j, g, number = key
+        both = self._sum_key(i, j, g, number - 1), self._leaf_key(i, j, g, number)
+        return Task(key, self.steps.add, List(*map(TaskRef, both)))
+
+    def cull(
+        self, keys: set[Any], all_hlg_keys: Collection[Any]
+    ) -> tuple[Layer, dict[Any, set[Any]]]:
+        """The tasks that some keys need, and in one process what keeps them together."""
+        layer, dependencies = super().cull(keys, all_hlg_keys)
+        leaf = f"{self.name}-leaf"
+        pairs = sorted({key[1:3] for key in layer if key[0] == leaf})
+        # On a cluster all that are waited for would be sent to one worker; its memory is large.
+        if len(pairs) < 2 or not in_this_process():
+            return layer, dependencies
+        made = dict(layer)
+        places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
+        ahead = max(AHEAD, -(-AHEAD * threads() // len(pairs)))
+        gate = f"{self.name}-gate-{tokenize(pairs)}"
+        for k, (g, n) in enumerate(places[ahead:]):
+            before = [self._sum_key(*pair, *places[k]) for pair in pairs]
+            made[gate, k] = Task((gate, k), _passed, *map(TaskRef, before))
+            reference = TaskRef((gate, k))
+            for pair in pairs:
+                key = self._leaf_key(*pair, g, n)
+                made[key] = Task(key, self.steps.leaf, *made[key].args, reference)
+        layer = MaterializedLayer(made, annotations=self.annotations)
+        return layer, {key: set(task.dependencies) for key, task in made.items()}
 
     def _leaf(self, key: Key) -> Task:
         _, i, j, g, number = key
-        leaf = self.trees[g].leaves[number]
+        leaf = self.chains[g].leaves[number]
         rows = self._side(i, g, number)
         columns = None if i == j else self._side(j, g, number)
         along = self._shared(("along", g, number), lambda: [self._at(self.along, k) for k in leaf])
@@ -161,7 +184,7 @@ class PairTasks(Tasks):
 
     def _side(self, i: int, g: int, number: int) -> List:
         """The planes of a tile in the chunks of a leaf, one list for all leaves of the tile."""
-        leaf = self.trees[g].leaves[number]
+        leaf = self.chains[g].leaves[number]
         return self._shared((i, g, number), lambda: [self._at(self.planes, i, k) for k in leaf])
 
     def _shared(self, name: tuple[Any, ...], parts: Callable[[], list[List]]) -> List:
@@ -173,7 +196,7 @@ class PairTasks(Tasks):
         i, j = key[-2:]
         if i > j:
             return Task(key, self.steps.mirrored, TaskRef((*key[:-2], j, i)))
-        tops = [self._node(i, j, g, *tree.top) for g, tree in enumerate(self.trees)]
+        tops = [self._sum_key(i, j, g, len(c.leaves) - 1) for g, c in enumerate(self.chains)]
         totals = List(*map(TaskRef, tops))
         sides = self._at(self.per_sample, i), self._at(self.per_sample, j)
         return Task(key, self.steps.finish, totals, *sides, self._at(self.whole))
@@ -185,6 +208,10 @@ class PairTasks(Tasks):
             refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
             self._blocks[shared] = List(*refs)
         return self._blocks[shared]
+
+
+def _passed(*_: object) -> None:
+    """What leaves wait for."""
 
 
 class _Layer(Tasks):
