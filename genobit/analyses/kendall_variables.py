@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TILE_BYTES = 2**25
 """Most bytes of the arrays of a tile: 32 MiB, that a few are in flight."""
+MOST_OBSERVATIONS = 2**31
 Names = tuple[str, str]
 """Dimension of the variables, dimension of the observations: for messages."""
 
@@ -93,6 +94,12 @@ def _ranks(
     from genobit.kernels.ranks import WIDE
 
     observations = values.shape[1]
+    if observations >= MOST_OBSERVATIONS:
+        msg = (
+            f"{observations:,} {names[1]} are more than {MOST_OBSERVATIONS - 1:,}, whose places 32 "
+            f"bits hold: select some, .isel({names[1]}=slice({MOST_OBSERVATIONS - 1}))"
+        )
+        raise ValueError(msg)
     dtype = np.uint16 if observations < WIDE else np.uint32
     return da.map_blocks(
         partial(_ranked, names=names, missing=missing, rule=_rule(wanted)),

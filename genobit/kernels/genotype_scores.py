@@ -15,7 +15,7 @@ from genobit._jit import njit
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products, stacked
 from genobit.kernels.tau import Block, Counted, Whole
-from genobit.kernels.ties import Ties
+from genobit.kernels.ties import Ties, ordered_triples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,12 +50,13 @@ def _score(
 
 
 @njit
-def _levels(n: Whole, one: Whole, two: Whole) -> tuple[Whole, Whole, Whole]:
+def _levels(n: Whole, one: Whole, two: Whole) -> tuple[Whole, float, Whole]:
     """Tied pairs, tied triples and levels, of calls with at least one and with two copies."""
-    pairs = triples = levels = np.int64(0)
+    pairs = levels = np.int64(0)
+    triples = 0.0
     for t in (n - one, one - two, two):
         pairs += t * (t - 1) // 2
-        triples += t * (t - 1) * (t - 2)
+        triples += ordered_triples(t)
         levels += t > 0
     return pairs, triples, levels
 
@@ -90,7 +91,7 @@ def _missing(
     score: NDArray[np.int64],
     calls: NDArray[np.int32],
     pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
     """Counts (3 rows, 3 columns) of carrier, hom_alt and called; ties (2, rows, columns)."""
@@ -116,7 +117,7 @@ def _missing(
 
 
 def _empty(shape: tuple[int, ...]) -> Ties:
-    return Ties(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int32))
+    return Ties(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int32))
 
 
 def _part(ties: Ties, index: Any) -> Ties:
@@ -128,7 +129,7 @@ def _each(
     n: int,
     x: NDArray[np.int64],
     pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
     for i in range(x.shape[1]):

@@ -243,7 +243,9 @@ def shared(counted: Sums, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray
     """Kinship, share of opposite homozygotes and variants compared of each pair, as `SHARED`."""
     out = np.empty((a.shape[0], b.shape[0]), SHARED)
     out["kinship"], out["variants"] = kinship(counted, a, b), called(counted)
-    hets = _whole(counted, "hets_a", "hets_of_a") + _whole(counted, "hets_b", "hets_of_b")
+    # Each is at most the number of variants, which 32 bits hold; their sum may be more.
+    of_a, of_b = _whole(counted, "hets_a", "hets_of_a"), _whole(counted, "hets_b", "hets_of_b")
+    hets = np.add(of_a, of_b, dtype=np.int64)
     opposite = (out["variants"] - hets + counted.hets - counted.products) // 2
     with np.errstate(invalid="ignore"):
         out["ibs0"] = opposite / out["variants"]

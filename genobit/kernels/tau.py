@@ -77,15 +77,16 @@ def _coefficient(
 
 
 @njit
-def asymptotic(score: Whole, n: Whole, x: tuple[Whole, Whole], y: tuple[Whole, Whole]) -> float:
+def asymptotic(score: Whole, n: Whole, x: tuple[Whole, float], y: tuple[Whole, float]) -> float:
     """Two-sided p-value of the normal with the variance that ties leave (Kendall 1970, chapter 4).
 
     x and y are tied pairs, sum t (t - 1) / 2, and tied triples, sum t (t - 1) (t - 2).
     """
     pairs = n * (n - 1)
-    # Whole numbers, as far as they go: their order of addition cannot matter.
-    fives = 18 * (x[0] + y[0]) + 2 * (x[1] + y[1])
-    variance = float(pairs * (2 * n + 5) - fives) / 18.0
+    # Whole numbers, of up to 100,000 observations exact ones: their order of addition cannot
+    # matter. Cubes of 1.3 million would not fit 63 bits.
+    fives = 18.0 * float(x[0] + y[0]) + 2.0 * (float(x[1]) + float(y[1]))
+    variance = (float(pairs) * float(2 * n + 5) - fives) / 18.0
     variance += 2.0 * (float(x[0]) * float(y[0])) / float(pairs)
     if n > 2:
         variance += float(x[1]) * float(y[1]) / (9.0 * float(pairs) * float(n - 2))
@@ -119,8 +120,8 @@ def _coefficients(
 def _pvalues(
     score: NDArray[np.int64],
     n: NDArray[np.integer],
-    x: tuple[NDArray[np.int64], NDArray[np.int64]],
-    y: tuple[NDArray[np.int64], NDArray[np.int64]],
+    x: tuple[NDArray[np.int64], NDArray[np.float64]],
+    y: tuple[NDArray[np.int64], NDArray[np.float64]],
     exact: bool,
     starts: NDArray[np.int64],
     values: NDArray[np.float64],

@@ -22,14 +22,17 @@ from genobit.kernels.ranks import missing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_EXACT = 2**21
+"""Observations whose ordered triples fit 63 bits."""
+
 
 class Ties(NamedTuple):
     """Ties of variables (rows,), or of one variable in each pair (rows, columns)."""
 
     pairs: NDArray[np.int64]
     """Pairs of observations with the same value."""
-    triples: NDArray[np.int64]
-    """Ordered triples of observations with the same value."""
+    triples: NDArray[np.float64]
+    """Ordered triples of observations with the same value: those of 2**21 fill 63 bits."""
     levels: NDArray[np.int32]
     """Distinct values."""
 
@@ -55,16 +58,25 @@ def _count(ranks: NDArray[Any], absent: int, counts: NDArray[np.int32]) -> None:
 
 
 @njit
-def _sums(counts: NDArray[np.int32]) -> tuple[np.int64, np.int64, np.int64, np.int64]:
-    """Counts of each rank -> observations, tied pairs, tied triples, levels."""
+def ordered_triples(t: Any) -> float:
+    """t (t - 1) (t - 2) of any count, exact up to 2**53."""
+    many = float(t)
+    return many * (many - 1.0) * (many - 2.0)
+
+
+@njit
+def _sums(counts: NDArray[np.int32]) -> tuple[np.int64, np.int64, np.int64, np.int64, float]:
+    """Counts of each rank -> observations, tied pairs, triples modulo 2**64, levels, triples."""
     n = pairs = triples = levels = np.int64(0)
+    many = 0.0
     for rank in range(counts.shape[0]):
         t = np.int64(counts[rank])
         n += t
         pairs += t * (t - 1) // 2
         triples += t * (t - 1) * (t - 2)
         levels += t > 0
-    return n, pairs, triples, levels
+        many += ordered_triples(t)
+    return n, pairs, triples, levels, many
 
 
 @njit
@@ -72,14 +84,14 @@ def _ties(
     ranks: NDArray[Any],
     absent: int,
     pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
     """Ranks (rows, n) -> pairs, triples, levels (rows,)."""
     counts = np.empty(ranks.shape[1], np.int32)
     for i in range(ranks.shape[0]):
         _count(ranks[i], absent, counts)
-        _, pairs[i], triples[i], levels[i] = _sums(counts)
+        _, pairs[i], _, levels[i], triples[i] = _sums(counts)
 
 
 def ties(ranks: NDArray[Any]) -> Ties:
@@ -95,10 +107,10 @@ def ties(ranks: NDArray[Any]) -> Ties:
     >>> import numpy as np
     >>> found = ties(np.array([[0, 0, 0, 1], [3, 1, 2, 0]], np.uint16))
     >>> found.pairs.tolist(), found.triples.tolist(), found.levels.tolist()
-    ([3, 0], [6, 0], [2, 4])
+    ([3, 0], [6.0, 0.0], [2, 4])
     """
     rows = ranks.shape[0]
-    found = Ties(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int32))
+    found = Ties(np.empty(rows, np.int64), np.empty(rows), np.empty(rows, np.int32))
     _ties(np.ascontiguousarray(ranks), missing(ranks), *found)
     return found
 
@@ -111,7 +123,7 @@ def _within(
     starts: NDArray[np.int64],
     n: NDArray[np.int32],
     pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
     """Ties of ``ranks`` (rows, n) without the observations that another variable misses.
@@ -129,6 +141,7 @@ def _within(
         for j in range(n.shape[1]):
             left = whole[0]
             lost_pairs = lost_triples = lost_levels = np.int64(0)
+            lost_many = 0.0
             for k in range(starts[j], starts[j + 1]):
                 rank = row[places[k]]
                 if rank == absent:
@@ -139,6 +152,7 @@ def _within(
                     counts[rank] = t - 1
                     lost_pairs += t - 1
                     lost_triples += 3 * (t - 1) * (t - 2)
+                    lost_many += 3.0 * float(t - 1) * float(t - 2)
                     lost_levels += t == 1
             if tied:
                 for k in range(starts[j], starts[j + 1]):
@@ -147,7 +161,10 @@ def _within(
                         counts[rank] += 1
             n[i, j] = left
             pairs[i, j] = whole[1] - lost_pairs
-            triples[i, j] = whole[2] - lost_triples
+            # Whole numbers wrap on the way and are right in the end, if that fits 63 bits; of more
+            # observations a difference of floats is as exact as the variance it goes into.
+            few = left <= MOST_EXACT
+            triples[i, j] = float(whole[2] - lost_triples) if few else whole[4] - lost_many
             levels[i, j] = whole[3] - lost_levels if tied else left
 
 
@@ -157,7 +174,7 @@ def _one_side(ranks: NDArray[Any], other: NDArray[Any]) -> tuple[NDArray[np.int3
     places = np.nonzero(lost)[1].astype(np.int32)
     shape = ranks.shape[0], other.shape[0]
     n = np.empty(shape, np.int32)
-    found = Ties(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int32))
+    found = Ties(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int32))
     _within(np.ascontiguousarray(ranks), missing(ranks), places, starts, n, *found)
     return n, found
 

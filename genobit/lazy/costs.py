@@ -26,6 +26,8 @@ DISPATCH = 1e-3
 """Seconds of a task that are dask's."""
 MEMORY = 2**30
 """Most bytes that a task is meant to hold."""
+GAIN = 0.1
+"""Share of the time by which another edge must be cheaper to be advised: the model is no better."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,29 @@ class Explanation:
         fitting = [edge for edge in self.edges if edge.held <= MEMORY] or [self.edges[0]]
         return min(fitting, key=lambda edge: (edge.total(self.workers), edge.rows)).rows
 
+    @property
+    def reason(self) -> str:
+        """Why the edge in force stays, or another is advised.
+
+        None is taken by itself: the number of threads would decide on the order in which weighted
+        sums are rounded, and on the tiles that shares of a network are made of.
+        """
+        edges = {edge.rows: edge for edge in self.edges}
+        taken, best = edges[self.taken], edges[self.best]
+        limit = in_units(MEMORY)
+        remedy = f"gb.set_options(chunk_rows={best.rows}), then pack and compute again"
+        if taken is best:
+            return f"{taken.rows:,} rows stay: the cheapest of those that hold at most {limit}"
+        if taken.held > MEMORY:
+            return f"{taken.rows:,} rows hold more than {limit} a task: {remedy}"
+        gain = 1 - best.total(self.workers) / taken.total(self.workers)
+        less = f"{best.rows:,} rows would take {gain:.0%} less time"
+        if gain < GAIN:
+            return f"{taken.rows:,} rows stay: {less}, and the model is good to {GAIN:.0%}"
+        return f"{less}: {remedy}"
+
     def __repr__(self) -> str:
-        """List the edges."""
+        """List the edges that were weighed, and why one of them."""
         rows, depth = self.size
         lines = [
             f"{self.what} of {rows:,} rows of {depth:,} calls, {self.workers:,} threads",
@@ -81,6 +104,7 @@ class Explanation:
             marks = [
                 *(["in force"] if edge.rows == self.taken else []),
                 *(["cheapest"] if edge.rows == self.best else []),
+                *([f"more than {in_units(MEMORY)}"] if edge.held > MEMORY else []),
             ]
             lines.append(
                 f"  {edge.rows:>5,} {edge.tasks:>11,} {edge.seconds:>7.3g} "
@@ -88,8 +112,7 @@ class Explanation:
                 f"{edge.seconds / edge.each:>6.0%} {_duration(edge.total(self.workers)):>8}"
                 + (f"  <- {', '.join(marks)}" if marks else "")
             )
-        remedy = f"gb.set_options(chunk_rows={self.best}), then pack and compute again"
-        return "\n".join([*lines, *([remedy] if self.best != self.taken else [])])
+        return "\n".join([*lines, self.reason])
 
 
 def _duration(seconds: float) -> str:

@@ -156,7 +156,7 @@ class PairTasks(Tasks):
         """The tasks that some keys need, and in one process what keeps them together."""
         layer, dependencies = super().cull(keys, all_hlg_keys)
         leaf = f"{self.name}-leaf"
-        pairs = sorted({key[1:3] for key in layer if key[0] == leaf})
+        pairs = sorted({(key[1], key[2]) for key in layer if key[0] == leaf})
         # On a cluster all that are waited for would be sent to one worker; its memory is large.
         if len(pairs) < 2 or not in_this_process():
             return layer, dependencies
@@ -165,11 +165,11 @@ class PairTasks(Tasks):
         ahead = max(AHEAD, -(-AHEAD * threads() // len(pairs)))
         gate = f"{self.name}-gate-{tokenize(pairs)}"
         for k, (g, n) in enumerate(places[ahead:]):
-            before = [self._sum_key(*pair, *places[k]) for pair in pairs]
+            before = [self._sum_key(i, j, *places[k]) for i, j in pairs]
             made[gate, k] = Task((gate, k), _passed, *map(TaskRef, before))
             reference = TaskRef((gate, k))
-            for pair in pairs:
-                key = self._leaf_key(*pair, g, n)
+            for i, j in pairs:
+                key = self._leaf_key(i, j, g, n)
                 made[key] = Task(key, self.steps.leaf, *made[key].args, reference)
         layer = MaterializedLayer(made, annotations=self.annotations)
         return layer, {key: set(task.dependencies) for key, task in made.items()}

@@ -17,6 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy import triangle
 from genobit.lazy.tiles import whole_rows
+from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +70,9 @@ def in_passes(
     function
         Of each tile on or above the diagonal; of one on it the second planes are None.
     planes
-        (rows, words) each. They are computed once and held: what a tile needs of them is small
-        beside what it makes of it.
+        (rows, words) each. They are computed once and held where they take no more than
+        ``get_options().eager_limit``, else anew for every pass: what they cost is small beside
+        what tiles make of them.
     arguments
         Asked before each pass, for what earlier passes have taught.
     jobs
@@ -82,7 +84,9 @@ def in_passes(
     ------
         A `Pass` at a time.
     """
-    planes = persist(*whole_rows(planes))
+    planes = whole_rows(planes)
+    if sum(plane.nbytes for plane in planes) <= get_options().eager_limit:
+        planes = list(persist(*planes))
     edges = np.concatenate([[0], np.cumsum(planes[0].chunks[0])]).tolist()
     spans = list(itertools.pairwise(edges))
     jobs = range(triangle.jobs(len(spans))) if jobs is None else jobs

@@ -53,3 +53,27 @@ def test_users_see_the_edge_in_force_and_what_to_set() -> None:
         again = cohort(random_calls(1, 700, 300)).genobit.ld().values
     np.testing.assert_array_equal(again, bits.genobit.ld().values)
     assert isinstance(bits.genobit.ld(), xr.DataArray)
+
+
+@pytest.mark.parametrize(
+    ("taken", "workers", "words"),
+    [
+        (
+            1024,
+            2,
+            "1,024 rows stay: 2,048 rows would take 1% less time, and the model is good to 10%",
+        ),
+        (256, 2, "less time: gb.set_options(chunk_rows="),
+        (20_000, 2, "20,000 rows hold more than 1.0 GiB a task: gb.set_options(chunk_rows="),
+    ],
+)
+def test_reason__is_said_of_the_edge_in_force(
+    monkeypatch: pytest.MonkeyPatch, taken: int, workers: int, words: str
+) -> None:
+    monkeypatch.setattr(costs, "threads", lambda: workers)
+    found = costs.explained("ld", 100_000, 50_000, 2, taken=taken)
+    assert words in repr(found).splitlines()[-1]
+    best = costs.explained("ld", 100_000, 50_000, 2, taken=found.best)
+    assert (
+        best.reason == f"{found.best:,} rows stay: the cheapest of those that hold at most 1.0 GiB"
+    )
