@@ -1,0 +1,151 @@
+"""Every analysis that streams, of ten times more planes than memory, which the kernel enforces."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LIMIT = 48
+"""MiB past what the program has when its kernels are loaded, for private memory of every kind."""
+
+PROGRAM = """
+import gc
+import json
+import resource
+import sys
+import threading
+from pathlib import Path
+
+# 8 MiB each by default, of which threads that wait for files have many.
+threading.stack_size(2**18)
+
+import dask
+import dask.array as da
+import numpy as np
+import xarray as xr
+
+import genobit as gb
+from genobit import model
+from genobit.lazy import pair_sums, streaming
+from genobit.packing import Layout, tail_mask
+
+# A tenth and less of what is right for a machine of some GiB.
+pair_sums.LEAF_BITS = 2**22
+streaming.GROUP_BYTES = 2**22
+
+folder, limit = Path(sys.argv[1]), int(sys.argv[2])
+
+
+def packed(samples, mib):
+    '''Bit planes of so many MiB, made in chunks of 2 MiB: the first half of samples differs.'''
+    words = samples // 64
+    variants, rows = mib * 2**16 // words, 2**17 // words
+
+    def planes(block_info=None):
+        _, (start, stop), _ = block_info[None]["array-location"]
+        out = np.random.default_rng(start).integers(0, 2**64, (2, stop - start, words), np.uint64)
+        out[0, :, : words // 2] |= out[1, :, : words // 2]
+        out[1] &= out[0]
+        return out
+
+    sizes = tuple(min(rows, variants - s) for s in range(0, variants, rows))
+    meta = np.empty((0, 0, 0), np.uint64)
+    both = da.map_blocks(planes, chunks=((2,), sizes, (words,)), dtype=np.uint64, meta=meta)
+    layout = Layout("dosage", "variants", samples, 1)
+    named = {"plane_carrier": both[0], "plane_hom_alt": both[1]}
+    ds = xr.Dataset(
+        {name: (("variants", "words"), plane) for name, plane in named.items()},
+        {"variant_position": ("variants", np.arange(1, variants + 1) * 100)},
+        attrs=layout.to_attributes(),
+    )
+    ds = model.mark_bits(ds, layout)
+    if samples > 2**14:
+        return ds
+    return ds.assign_coords(sample_id=("samples", np.array([f"s{k}" for k in range(samples)])))
+
+
+def analyses(size, where):
+    '''Each of so many MiB.'''
+    where.mkdir()
+    long, wide = (packed(samples, size) for samples in (2**9, 2**17))
+    p = np.random.default_rng(1).uniform(size=wide.sizes["variants"]) ** 4
+    return {
+        "ld of a window": lambda: gb.to_zarr(wide.genobit.ld(window=4), where / "band"),
+        "ld_pairs": lambda: wide.genobit.ld_pairs(min_r2=0.01, window=4, parquet=where / "pairs"),
+        "ld_prune": lambda: wide.genobit.ld_prune(4, 1, 0.2),
+        "ld_clump": lambda: wide.genobit.ld_clump(p, 0.2, 4, 1e-4, 1e-2),
+        "ld_score": lambda: wide.genobit.ld_score(4).compute(),
+        "ld_decay": lambda: wide.genobit.ld_decay("400bp", bins=4, resamples=2, parts=2),
+        "ld_blocks": lambda: wide.genobit.ld_blocks("400bp"),
+        "allele_frequency": lambda: wide.genobit.allele_frequency().compute(),
+        "grm in memory": lambda: long.genobit.grm().compute(),
+        "grm to GCTA": lambda: gb.to_gcta(long.genobit.grm(), where / "cohort"),
+        "king": lambda: gb.to_zarr(long.genobit.grm("king"), where / "king"),
+        "grm_pairs": lambda: long.genobit.grm_pairs(minimum=0.9).to_parquet(where / "related"),
+        "crossproduct": lambda: gb.to_zarr(long.genobit.crossproduct(), where / "products"),
+    }
+
+
+def held():
+    status = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in status if line.startswith("VmData")).split()[1]) * 1024
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_DATA, (held() + limit * 2**20, -1))
+
+
+def enforced():
+    limited()
+    try:
+        np.ones((limit + 8) * 2**20, np.uint8)
+    except MemoryError:
+        return True
+    return False
+
+
+outcomes = {}
+options = gb.set_options(chunk_rows=256)
+with dask.config.set(scheduler="threads", num_workers=2), options:
+    for compute in analyses(24, folder / "warm").values():
+        compute()
+    # Labels are in memory before they are asked anything.
+    large = analyses(10 * limit, folder / "large")
+    for name, compute in large.items():
+        gc.collect()
+        limited()
+        try:
+            compute()
+            outcomes[name] = "done"
+        except MemoryError as error:
+            outcomes[name] = f"MemoryError: {error}"
+outcomes["enforced"] = enforced()
+print(json.dumps(outcomes))
+"""
+
+ANALYSES = PROGRAM.split("    return {\n")[1].split("    }\n", maxsplit=1)[0]
+NAMES = [line.split('"')[1] for line in ANALYSES.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bool]:
+    folder = tmp_path_factory.mktemp("bounded")
+    command = [sys.executable, "-c", PROGRAM, str(folder), str(LIMIT)]
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=root, timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits private memory as Linux does")
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_times_the_memory(name: str, outcomes: dict[str, str | bool]) -> None:
+    assert outcomes["enforced"]
+    assert outcomes[name] == "done"
