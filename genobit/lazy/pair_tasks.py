@@ -97,6 +97,11 @@ class PairTasks(Tasks):
         )
         self.variants = variants
         self.prefix = (0,) if layers else ()
+        self.elsewhere = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As of others; what is pickled goes to a cluster, whose scheduler makes its tasks."""
+        return {**super().__getstate__(), "elsewhere": True}
 
     def every_key(self) -> Iterator[Key]:
         """Of a tile after what it needs."""
@@ -158,7 +163,7 @@ class PairTasks(Tasks):
         leaf = f"{self.name}-leaf"
         pairs = sorted({(key[1], key[2]) for key in layer if key[0] == leaf})
         # On a cluster all that are waited for would be sent to one worker; its memory is large.
-        if len(pairs) < 2 or not in_this_process():
+        if len(pairs) < 2 or self.elsewhere or not in_this_process():
             return layer, dependencies
         made = dict(layer)
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]

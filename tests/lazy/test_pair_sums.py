@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.lazy import pair_sums as module
+from genobit.lazy import pair_tasks
 from genobit.lazy.pair_sums import SampleChunks, added, pair_sums, planes_of, sample_sums
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, words_of
@@ -141,6 +142,32 @@ def test_every_tile__is_computed_once_and_only_what_is_wanted() -> None:
     # A corner below the diagonal is the transpose of one tile above it.
     lazy[8:, :4].compute()
     assert dict(seen) == {(0, 8): 1}
+
+
+def test_tiles__go_through_the_variants_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = chunks_of(np.ones((9, 640), bool), (3, 3, 3), (64,) * 10)
+    monkeypatch.setattr(module, "LEAF_BITS", 1)
+    monkeypatch.setattr(pair_tasks, "threads", lambda: 1)
+    along = [da.ones(640, chunks=64, dtype=np.int64)]
+    lazy = pair_sums(counts, lambda sums, *_: sums[0][0], samples, along=along)
+    layer = lazy.__dask_graph__().layers[lazy.name]
+    every = {(lazy.name, i, j) for i in range(3) for j in range(3)}
+    _, needs = layer.cull(every, set())
+    for key in needs:
+        if key[0] != f"{lazy.name}-leaf" or key[-1] < pair_tasks.AHEAD:
+            continue
+        before = key[-1] - pair_tasks.AHEAD
+        (gate,) = (other for other in needs[key] if "-gate-" in other[0])
+        # The sums so far of all six tiles on and above the diagonal.
+        assert len(needs[gate]) == 6
+        assert {other[-1] for other in needs[gate]} == {before}
+    # A tile alone waits for none, and nothing waits on a cluster, whose scheduler unpickles it.
+    elsewhere = object.__new__(type(layer))
+    vars(elsewhere).update(layer.__getstate__())
+    for found, keys in ((layer, {(lazy.name, 0, 1)}), (elsewhere, every)):
+        _, needs = found.cull(keys, set())
+        assert needs
+        assert not any("-gate-" in key[0] for key in needs)
 
 
 def test_leaves__take_chunks_until_they_are_large_enough() -> None:
