@@ -109,13 +109,12 @@ class Links:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import minimum_spanning_tree
 
-        # 0 would be no edge, so the strongest one is a little above it.
-        numbered = coo_array(
-            (2.0 - strength, (self.first, self.second)), shape=(self.size, self.size)
-        )
+        # 0 would be no edge, so the strongest one is a little above it. scipy 1.13 wants int32.
+        ends = (self.first.astype("i4"), self.second.astype("i4"))
+        numbered = coo_array((2.0 - strength, ends), shape=(self.size, self.size))
         tree = minimum_spanning_tree(numbered.tocsr()).tocoo()
-        ends = self.first * self.size + self.second
-        held = np.isin(ends, tree.row.astype("i8") * self.size + tree.col)
+        edges = self.first * self.size + self.second
+        held = np.isin(edges, tree.row.astype("i8") * self.size + tree.col)
         rest = np.flatnonzero(~held)
         strongest = rest[np.argsort(-strength[rest], kind="stable")]
         chosen = np.concatenate([np.flatnonzero(held), strongest[: max(0, limit - held.sum())]])
