@@ -109,7 +109,7 @@ def enforced():
 
 
 outcomes = {}
-options = gb.set_options(chunk_rows=256)
+options = gb.set_options(chunk_rows=128)
 with dask.config.set(scheduler="threads", num_workers=2), options:
     for compute in analyses(24, folder / "warm").values():
         compute()
