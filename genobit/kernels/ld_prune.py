@@ -204,6 +204,15 @@ def _next_asked(
 
 
 @njit
+def _ask_for(first: Words, second: Words, start: int, stop: int) -> None:
+    """Words that are read soon."""
+    for at in range(start, stop, LINE_WORDS):
+        prefetch(first, at)
+        if second.size:
+            prefetch(second, at)
+
+
+@njit
 def prune(
     rows: PairRows,
     gaps: PairRows | None,
@@ -235,10 +244,7 @@ def prune(
         size, fresh = _enter(starts[window] - base, stop, before, keep, live)
         before, known = stop, size - fresh <= FEW
         if window + 1 < starts.shape[0]:
-            for at in range(stop * width, (stops[window + 1] - base) * width, LINE_WORDS):
-                prefetch(first, at)
-                if second.size:
-                    prefetch(second, at)
+            _ask_for(first, second, stop * width, (stops[window + 1] - base) * width)
         if known:
             _compare(rows, gaps, live, fresh, size, limit, near, above)
         left = _first_turns(fresh, size, known, above, turns, after)
