@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 BATCH_BYTES = 2**23
-"""Least planes that are gone through at a time: a lot of them costs as long as 400 variants."""
+"""Least planes that are gone through at a time, as each call of a kernel from Python costs."""
 
 
 class Windows(NamedTuple):
