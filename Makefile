@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-fast fuzz bounds lowest package bench lint format docs clean
+.PHONY: help demo lab test test-slow test-fast fuzz bounds lowest package bench lint format docs clean
 
 help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -44,8 +44,11 @@ lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 IN_FILES := --dist loadfile --no-loadscope-reorder
 
 # Three processes, as one of them waits for a browser or a cluster most of the time.
-test: $(VENV)/.developer ## everything: the unit tests, and browser, cluster, notebooks
-	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "not benchmark"
+test: $(VENV)/.developer ## the unit tests, and browser, notebooks; all that test-slow does not run
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "not (benchmark or slow)"
+
+test-slow: $(VENV)/.developer ## the rest: clusters that fail, memory, other CPUs, real data
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "slow and not benchmark"
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
