@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import importlib.util
 import io
@@ -12,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -41,6 +43,27 @@ QUIET = {
         "doNotDisturbMode": True,
     },
 }
+# Once there are cells and a kernel, whoever looks at the page then.
+RUN_ALL = """
+const look = setInterval(async () => {
+  const app = window.jupyterapp
+  const kernel = app?.shell?.currentWidget?.sessionContext?.session?.kernel
+  if (kernel?.status !== 'idle' || !document.querySelector('.jp-Notebook .jp-CodeCell')) return
+  clearInterval(look)
+  await app.restored
+  await app.commands.execute('notebook:run-all-cells')
+  window.genobit_ran = true
+}, 50)
+"""
+# In whole pixels of the page, scrolled to as a reader would.
+PLACE = """element => {
+  const seen = () => element.getBoundingClientRect()
+  if (seen().top < 0 || seen().bottom > innerHeight) element.scrollIntoView({block: 'center'})
+  const {left, top, right, bottom} = seen()
+  const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
+  const [width, height] = [Math.ceil(right + scrollX) - x, Math.ceil(bottom + scrollY) - y]
+  return {x, y, width, height, scale: 1}
+}"""
 
 
 def chromium() -> str | None:
@@ -113,6 +136,19 @@ class Lab(NamedTuple):
         """Address of a notebook in a workspace of its own, where no other is open."""
         return f"{self.address}/lab/workspaces/{name}/tree/{name}.ipynb?token={self.token}"
 
+    def shut_down(self, name: str) -> None:
+        """End the kernel of a notebook."""
+        with contextlib.suppress(OSError):  # where the server ends before
+            for session in json.loads(self._ask("GET", "sessions")):
+                if session["path"] == f"{name}.ipynb":
+                    self._ask("DELETE", f"sessions/{session['id']}")
+
+    def _ask(self, method: str, what: str) -> bytes:
+        headers = {"Authorization": f"token {self.token}"}
+        asked = urllib.request.Request(f"{self.address}/api/{what}", method=method, headers=headers)
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return bytes(answer.read())
+
 
 @contextlib.contextmanager
 def server(home: Path, package: Path) -> Iterator[Lab]:
@@ -153,44 +189,79 @@ def wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None
     raise RuntimeError(f"JupyterLab did not start:\n{log[-2000:]}")
 
 
-def run_all(page: Any, address: str) -> None:
-    """Open the notebook and run its cells."""
-    page.goto(address)
-    page.wait_for_function("window.jupyterapp !== undefined")
-    page.evaluate("window.jupyterapp.restored")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    page.wait_for_function(
-        "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status == 'idle'"
-    )
-    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+class Notebook(NamedTuple):
+    """A notebook that a page opens, and whose cells it runs."""
+
+    name: str
+    cells: tuple[str, ...]
+    width: int = 1600
+    height: int = 1300
+    server: str = "lab"
+    """The fixture of what serves it."""
+
+    def open(self, browser: Any, lab: Lab) -> Any:
+        """A page that loads the notebook and runs its cells by itself."""
+        write_notebook(lab.folder / f"{self.name}.ipynb", *self.cells)
+        page = new_page(browser, self.width, self.height)
+        page.add_init_script(RUN_ALL)
+        page.goto(lab.notebook(self.name), wait_until="commit")
+        return page
+
+    @staticmethod
+    def wait(page: Any) -> None:
+        """Until all cells have run."""
+        page.wait_for_function("window.genobit_ran", timeout=300_000)
+
+    def close(self, page: Any, lab: Lab) -> None:
+        page.close()
+        # A kernel takes seconds to end.
+        threading.Thread(target=lab.shut_down, args=(self.name,)).start()
+
+
+def new_page(browser: Any, width: int, height: int) -> Any:
+    """A page in a window of its own, whose errors are collected: ``page.complaints``."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.devtools = page.context.new_cdp_session(page)
+    page.complaints = []
+    page.on("console", lambda message: note(page, message.type, message.text))
+    page.on("pageerror", lambda error: note(page, "error", str(error)))
+    return page
 
 
 @contextlib.contextmanager
-def notebook(
-    lab: Lab, name: str, *cells: str, width: int = 1600, height: int = 1300
-) -> Iterator[Any]:
-    """A page on a new notebook whose cells run; ``page.complaints`` collects its errors."""
+def browser() -> Iterator[Any]:
+    """Chromium without a page."""
     from playwright.sync_api import sync_playwright
 
-    write_notebook(lab.folder / f"{name}.ipynb", *cells)
-    # Not for longer: playwright keeps an event loop in this thread, which other tests need.
+    # Not for longer than it is needed: playwright keeps an event loop in this thread.
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
-        page = browser.new_page(viewport={"width": width, "height": height})
-        page.complaints = []
-        page.on("console", lambda message: note(page, message.type, message.text))
-        page.on("pageerror", lambda error: note(page, "error", str(error)))
-        run_all(page, lab.notebook(name))
+        started = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
+        yield started
+        started.close()
+
+
+@contextlib.contextmanager
+def notebook(lab: Lab, name: str, *cells: str, width: int, height: int) -> Iterator[Any]:
+    """A page on a new notebook whose cells have run."""
+    opened = Notebook(name, cells, width, height)
+    with browser() as started:
+        page = opened.open(started, lab)
+        opened.wait(page)
         yield page
-        page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
-        browser.close()
+        opened.close(page, lab)
 
 
 def picture(element: Any) -> Any:
-    """The element's pixels, shape (height, width, 3)."""
+    """The element's pixels, shape (height, width, 3).
+
+    Asked of Chromium at once: playwright waits for frames in which nothing moves before it looks,
+    which is half of the time of a picture and what `settled` is for.
+    """
     from PIL import Image
 
-    return np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"))
+    shot = {"format": "png", "optimizeForSpeed": True, "clip": element.evaluate(PLACE)}
+    taken = element.page.devtools.send("Page.captureScreenshot", shot)["data"]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(taken))).convert("RGB"))
 
 
 def missing() -> str | None:

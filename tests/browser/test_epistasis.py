@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -32,14 +31,14 @@ ds = xr.Dataset({
 top = ds.genobit.epistasis("sample_case", order=3, permutations=20, seed=1)
 """
 SHOW = "explorer = ds.genobit.explore.epistasis(top)\nexplorer"
+OPENS = Notebook("epistasis", (MAKE_DATA, SHOW))
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    with notebook(lab, "epistasis", MAKE_DATA, SHOW) as page:
-        for view in VIEWS:
-            figure(page, view).wait_for(timeout=120_000)
-        yield page
+def page(opened: Any) -> Any:
+    for view in VIEWS:
+        figure(opened, view).wait_for(timeout=120_000)
+    return opened
 
 
 def figure(page: Any, view: str) -> Any:

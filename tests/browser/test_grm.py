@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -40,14 +39,14 @@ ds = xr.Dataset(
 )
 """
 SHOW = "explorer = ds.genobit.explore.grm()\nexplorer"
+OPENS = Notebook("grm", (MAKE_DATA, SHOW))
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    with notebook(lab, "grm", MAKE_DATA, SHOW) as page:
-        for view in ("heatmap", "scatter", "histogram"):
-            figure(page, view).wait_for(timeout=90_000)
-        yield page
+def page(opened: Any) -> Any:
+    for view in ("heatmap", "scatter", "histogram"):
+        figure(opened, view).wait_for(timeout=90_000)
+    return opened
 
 
 def figure(page: Any, view: str) -> Any:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
 MAKE_DATA = "import genobit as gb\n\nexpr = gb.sample_expression()"
 SHOW = "explorer = expr.genobit.explore.kendall(min_abs=0.7)\nexplorer"
+OPENS = Notebook("kendall", (MAKE_DATA, SHOW))
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    with notebook(lab, "kendall", MAKE_DATA, SHOW) as page:
-        for view in ("network", "heatmap", "histogram"):
-            figure(page, view).wait_for(timeout=120_000)
-        yield page
+def page(opened: Any) -> Any:
+    for view in ("network", "heatmap", "histogram"):
+        figure(opened, view).wait_for(timeout=120_000)
+    return opened
 
 
 def figure(page: Any, view: str) -> Any:

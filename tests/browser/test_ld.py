@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -52,13 +51,13 @@ COUNT_SENT = """() => {
     return send.call(this, data)
   }
 }"""
+OPENS = Notebook("ld", (MAKE_DATA, SHOW), width=1500, height=1400)
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    with notebook(lab, "ld", MAKE_DATA, SHOW, width=1500, height=1400) as page:
-        page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
-        yield page
+def page(opened: Any) -> Any:
+    opened.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
+    return opened
 
 
 def _status(page: Any) -> str:

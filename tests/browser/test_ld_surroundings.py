@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, settled, unlike, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, unlike, until
 from tests.browser.test_ld import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -30,15 +29,14 @@ lines = [
 genes.write_text("##gff-version 3\\n" + "\\n".join(lines))
 """
 SHOW = "explorer = bits.genobit.explore.ld(genes=genes, min_maf=0.05)\nexplorer"
+OPENS = Notebook("ld_surroundings", (MAKE_DATA, MAKE_MANY, SHOW), width=1700, height=1500)
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    cells = (MAKE_DATA, MAKE_MANY, SHOW)
-    with notebook(lab, "ld_surroundings", *cells, width=1700, height=1500) as page:
-        page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
-        settled(_plot(page))
-        yield page
+def page(opened: Any) -> Any:
+    opened.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=60_000)
+    settled(_plot(opened))
+    return opened
 
 
 def _status(page: Any) -> str:

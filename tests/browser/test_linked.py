@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, redrawn, settled, until
 from tests.browser.test_epistasis import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -20,14 +19,13 @@ launcher = ds.genobit.explore()
 launcher.selection.observe(lambda _: setattr(seen, "value", repr(launcher.selection.variants)))
 ipywidgets.VBox([seen, launcher])
 """
+OPENS = Notebook("linked", (MAKE_DATA.rpartition("top =")[0], SHOW), height=2400)
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    data = MAKE_DATA.rpartition("top =")[0]
-    with notebook(lab, "linked", data, SHOW, height=2400) as page:
-        page.locator(".genobit-launcher-ld").wait_for(timeout=90_000)
-        yield page
+def page(opened: Any) -> Any:
+    opened.locator(".genobit-launcher-ld").wait_for(timeout=90_000)
+    return opened
 
 
 def picture_of_ld(page: Any) -> Any:
@@ -82,6 +80,7 @@ def test_names_that_are_typed_filter_one_and_are_marked_in_the_other(page: Any) 
     until(lambda: "there is no 'rs0'" in text(page, "epistasis-status"), "a refusal")
 
 
+@pytest.mark.usefixtures("all_loaded")
 def test_dark_theme_reaches_pictures_and_tables(page: Any) -> None:
     light = settled(picture_of_ld(page))
     assert np.median(light) > 240

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Lab, not_blank, notebook, redrawn, save, settled, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, save, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -21,14 +20,14 @@ swapped = tree.replace("species_01", "x").replace("species_12", "species_01")
 trees = [tree, swapped.replace("x", "species_12")]
 """
 SHOW = "explorer = aln.genobit.explore.parsimony(trees)\nexplorer"
+OPENS = Notebook("parsimony", (MAKE_DATA, SHOW))
 
 
 @pytest.fixture(scope="module")
-def page(lab: Lab) -> Iterator[Any]:
-    with notebook(lab, "parsimony", MAKE_DATA, SHOW) as page:
-        for view in ("tree", "track"):
-            figure(page, view).wait_for(timeout=120_000)
-        yield page
+def page(opened: Any) -> Any:
+    for view in ("tree", "track"):
+        figure(opened, view).wait_for(timeout=120_000)
+    return opened
 
 
 def figure(page: Any, view: str) -> Any:

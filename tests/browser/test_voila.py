@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import ROOT, not_blank, redrawn, settled, until
-from tests.browser.voila import NOT_IN_VOILA, app, missing_for_voila, server
+from tests.browser.jupyterlab import not_blank, redrawn, settled, until
+from tests.browser.voila import NOT_IN_VOILA, Tour
 
 pytestmark = pytest.mark.browser
 
+OPENS = Tour()
 EXPLORERS = ("ld", "grm", "kendall", "epistasis", "parsimony")
 
 
@@ -19,22 +19,20 @@ def shown(page: Any, explorer: str) -> Any:
     return page.locator(f"[class*=genobit-{explorer}-] .bk-Figure").first
 
 
-def test_the_tour__is_an_app_with_every_explorer_live(tmp_path: Path) -> None:
-    if reason := missing_for_voila():
-        pytest.skip(reason)
-    with server(tmp_path, ROOT) as address, app(address) as page:
-        page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
-        for explorer in EXPLORERS:
-            shown(page, explorer).wait_for(timeout=300_000)
-        # An app has no code.
-        assert "sample_dataset()\n" not in page.inner_text("body")
-        assert not_blank(settled(shown(page, "ld")))
-        figure = shown(page, "parsimony")
-        figure.scroll_into_view_if_needed()
-        before = settled(figure)
-        line = page.locator(".genobit-parsimony-site-line")
-        first = line.inner_text()
-        page.locator(".genobit-parsimony-next-homoplastic").click()
-        until(lambda: line.inner_text() != first, "the kernel's answer")
-        redrawn(figure, before)
-        assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []
+def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
+    page = opened
+    page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
+    for explorer in EXPLORERS:
+        shown(page, explorer).wait_for(timeout=300_000)
+    # An app has no code.
+    assert "sample_dataset()\n" not in page.inner_text("body")
+    assert not_blank(settled(shown(page, "ld")))
+    figure = shown(page, "parsimony")
+    figure.scroll_into_view_if_needed()
+    before = settled(figure)
+    line = page.locator(".genobit-parsimony-site-line")
+    first = line.inner_text()
+    page.locator(".genobit-parsimony-next-homoplastic").click()
+    until(lambda: line.inner_text() != first, "the kernel's answer")
+    redrawn(figure, before)
+    assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []

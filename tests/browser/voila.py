@@ -10,14 +10,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.browser.jupyterlab import (
-    CHROMIUM_OPTIONS,
-    chromium,
     free_port,
     missing,
-    note,
+    new_page,
     private_environment,
     wait_for,
 )
@@ -55,17 +53,24 @@ def server(home: Path, package: Path) -> Iterator[str]:
                     process.wait(15)
 
 
-@contextlib.contextmanager
-def app(address: str) -> Iterator[Any]:
-    """A page on the app; ``page.complaints`` collects its errors."""
-    from playwright.sync_api import sync_playwright
+class Tour(NamedTuple):
+    """The app, which its server makes for each page."""
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_OPTIONS)
-        page = browser.new_page(viewport={"width": 1400, "height": 1200})
-        page.complaints = []
-        page.on("console", lambda message: note(page, message.type, message.text))
-        page.on("pageerror", lambda error: note(page, "error", str(error)))
+    name: str = "tour"
+    server: str = "tour"
+    """The fixture of what serves it."""
+
+    @staticmethod
+    def open(browser: Any, address: str) -> Any:
+        page = new_page(browser, 1400, 1200)
         page.goto(address, wait_until="commit", timeout=60_000)
-        yield page
-        browser.close()
+        return page
+
+    @staticmethod
+    def wait(page: Any) -> None:
+        """Until the first of its explorers is near."""
+        page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
+
+    @staticmethod
+    def close(page: Any, address: str) -> None:
+        page.close()
