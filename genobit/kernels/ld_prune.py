@@ -7,130 +7,46 @@ gone through again until nothing goes. A pair that was compared once is not comp
 
 A window has few variants that the one before has not, and few pairs above the limit. So the pairs
 of these few with all that are left are compared at once, four rows in registers, and only rows with
-a correlated one take turns: six sevenths of the time of comparing pair by pair, which waits for
-branches.
+a correlated one take turns: three quarters of the time of comparing pair by pair, which waits
+for branches.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.lane_moves import prefetch
-from genobit.kernels.pair_ld import ROUNDING, PairRows, Words, called_terms, reachable
-from genobit.simd import REGISTER_WORDS, load_register, popcount, sum_lanes, zero_register
+from genobit.kernels.ld_comparisons import TOGETHER, compare, next_asked
+from genobit.kernels.pair_ld import ROUNDING, PairRows, Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LONG = 128
-"""Words of a row from which on the counts of a pair are looked at first: by estimate, since of
-variants with a frequency from 0.01 on they tell a fifth of the pairs apart."""
 FEW = 128
 """New variants of a window that are compared before the turns; of more, in their turn, which is
 slower by half in windows of 500 that share nothing."""
-TOGETHER = 4
-"""Rows that one row is multiplied with at once."""
-AHEAD = 32
-"""Variants that are compared at a time in one's turn."""
 LINE_WORDS = 8
 """Words of a cache line: those of the next window are asked for ahead."""
 
 
 @njit
-def _nearby(
-    counts: NDArray[np.int64],
-    n: int,
-    place: int,
-    live: NDArray[np.int64],
-    limit: float,
-    near: NDArray[np.int64],
-) -> int:
-    """Places before ``place`` whose counts of alleles let r2 be above the limit."""
-    some, row = 0, live[place]
-    for k in range(place):
-        other = live[k]
-        near[some] = k
-        some += reachable(
-            n, counts[row, 1], counts[row, 2], counts[other, 1], counts[other, 2], limit
-        )
-    return some
-
-
-@njit
-def _add(total: Any, mask: Any, sign: Any, first: Words, second: Words, at: int) -> Any:
-    """Products of a register of one row and of the one from ``at`` on; no signs of haplotypes."""
-    both = mask & load_register(first, at)
-    if not second.size:
-        return total + popcount(both)
-    differ = popcount(both & (sign ^ load_register(second, at)))
-    return total + popcount(both) - differ - differ
-
-
-@njit
-def _compare(
-    rows: PairRows,
-    gaps: PairRows | None,
-    live: NDArray[np.int64],
-    fresh: int,
-    size: int,
-    limit: float,
-    near: NDArray[np.int64],
-    above: NDArray[np.bool_],
-) -> None:
-    """Whether r2 of those from ``fresh`` on and all before each is above the limit, (new, place).
-
-    ``near`` begins as 0, 1, 2 ...
-    """
-    if gaps is not None:
-        for place in range(fresh, size):
-            for k in range(place):
-                covariance, variances = called_terms(gaps, live[place], live[k])
-                above[place - fresh, k] = covariance * covariance > limit * variances
-        return
-    # Arrays by themselves: to take one from a tuple counts who holds it, as long as a pair takes.
-    first, second, width = rows.first.reshape(-1), rows.second.reshape(-1), rows.first.shape[1]
-    n, total, spread, counts = rows.bits, rows.total, rows.spread, rows.counts
-    for place in range(fresh, size):
-        row, new, some = live[place], place - fresh, place
-        if width >= LONG:
-            above[new, :place] = False
-            some = _nearby(counts, n, place, live, limit, near)
-        own = row * width
-        for k in range(0, some, TOGETHER):
-            i, j = near[k], near[min(k + 1, some - 1)]
-            g, h = near[min(k + 2, some - 1)], near[min(k + 3, some - 1)]
-            p, q, r, s = live[i] * width, live[j] * width, live[g] * width, live[h] * width
-            a, b, c, d = zero_register(), zero_register(), zero_register(), zero_register()
-            for w in range(0, width, REGISTER_WORDS):
-                mask = load_register(first, own + w)
-                sign = load_register(second, own + w) if second.size else mask
-                a = _add(a, mask, sign, first, second, p + w)
-                b = _add(b, mask, sign, first, second, q + w)
-                c = _add(c, mask, sign, first, second, r + w)
-                d = _add(d, mask, sign, first, second, s + w)
-            for at, products in (
-                (i, sum_lanes(a)),
-                (j, sum_lanes(b)),
-                (g, sum_lanes(c)),
-                (h, sum_lanes(d)),
-            ):
-                other = live[at]
-                covariance = float(n * products - total[row] * total[other])
-                above[new, at] = covariance * covariance > limit * (spread[row] * spread[other])
-
-
-@njit
 def _enter(
-    start: int, stop: int, before: int, keep: NDArray[np.bool_], live: NDArray[np.int64]
+    start: int, stop: int, before: int, keep: NDArray[np.bool_], live: NDArray[np.int64], size: int
 ) -> tuple[int, int]:
-    """List the variants of a window that are left: how many, and how many of them old."""
-    size = fresh = 0
-    for i in range(start, stop):
-        if i == before:
-            fresh = size
+    """List the variants of a window that are left: how many, and how many of them old.
+
+    ``live`` lists ``size`` variants of the window before, which ended at ``before``.
+    """
+    fresh = 0
+    for k in range(size):
+        i = live[k]
+        live[fresh] = i
+        fresh += keep[i] and i >= start
+    size = fresh
+    for i in range(max(before, start), stop):
         live[size] = i
         size += keep[i]
     return size, fresh
@@ -141,7 +57,7 @@ def _first_turns(
     fresh: int,
     size: int,
     known: bool,
-    above: NDArray[np.bool_],
+    wanted: NDArray[np.bool_],
     turns: NDArray[np.int64],
     after: NDArray[np.int64],
 ) -> int:
@@ -149,10 +65,8 @@ def _first_turns(
     left = 0
     for place in range(size):
         turns[left], after[place] = place, max(place + 1, fresh)
-        wanted = not known
-        for k in range(after[place], size if known else fresh):
-            wanted |= above[k - fresh, place]
-        left += wanted
+        left += wanted[place] or not known
+        wanted[place] = False
     return left
 
 
@@ -174,34 +88,9 @@ def _next_known(
 
 
 @njit
-def _next_asked(
-    rows: PairRows,
-    gaps: PairRows | None,
-    after: int,
-    size: int,
-    place: int,
-    limit: float,
-    near: NDArray[np.int64],
-    above: NDArray[np.bool_],
-    live: NDArray[np.int64],
-    keep: NDArray[np.bool_],
-    asked: NDArray[np.int64],
-) -> int:
-    """The same where nothing is known yet: `AHEAD` that are left are compared at a time."""
-    while after < size:
-        count, start = 0, after
-        while after < size and count < AHEAD:
-            asked[count] = live[after]
-            count += keep[live[after]]
-            after += 1
-        asked[count] = live[place]
-        _compare(rows, gaps, asked, count, count + 1, limit, near, above)
-        for c in range(count):
-            if above[0, c]:
-                while live[start] != asked[c]:
-                    start += 1
-                return start
-    return size
+def _rarer(i: int, j: int, frequency: NDArray[np.float64]) -> int:
+    """The variant with the rarer minor allele; the later where they are equally common."""
+    return i if frequency[i] < frequency[j] * (1 - ROUNDING) else j
 
 
 @njit
@@ -232,23 +121,48 @@ def prune(
     the last window ended that was gone through earlier. ``frequency`` and ``keep`` are of all
     variants: the minor allele's, and whether a variant is left.
     """
-    longest = AHEAD + 1
+    longest, begin = 0, before - base
     for window in range(starts.shape[0]):
         longest = max(longest, stops[window] - starts[window])
-    live, near = np.empty(longest, np.int64), np.arange(longest)
+        begin = min(begin, starts[window] - base)
+    # Zeros: what is behind a list is a row, too.
+    live, near = np.zeros(longest + TOGETHER, np.int64), np.zeros(longest + TOGETHER, np.int64)
     turns, after = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    above, asked = np.empty((FEW, longest), np.bool_), np.empty(AHEAD + 1, np.int64)
+    above, wanted = np.empty((FEW, longest), np.bool_), np.zeros(longest, np.bool_)
+    products = np.empty(longest + TOGETHER, np.int64)
+    totals, spreads = np.empty(longest, np.int64), np.empty(longest)
     first, second, width = rows.first.reshape(-1), rows.second.reshape(-1), rows.first.shape[1]
-    frequency, keep, before = frequency[base:], keep[base:], before - base
+    n, total, spread, counts = rows.bits, rows.total, rows.spread, rows.counts
+    frequency, keep, before, size = frequency[base:], keep[base:], before - base, 0
+    size, _ = _enter(begin, before, begin, keep, live, 0)
     for window in range(starts.shape[0]):
         stop = stops[window] - base
-        size, fresh = _enter(starts[window] - base, stop, before, keep, live)
+        size, fresh = _enter(starts[window] - base, stop, before, keep, live, size)
         before, known = stop, size - fresh <= FEW
         if window + 1 < starts.shape[0]:
             _ask_for(first, second, stop * width, (stops[window + 1] - base) * width)
         if known:
-            _compare(rows, gaps, live, fresh, size, limit, near, above)
-        left = _first_turns(fresh, size, known, above, turns, after)
+            compare(
+                gaps,
+                first,
+                second,
+                width,
+                n,
+                total,
+                spread,
+                counts,
+                live,
+                fresh,
+                size,
+                limit,
+                products,
+                totals,
+                spreads,
+                near,
+                above,
+                wanted,
+            )
+        left = _first_turns(fresh, size, known, wanted, turns, after)
         while left:
             again = 0
             for turn in range(left):
@@ -259,12 +173,26 @@ def prune(
                 if known:
                     k = _next_known(after[place], size, place, fresh, above, live, keep)
                 else:
-                    k = _next_asked(
-                        rows, gaps, after[place], size, place, limit, near, above, live, keep, asked
+                    k = next_asked(
+                        gaps,
+                        first,
+                        second,
+                        width,
+                        n,
+                        total,
+                        spread,
+                        counts,
+                        after[place],
+                        size,
+                        place,
+                        limit,
+                        live,
+                        keep,
+                        near,
+                        products,
                     )
                 if k < size:
-                    rarer = frequency[i] < frequency[live[k]] * (1 - ROUNDING)
-                    keep[i if rarer else live[k]] = False
+                    keep[_rarer(i, live[k], frequency)] = False
                     turns[again], after[place] = place, k + 1
                     again += 1
             left = again

@@ -1,0 +1,105 @@
+"""Counts of bits that are added up in the lanes in which the host finds them.
+
+An x86 host without an instruction that counts the bits of a word looks up those of each byte, and
+one instruction more sums eight bytes to a word. That sum can wait until the end of a row: six
+instructions for a register and not eight.
+
+=================================  ========================================================
+``zero_tally()``                     nothing counted
+``tally(a)``                         bits set in each lane of a register; ``+`` adds tallies
+``tallied(t)``                       a tally's register of words, whose lanes sum to all of it
+``store_sums(array, i, a, b, c, d)``   sums of the lanes of four registers, ``array[i : i + 4]``
+=================================  ========================================================
+
+A tally holds `TALLY_WORDS` words of a row.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from genobit.simd import REGISTER_WORDS, Lanes, address, host, register
+
+IN_BYTES = not host().vector_popcount and platform.machine().lower() in {"x86_64", "amd64"}
+tallies = Lanes(8, 8 * REGISTER_WORDS) if IN_BYTES else register
+TALLY_WORDS = 31 * REGISTER_WORDS if IN_BYTES else 2**31
+"""Each byte of a register adds 8 at most."""
+
+
+@intrinsic  # type: ignore[misc]
+def zero_tally(typing: Any) -> Any:
+    """Nothing counted."""
+    return tallies(), lambda *_: ir.Constant(tallies.vector, None)
+
+
+@intrinsic  # type: ignore[misc]
+def tally(typing: Any, a: Any) -> Any:
+    """Bits set in each lane of a register of words."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        name = f"llvm.ctpop.v{tallies.count}i{tallies.bits}"
+        kind = ir.FunctionType(tallies.vector, [tallies.vector])
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, [builder.bitcast(arguments[0], tallies.vector)])
+
+    return tallies(a), generate
+
+
+@intrinsic  # type: ignore[misc]
+def tallied(typing: Any, a: Any) -> Any:
+    """A register of words whose lanes sum to all that the tally counted."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not IN_BYTES:
+            return arguments[0]
+        name = "llvm.x86.avx2.psad.bw" if tallies.count == 32 else "llvm.x86.sse2.psad.bw"
+        kind = ir.FunctionType(register.vector, [tallies.vector, tallies.vector])
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, [arguments[0], ir.Constant(tallies.vector, None)])
+
+    return register(a), generate
+
+
+def _picked(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
+    """Lanes by number, those of b after those of a."""
+    order = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(a, b, order)
+
+
+def _sums(builder: Any, parts: list[Any]) -> Any:
+    """Sums of the lanes of each of four vectors, by moves within halves of a register."""
+    while (count := parts[0].type.count) > 4:
+        low, high = range(count // 2), range(count // 2, count)
+        parts = [
+            builder.add(_picked(builder, x, x, list(low)), _picked(builder, x, x, list(high)))
+            for x in parts
+        ]
+    even, odd = ([0, 4, 2, 6], [1, 5, 3, 7]) if count == 4 else ([0, 2], [1, 3])
+    ab, cd = (
+        builder.add(_picked(builder, x, y, even), _picked(builder, x, y, odd))
+        for x, y in (parts[:2], parts[2:])
+    )
+    if count == 2:
+        return _picked(builder, ab, cd, [0, 1, 2, 3])
+    return builder.add(
+        _picked(builder, ab, cd, [0, 1, 4, 5]), _picked(builder, ab, cd, [2, 3, 6, 7])
+    )
+
+
+@intrinsic  # type: ignore[misc]
+def store_sums(typing: Any, array: Any, index: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """``array[index : index + 4]``, of int64, are the sums of the lanes of four registers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        sums = _sums(builder, list(arguments[2:]))
+        pointer = address(context, builder, signature.args[0], *arguments[:2], sums.type)
+        builder.store(sums, pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, a, b, c, d), generate
