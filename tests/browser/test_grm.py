@@ -63,6 +63,8 @@ def selection(page: Any) -> str:
 
 def drag(page: Any, view: str, *corners: tuple[float, float]) -> None:
     """Draw over a view, from corner to corner, in shares of its width and height."""
+    # What is drawn over a picture that is just being replaced is lost with it.
+    settled(figure(page, view))
     figure(page, view).scroll_into_view_if_needed()
     box = figure(page, view).bounding_box()
     places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
