@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msprime
 import numpy as np
 import pytest
 import xarray as xr
@@ -160,6 +159,8 @@ def test_parts__stay_within_contigs() -> None:
 @pytest.fixture(scope="module")
 def simulated() -> xr.Dataset:
     """A constant population: r2 falls as expected with rho = 4 N r = 4e-4 a base pair."""
+    import msprime
+
     trees = msprime.sim_ancestry(
         100, sequence_length=1e6, recombination_rate=1e-8, population_size=1e4, random_seed=7
     )
