@@ -9,8 +9,6 @@ OUT ?= genobit-demo
 # pip says so on every run as root, as in containers; the environment is ours either way.
 export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Containers set this; tests start hundreds of processes, and each would compile what it imports again.
-unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test test-slow test-fast fuzz bounds lowest package bench lint format docs clean
