@@ -77,8 +77,11 @@ def _write(frame: Any, path: Path, schema: Any) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    texts = {field.name: str for field in schema if field.type == pa.string()}
-    table = pa.Table.from_pandas(frame.astype(texts), schema=schema, preserve_index=False)
+    names = [field.name for field in schema if field.type == pa.string()]
+    # What pandas knows to be texts is let be: to make texts of them takes as long as to write.
+    texts = {name: str for name in names if frame[name].dtype == object}
+    frame = frame.astype(texts) if texts else frame
+    table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
     with tempfile.NamedTemporaryFile(
         dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
     ) as unfinished:

@@ -84,8 +84,8 @@ def tiled(folder: Path, variants: int) -> tuple[Path, str]:
 def pruning(*, quick: bool) -> Iterator[Row]:
     """ld_prune and ld_pairs on one core, against plink2 and plink 1.9 on the same core.
 
-    Pairs are set against plink 1.9: builds of plink2 before 2023, Debian's among them, have no
-    --r2-unphased.
+    Pairs are set against plink 1.9 where plink2 is a build of before 2023, Debian 12's among them,
+    that has no --r2-unphased.
     """
     variants = 20_000 if quick else 200_000
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
@@ -105,7 +105,8 @@ def pruning(*, quick: bool) -> Iterator[Row]:
         row = _paired(prefix, bits)
         if row is not None:
             ours, theirs, share = row
-            at = f"plink 1.9 --r2 --ld-window-r2 0.2 ({theirs:.2f} s of CPU; plink2 {_lacks()})"
+            peer = "plink2 --r2-unphased" if _plink2_has("--r2-unphased") else "plink 1.9 --r2"
+            at = f"{peer} --ld-window-r2 0.2 ({theirs:.2f} s of CPU)"
             yield Row("pairs", f"ld_pairs(window=1000), {shape}", ours, "s", at, share, 3.0)
 
 
@@ -115,6 +116,8 @@ def _pruned(prefix: Path, bits: Any, window: int) -> tuple[float, float, float] 
         return None
     command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
     command += ["--indep-pairwise", str(window), "5", "0.2"]
+    # The rule of plink 1.9; another one, which later builds have too, keeps other variants.
+    command += ["--indep-order", "1"] if _plink2_has("--indep-order") else []
     return in_turn(
         lambda: bits.genobit.ld_prune(window, 5, 0.2),
         lambda: subprocess.run(command, capture_output=True, check=True),
@@ -122,27 +125,28 @@ def _pruned(prefix: Path, bits: Any, window: int) -> tuple[float, float, float] 
 
 
 def _paired(prefix: Path, bits: Any) -> tuple[float, float, float] | None:
-    program = shutil.which("plink1.9")
+    newer = _plink2_has("--r2-unphased")
+    program = shutil.which("plink2" if newer else "plink1.9")
     if program is None:
         return None
     command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
-    command += ["--allow-no-sex", "--r2", "--ld-window-r2", "0.2"]
-    # Its windows hold so many variants, the first among them.
-    command += ["--ld-window", "1001", "--ld-window-kb", "1000000"]
+    command += ["--r2-unphased"] if newer else ["--allow-no-sex", "--r2"]
+    # Windows of plink 1.9 hold so many variants, the first among them.
+    command += ["--ld-window-r2", "0.2", "--ld-window", "1000" if newer else "1001"]
+    command += ["--ld-window-kb", "1000000"]
     return in_turn(
         lambda: bits.genobit.ld_pairs(min_r2=0.2, window=1000, parquet=_fresh(prefix)),
         lambda: subprocess.run(command, capture_output=True, check=True),
     )
 
 
-def _lacks() -> str:
-    """What this plink2 says of the same table, for the report."""
+def _plink2_has(option: str) -> bool:
     program = shutil.which("plink2")
     if program is None:
-        return "is not installed"
-    told = subprocess.run([program, "--help", "r2-unphased"], capture_output=True, check=False)
-    known = b"--r2-unphased" in told.stdout
-    return "has --r2-unphased, not timed here" if known else "lacks --r2-unphased"
+        return False
+    command = [program, "--help", option.removeprefix("--")]
+    told = subprocess.run(command, capture_output=True, check=False)
+    return option.encode() in told.stdout
 
 
 def _fresh(prefix: Path) -> Path:
