@@ -210,7 +210,8 @@ def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.nda
     repeated = pairs.duplicated() | pd.Index(joined).duplicated()
     if repeated.any():
         index = int(np.flatnonzero(repeated)[0])
-        first = int(np.flatnonzero(joined == joined[index])[0])
+        # Not by numpy, to which a text that ends in NUL is not equal to itself.
+        first = joined.tolist().index(joined[index])
         msg = (
             f"{path}, line {index + 1}: sample {family[index]} {individual[index]} "
             f"(samples index {index}) is already on line {first + 1}. Sample ids must "
