@@ -16,7 +16,13 @@ author = "genobit developers"
 copyright = "2026, genobit developers"
 release = installed_version("genobit")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx-mathjax-offline",  # formulas without a network
+]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "genobit"
