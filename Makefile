@@ -44,11 +44,11 @@ lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 IN_FILES := --dist loadfile --no-loadscope-reorder
 
 # Three processes, as one of them waits for a browser or a cluster most of the time.
-test: $(VENV)/.developer ## the unit tests, and browser, notebooks; all that test-slow does not run
-	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "not (benchmark or slow)"
+test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow does not run
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
 
-test-slow: $(VENV)/.developer ## the rest: clusters that fail, memory, other CPUs, real data
-	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "slow and not benchmark"
+test-slow: $(VENV)/.developer ## the rest: notebooks, clusters that fail, memory, other CPUs, real data
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "(notebook or slow) and not benchmark"
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \

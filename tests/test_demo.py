@@ -38,6 +38,8 @@ TABLES = [
 ]
 CHROMIUM = shutil.which("chromium")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
