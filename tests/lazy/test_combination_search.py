@@ -284,15 +284,18 @@ def test_ctrl_c__leaves_what_was_done() -> None:
 
 
 SLOW = """
-import sys, time
+import itertools, sys, time
 import dask
 import numpy as np
 from genobit.kernels.epistasis import search
 from genobit.lazy.combination_search import CombinationSearch
 from tests.lazy.combinations import cohort
 
+calls = itertools.count()
+
 def score(*args):
-    time.sleep(0.05)
+    # Some units for the bar; then each so long that the signal comes before the end.
+    time.sleep(0.05 if next(calls) < 8 else 1)
     return search(*args)
 
 score(*[cohort(0, 5, 50), np.array([[0]]), np.array([[1]]), 1, 0.0])
