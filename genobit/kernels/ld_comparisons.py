@@ -209,40 +209,14 @@ def compare(
         _compare_gaps(gaps, live, fresh, size, limit, above, wanted)
     elif width < LONG:
         _compare_short(
-            first,
-            second,
-            width,
-            n,
-            total,
-            spread,
-            live,
-            fresh,
-            size,
-            limit,
-            products,
-            totals,
-            spreads,
-            above,
-            wanted,
-        )
+            first, second, width, n, total, spread, live, fresh, size, limit, products, totals,
+            spreads, above, wanted,
+        )  # fmt: skip
     else:
         _compare_reachable(
-            first,
-            second,
-            width,
-            n,
-            total,
-            spread,
-            counts,
-            live,
-            fresh,
-            size,
-            limit,
-            products,
-            near,
-            above,
-            wanted,
-        )
+            first, second, width, n, total, spread, counts, live, fresh, size, limit, products,
+            near, above, wanted,
+        )  # fmt: skip
 
 
 @njit

@@ -143,25 +143,9 @@ def prune(
             _ask_for(first, second, stop * width, (stops[window + 1] - base) * width)
         if known:
             compare(
-                gaps,
-                first,
-                second,
-                width,
-                n,
-                total,
-                spread,
-                counts,
-                live,
-                fresh,
-                size,
-                limit,
-                products,
-                totals,
-                spreads,
-                near,
-                above,
-                wanted,
-            )
+                gaps, first, second, width, n, total, spread, counts, live, fresh, size, limit,
+                products, totals, spreads, near, above, wanted,
+            )  # fmt: skip
         left = _first_turns(fresh, size, known, wanted, turns, after)
         while left:
             again = 0
@@ -174,23 +158,9 @@ def prune(
                     k = _next_known(after[place], size, place, fresh, above, live, keep)
                 else:
                     k = next_asked(
-                        gaps,
-                        first,
-                        second,
-                        width,
-                        n,
-                        total,
-                        spread,
-                        counts,
-                        after[place],
-                        size,
-                        place,
-                        limit,
-                        live,
-                        keep,
-                        near,
-                        products,
-                    )
+                        gaps, first, second, width, n, total, spread, counts, after[place], size,
+                        place, limit, live, keep, near, products,
+                    )  # fmt: skip
                 if k < size:
                     keep[_rarer(i, live[k], frequency)] = False
                     turns[again], after[place] = place, k + 1
