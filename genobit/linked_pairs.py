@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit import model, packed
-from genobit.windows import pair_labels, window_ends
+from genobit.windows import check_share, pair_labels, window_ends
 
 if TYPE_CHECKING:
     import os
@@ -81,9 +81,7 @@ class LinkedPairs:
         from genobit.analyses import ld
         from genobit.analyses.pair_tables import lazy_table
 
-        if not 0 <= min_r2 <= 1:
-            msg = f"min_r2={min_r2!r} is outside [0, 1]"
-            raise ValueError(msg)
+        check_share("min_r2", min_r2)
         if statistic not in {"r2", "r2_em"}:
             msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
             raise ValueError(msg)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import model, packed
-from genobit.windows import window_ends
+from genobit.windows import check_share, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -87,7 +87,7 @@ class PruningMethods:
         """
         from genobit.analyses import ld_prune
 
-        _check_share("r2", r2)
+        check_share("r2", r2)
         _check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         windows = ld_prune.sliding_windows(
@@ -180,9 +180,9 @@ class PruningMethods:
         """
         from genobit.analyses import ld, ld_clump
 
-        _check_share("r2", r2)
-        _check_share("p1", p1)
-        _check_share("p2", p2)
+        check_share("r2", r2)
+        check_share("p1", p1)
+        check_share("p2", p2)
         if p1 > p2:
             msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
             raise ValueError(msg)
@@ -264,12 +264,6 @@ class PruningMethods:
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
         return xr.Dataset(variables, model.along(ds, model.VARIANTS))
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        msg = f"{name}={value!r} is outside [0, 1]"
-        raise ValueError(msg)
 
 
 def _check_whole(name: str, value: int) -> None:

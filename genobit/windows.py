@@ -5,6 +5,7 @@ May import: model, analyses, and what is below.
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,3 +53,19 @@ def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
         if variable in ds.variables:
             labels[name] = np.asarray(ds[variable].values)
     return labels
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse what is no number from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names the argument.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        msg = f"{name}={value!r} is not a number: give one from 0 to 1, such as 0.2"
+        raise TypeError(msg)
+    if not 0 <= float(value) <= 1:
+        msg = f"{name}={value!r} is outside [0, 1]"
+        raise ValueError(msg)

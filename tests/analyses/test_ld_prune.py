@@ -127,6 +127,21 @@ def test_long_rows__counts_alone_tell_pairs_apart(phased: bool) -> None:
     assert ds.genobit.pack(phased=phased).genobit.ld_prune(12, 1, 0.2).values.tolist() == expected
 
 
+def test_long_rows__of_windows_that_share_little() -> None:
+    """More new variants in a window than are compared before their turns."""
+    calls = random_calls(7, 150, 8200)
+    calls[75:] = calls[:75]
+    expected = pruned(dosages(calls), np.full(150, 150).tolist(), [150], 150, 0.2)
+    assert 0 < sum(expected) < 76
+    assert cohort(calls).genobit.ld_prune(150, 150, 0.2).values.tolist() == expected
+
+
+@pytest.mark.parametrize("r2", ["0.2", True, None])
+def test_a_limit_that_is_no_number__is_refused_by_name(r2: object) -> None:
+    with pytest.raises(TypeError, match=r"^r2=.* is not a number: give one from 0 to 1"):
+        cohort(random_calls(1, 4, 9)).genobit.ld_prune(4, 1, r2)
+
+
 def test_distances_and_contigs() -> None:
     """A window of two positions holds what is at most that far from its first variant."""
     calls = np.tile(random_calls(1, 1, 30), (4, 1, 1))
