@@ -277,24 +277,47 @@ def note(page: Any, kind: str, text: str) -> None:
         page.complaints.append(text)
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether something comes true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
-            return
+            return True
         time.sleep(0.05)
-    raise AssertionError(f"waited {seconds} s for {what}")
+    return False
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+    assert within(seconds, condition), f"waited {seconds} s for {what}"
+
+
+def by_hand(gesture: Callable[[], None], answer: Callable[[], bool], what: str) -> None:
+    """Do something with the mouse, as a reader does: again where nothing answers.
+
+    BokehJS takes a button that is down for 0.3 s without a move (UIGestures.press_threshold) for
+    a press, which nothing listens to. With six busy programs on two cores three drags of forty
+    came that late, each between others that were answered.
+    """
+    for _ in range(4):
+        gesture()
+        if within(15, answer):
+            return
+    raise AssertionError(f"four times nothing answered: {what}")
 
 
 def settled(element: Any) -> np.ndarray:
     """The picture of an element once two in a row are alike."""
-    last = picture(element)
+    from playwright.sync_api import Error
+
+    last = None
     for _ in range(40):
+        with contextlib.suppress(Error):  # just being replaced
+            now = picture(element)
+            if last is not None and np.array_equal(now, last):
+                return now
+            last = now
         time.sleep(0.15)
-        now = picture(element)
-        if now.shape == last.shape and np.array_equal(now, last):
-            break
-        last = now
+    assert last is not None, "no picture in all that time"
     return last
 
 
@@ -303,17 +326,19 @@ def unlike(before: np.ndarray, after: np.ndarray, share: float = 0.005) -> bool:
     return before.shape != after.shape or float((before != after).any(axis=2).mean()) > share
 
 
-def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarray:
-    """The settled picture, once it differs from the one before."""
+def changed(element: Any, before: np.ndarray, share: float = 0.005) -> bool:
+    """Whether the picture differs from the one before."""
     from playwright.sync_api import Error
 
-    def differs() -> bool:
-        try:
-            return unlike(before, picture(element), share)
-        except Error:  # just being replaced
-            return False
+    try:
+        return unlike(before, picture(element), share)
+    except Error:  # just being replaced
+        return False
 
-    until(differs, "another picture")
+
+def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarray:
+    """The settled picture, once it differs from the one before."""
+    until(lambda: changed(element, before, share), "another picture")
     return settled(element)
 
 

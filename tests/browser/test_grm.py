@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -61,11 +62,16 @@ def selection(page: Any) -> str:
     return str(page.locator(".genobit-grm-selection").inner_text())
 
 
-def drag(page: Any, view: str, *corners: tuple[float, float]) -> None:
+def drag(
+    page: Any, view: str, *corners: tuple[float, float], answer: Callable[[], bool], what: str
+) -> None:
     """Draw over a view, from corner to corner, in shares of its width and height."""
+    by_hand(lambda: draw(page, view, *corners), answer, what)
+
+
+def draw(page: Any, view: str, *corners: tuple[float, float]) -> None:
     # What is drawn over a picture that is just being replaced is lost with it.
     settled(figure(page, view))
-    figure(page, view).scroll_into_view_if_needed()
     box = figure(page, view).bounding_box()
     places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
     page.mouse.move(*places[0])
@@ -89,8 +95,13 @@ def test_starts_with_pictures_and_says_what_was_computed(page: Any) -> None:
 
 def test_lasso_selects_everywhere(page: Any) -> None:
     before = settled(figure(page, "heatmap"))
-    drag(page, "scatter", (0.2, 0.2), (0.85, 0.2), (0.85, 0.5), (0.2, 0.5))
-    until(lambda: "samples (" in selection(page), "the selection on the kernel")
+    drag(
+        page,
+        "scatter",
+        *((0.2, 0.2), (0.85, 0.2), (0.85, 0.5), (0.2, 0.5)),
+        answer=lambda: "samples (" in selection(page),
+        what="the selection on the kernel",
+    )
     assert 0 < int(re.search(r"(\d+) sample", selection(page))[1]) < 90
     after = redrawn(figure(page, "heatmap"), before)
     black = (after == 0x11).all(axis=2)
@@ -99,8 +110,13 @@ def test_lasso_selects_everywhere(page: Any) -> None:
 
 def test_box_in_the_heatmap_selects_in_the_scatter(page: Any) -> None:
     before, said = settled(figure(page, "scatter")), selection(page)
-    drag(page, "heatmap", (0.35, 0.75), (0.5, 0.6))
-    until(lambda: selection(page) != said, "another selection")
+    drag(
+        page,
+        "heatmap",
+        *((0.35, 0.75), (0.5, 0.6)),
+        answer=lambda: selection(page) != said,
+        what="another selection",
+    )
     # Ninety small points: few pixels.
     assert not_blank(redrawn(figure(page, "scatter"), before, share=0.0005))
 
@@ -126,8 +142,13 @@ def test_zoom_and_back(page: Any) -> None:
 def test_range_of_the_histogram_filters_the_table(page: Any) -> None:
     line = page.locator(".genobit-grm-table-line")
     before = line.inner_text()
-    drag(page, "histogram", (0.55, 0.4), (0.95, 0.7))
-    until(lambda: line.inner_text() != before and "from" in line.inner_text(), "fewer pairs")
+    drag(
+        page,
+        "histogram",
+        *((0.55, 0.4), (0.95, 0.7)),
+        answer=lambda: line.inner_text() != before and "from" in line.inner_text(),
+        what="fewer pairs",
+    )
     press(page, "any-relationship")
     until(lambda: line.inner_text() == before, "all pairs")
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, not_blank, redrawn, save, settled, until
+from tests.browser.jupyterlab import (
+    Notebook,
+    by_hand,
+    changed,
+    not_blank,
+    redrawn,
+    save,
+    settled,
+    until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -46,8 +56,8 @@ def press(page: Any, key: str, times: int) -> None:
         page.keyboard.press(key)
 
 
-def click(page: Any, view: str, x: float, y: float) -> None:
-    figure(page, view).scroll_into_view_if_needed()
+def click_at(page: Any, view: str, x: float, y: float) -> None:
+    settled(figure(page, view))
     box = figure(page, view).bounding_box()
     page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
 
@@ -81,8 +91,10 @@ def test_row_shows_its_two_variables(page: Any) -> None:
 
 def test_cell_shows_another_pair(page: Any) -> None:
     before = settled(figure(page, "scatter"))
-    click(page, "heatmap", 0.3, 0.6)
-    assert not_blank(redrawn(figure(page, "scatter"), before))
+    scatter = figure(page, "scatter")
+    click = partial(click_at, page, "heatmap", 0.3, 0.6)
+    by_hand(click, lambda: changed(scatter, before), "the pair")
+    assert not_blank(settled(scatter))
 
 
 def test_colours(page: Any) -> None:
@@ -95,7 +107,7 @@ def test_colours(page: Any) -> None:
 
 
 def test_hover_names_the_pair(page: Any) -> None:
-    figure(page, "heatmap").scroll_into_view_if_needed()
+    settled(figure(page, "heatmap"))
     box = figure(page, "heatmap").bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
     page.locator("text=/^G\\d{4}$/").first.wait_for(timeout=60_000)
@@ -108,10 +120,10 @@ def test_bubbles_open_and_close(page: Any) -> None:
     at_rest(page)
     bubbles = redrawn(figure(page, "network"), before)
     # The largest community stands in the middle of the free stretch beside the key.
-    click(page, "network", 0.37, 0.5)
+    click = partial(click_at, page, "network", 0.37, 0.5)
+    by_hand(click, lambda: "of this community" in text(page, "table-line"), "the community")
     opened = redrawn(figure(page, "network"), bubbles)
     at_rest(page)
-    assert "of this community" in text(page, "table-line")
     page.locator(".genobit-kendall-all-communities").click()
     redrawn(figure(page, "network"), opened)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -107,14 +108,17 @@ def test_wheel_and_drag_move_the_region(page: Any) -> None:
         before, where = settled(_plot(page)), region.input_value()
         box = _plot(page).bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 3
-        page.mouse.move(x, y)
-        if gesture == "wheel":
-            page.mouse.wheel(0, -250)
-        else:
-            page.mouse.down()
-            page.mouse.move(x - 120, y, steps=4)
-            page.mouse.up()
-        until(lambda where=where: region.input_value() != where, f"the region after a {gesture}")
+
+        def move(x: float = x, y: float = y, gesture: str = gesture) -> None:
+            page.mouse.move(x, y)
+            if gesture == "wheel":
+                page.mouse.wheel(0, -250)
+            else:
+                page.mouse.down()
+                page.mouse.move(x - 120, y, steps=4)
+                page.mouse.up()
+
+        by_hand(move, lambda where=where: region.input_value() != where, f"the region, {gesture}")
         assert not_blank(redrawn(_plot(page), before))
 
 
@@ -127,9 +131,9 @@ def test_hover_names_the_pair(page: Any) -> None:
 
 def test_click_draws_the_track_of_a_lead(page: Any) -> None:
     box = _plot(page).bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 70)
     track = page.locator(".genobit-ld-track .bk-Figure").first
-    track.wait_for(timeout=60_000)
+    click = partial(page.mouse.click, box["x"] + box["width"] / 2, box["y"] + 70)
+    by_hand(click, track.is_visible, "the track")
     assert not_blank(settled(track))
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Notebook, not_blank, redrawn, save, settled, until
+from tests.browser.jupyterlab import (
+    Notebook,
+    by_hand,
+    not_blank,
+    redrawn,
+    save,
+    settled,
+    until,
+    within,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -60,15 +70,18 @@ def test_starts_with_the_first_tree(page: Any) -> None:
 def test_branch_lists_its_changes(page: Any) -> None:
     before = settled(figure(page, "tree"))
     box = figure(page, "tree").bounding_box()
+    changes = page.locator(".genobit-parsimony-changes option")
+
     # Across the branches of the tips, until one is met.
-    for share in (0.3, 0.33, 0.36, 0.39, 0.42):
-        page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + share * box["height"])
-        page.wait_for_timeout(500)
-        if page.locator(".genobit-parsimony-changes option").count():
-            break
+    def click() -> None:
+        for share in (0.3, 0.33, 0.36, 0.39, 0.42):
+            page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + share * box["height"])
+            if within(0.5, lambda: changes.count() > 0):
+                return
+
+    by_hand(click, lambda: changes.count() > 0, "the changes of a branch")
     redrawn(figure(page, "tree"), before, 0.0003)
     until(lambda: "branch to" in text(page, "branch-line"), "the branch by name")
-    until(lambda: page.locator(".genobit-parsimony-changes option").count() > 0, "its changes")
 
 
 def test_change_shows_its_site(page: Any) -> None:
@@ -87,10 +100,10 @@ def test_next_site_colours_the_tree(page: Any) -> None:
 
 def test_track_chooses_a_site(page: Any) -> None:
     line = text(page, "site-line")
-    figure(page, "track").scroll_into_view_if_needed()
+    settled(figure(page, "track"))
     box = figure(page, "track").bounding_box()
-    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
-    until(lambda: text(page, "site-line") != line, "another site")
+    click = partial(page.mouse.click, box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    by_hand(click, lambda: text(page, "site-line") != line, "another site")
 
 
 def test_number_chooses_a_site(page: Any) -> None:

@@ -28,7 +28,6 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     assert "sample_dataset()\n" not in page.inner_text("body")
     assert not_blank(settled(shown(page, "ld")))
     figure = shown(page, "parsimony")
-    figure.scroll_into_view_if_needed()
     before = settled(figure)
     line = page.locator(".genobit-parsimony-site-line")
     first = line.inner_text()
