@@ -15,6 +15,8 @@ from typing import Any
 KERNELS = ("auto", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
 LARGEST_SCALE = 8.0
+CHUNK_ROWS = 2048
+"""Within 10% of the fastest edge of a tile on one machine (`genobit.lazy.costs`)."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,11 @@ class Options:
 
     kernel: str = "auto"
     """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest here."""
-    chunk_rows: int = 2048
-    """Rows (variants or samples) in a packed chunk, and so in an edge of a tile."""
+    chunk_rows: int | str = CHUNK_ROWS
+    """Rows (variants or samples) in a packed chunk, and so in an edge of a tile.
+
+    "auto" for the cheapest by the model that ``explain=True`` shows, of a matrix of all pairs.
+    """
     eager_limit: int = 2**31
     """Bytes that a call which computes at once may allocate before it refuses."""
     progress: bool = False
@@ -33,6 +38,11 @@ class Options:
     """Background of the plots of `genobit.plots`: "light" or "dark"."""
     plot_scale: float = 1.0
     """Factor on the size of the plots of `genobit.plots`."""
+
+    @property
+    def edge(self) -> int:
+        """``chunk_rows``, or of "auto" what stands for it where there is no model."""
+        return CHUNK_ROWS if isinstance(self.chunk_rows, str) else self.chunk_rows
 
 
 _lock = threading.Lock()
@@ -66,6 +76,8 @@ def _check(name: str, value: Any) -> None:
     else:
         whole = isinstance(value, int) and not isinstance(value, bool)
         fits, wanted = whole and value > 0, "must be a positive whole number"
+        if name == "chunk_rows":
+            fits, wanted = fits or value == "auto", f'{wanted} or "auto"'
     if not fits:
         msg = f"option {name}={value!r} {wanted}"
         raise ValueError(msg)

@@ -38,6 +38,8 @@ def pack(
 
     ``chunk`` is the number of variants in a chunk, by default what `get_options` says.
     """
+    from genobit.lazy.costs import chunk_of_variants
+
     _one_of("rows", rows, ("variants", "samples"))
     _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
     _one_of("missing", missing, ("keep", "refuse"))
@@ -49,6 +51,8 @@ def pack(
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
     refuse = missing == "refuse" or _none_missing(calls)
+    if chunk is None and rows == "variants":
+        chunk = chunk_of_variants(len(numbers), layout.bits, len(layout.planes) + (not refuse))
     planes = _bed_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:
         along = (numbers, alleles, limits)
@@ -219,7 +223,7 @@ def _as_dask(data: Any) -> da.Array:
 
     if isinstance(data, da.Array):
         return data
-    return da.from_array(np.asarray(data), chunks=(get_options().chunk_rows, -1))
+    return da.from_array(np.asarray(data), chunks=(get_options().edge, -1))
 
 
 def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:

@@ -109,7 +109,8 @@ class RelationshipMethods:
         if explain:
             from genobit.lazy.costs import sums_explained
 
-            return sums_explained(samples)
+            tiles, planes = samples.tiles, len(samples.planes)
+            return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
         frequency = checked(allele_frequency, sum(samples.variants)) if given else None
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(

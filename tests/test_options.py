@@ -37,8 +37,9 @@ def test_set_options__without_a_block_stays() -> None:
     ("settings", "error", "message"),
     [
         ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, sums, table, popcount"),
-        ({"chunk_rows": 0}, ValueError, "chunk_rows=0 must be a positive whole number"),
+        ({"chunk_rows": 0}, ValueError, 'chunk_rows=0 must be a positive whole number or "auto"'),
         ({"chunk_rows": 1.5}, ValueError, "chunk_rows=1.5 must be a positive whole number"),
+        ({"chunk_rows": "all"}, ValueError, "chunk_rows='all' must be a positive whole number or"),
         ({"chunk_rows": True}, ValueError, "chunk_rows=True must be a positive whole number"),
         ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),

@@ -246,7 +246,7 @@ def _linked(
         raise MemoryError(msg)
     # Rows in turn, so that no more than one of chunks of r2 stands in memory.
     out = np.empty((places.size, -(-places.size // 8)), np.uint8)
-    rows = {0: get_options().chunk_rows}
+    rows = {0: get_options().edge}
     r2 = matrix({k: plane[places].rechunk(rows) for k, plane in planes.items()}, layout, "r2")
     start = 0
     for count in r2.chunks[0]:

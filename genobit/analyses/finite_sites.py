@@ -97,7 +97,7 @@ def _chunked(bits: dict[str, NDArray[np.bool_]]) -> dict[str, da.Array]:
     """Bits (taxa, sites) as planes (sites, words), in chunks of equal work."""
     from genobit.kernels.similarity import packed
 
-    rows = max(64, get_options().chunk_rows // len(bits))
+    rows = max(64, get_options().edge // len(bits))
     return {
         name: da.from_array(packed(np.ascontiguousarray(plane.T)), chunks=(rows, -1))
         for name, plane in bits.items()

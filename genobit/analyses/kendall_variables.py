@@ -32,7 +32,7 @@ Names = tuple[str, str]
 def edge(variables: int, wanted: Wanted) -> int:
     """How many variables to a chunk: as many as `get_options` says, or as a tile has room for."""
     bytes_a_pair = sum(np.dtype(dtype).itemsize for dtype in wanted.dtypes())
-    most = min(get_options().chunk_rows, math.isqrt(TILE_BYTES // bytes_a_pair))
+    most = min(get_options().edge, math.isqrt(TILE_BYTES // bytes_a_pair))
     # Of one size, for tiles of one size.
     return max(1, -(-variables // max(1, -(-variables // most))))
 

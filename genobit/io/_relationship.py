@@ -263,7 +263,7 @@ class LowerTriangle:
     def array(self) -> da.Array:
         """The symmetric matrix, lazily: a tile is read when it is computed."""
         stat = Path(self.path).stat()
-        chunk = get_options().chunk_rows
+        chunk = get_options().edge
         edges = [*range(0, self.samples, chunk), self.samples]
         sizes = tuple(stop - start for start, stop in itertools.pairwise(edges))
         name = "genobit-triangle-" + tokenize(self, stat.st_size, stat.st_mtime_ns, sizes)

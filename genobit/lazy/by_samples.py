@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import dask.array as da
 import numpy as np
 
+from genobit.lazy.costs import edge_of_samples
 from genobit.lazy.pair_sums import SampleChunks
-from genobit.options import get_options
 from genobit.packing import words_for
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def from_variants(
     rows = planes[0].chunks[0] if cuts is None else _cut(planes[0].chunks[0], cuts)
     whole = [plane.rechunk({0: rows, 1: -1}) for plane in planes]
     words = tuple(words_for(size) for size in rows)
-    tiles = _tiles(samples, 1 if cuts is None else len(cuts))
+    edge = edge_of_samples(samples, rows, len(planes))
+    tiles = _tiles(samples, edge, 1 if cuts is None else len(cuts))
     turned = tuple(
         da.blockwise(
             _turned,
@@ -72,9 +73,10 @@ def from_samples(planes: Sequence[da.Array], variants: int) -> SampleChunks:
     samples, total = planes[0].shape
     chunk = variant_chunk(samples) // 64
     words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
-    cut = tuple(plane.rechunk({0: _tiles(samples), 1: words}) for plane in planes)
     bits = tuple(64 * size for size in words[:-1])
     bits = (*bits, variants - sum(bits))
+    tiles = _tiles(samples, edge_of_samples(samples, bits, len(planes)))
+    cut = tuple(plane.rechunk({0: tiles, 1: words}) for plane in planes)
     whole = [plane.rechunk({0: -1, 1: words}) for plane in planes]
     counts = da.blockwise(
         _counts_turned,
@@ -113,15 +115,15 @@ def to_variants(plane: da.Array, variants: int) -> da.Array:
     )[:variants]
 
 
-def _tiles(samples: int, layers: int = 1) -> tuple[int, ...]:
-    """Tiles of nearly the same size, at most `chunk_rows` samples.
+def _tiles(samples: int, edge: int, layers: int = 1) -> tuple[int, ...]:
+    """Tiles of nearly the same size, at most ``edge`` samples.
 
     Smaller ones where a tile has ``layers``, so that it is not larger with them.
     """
-    most = max(min(64, get_options().chunk_rows), int(get_options().chunk_rows / layers**0.5))
+    most = max(min(64, edge), int(edge / layers**0.5))
     count = -(-samples // most)
-    edge = -(-samples // count)
-    return tuple(min(edge, samples - start) for start in range(0, samples, edge))
+    size = -(-samples // count)
+    return tuple(min(size, samples - start) for start in range(0, samples, size))
 
 
 def _cut(chunks: tuple[int, ...], cuts: NDArray[np.int64]) -> tuple[int, ...]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genobit.options import get_options, in_units
+from genobit.packing import words_for
 
 if TYPE_CHECKING:
-    from genobit.lazy.pair_sums import SampleChunks
+    from collections.abc import Callable, Sequence
 
 EDGES = (256, 512, 1024, 2048, 4096, 8192)
 RATES = {"ld": 1.1e11, "grm": 2.6e11}
@@ -76,8 +77,8 @@ class Explanation:
     def reason(self) -> str:
         """Why the edge in force stays, or another is advised.
 
-        None is taken by itself: the number of threads would decide on the order in which weighted
-        sums are rounded, and on the tiles that shares of a network are made of.
+        None is taken unless "auto" is asked for: the number of threads would decide on the order
+        in which weighted sums are rounded.
         """
         edges = {edge.rows: edge for edge in self.edges}
         taken, best = edges[self.taken], edges[self.best]
@@ -141,7 +142,13 @@ def threads() -> int:
 
 
 def explained(
-    what: str, rows: int, depth: int, planes: int, *, parts: int = 1, taken: int | None = None
+    what: str,
+    rows: int,
+    depth: int,
+    planes: int,
+    *,
+    parts: Callable[[int], int] = lambda _: 1,
+    taken: int | None = None,
 ) -> Explanation:
     """Costs of the triangle of a matrix of all pairs of rows.
 
@@ -154,14 +161,14 @@ def explained(
     planes
         Bits of a call.
     parts
-        Calls of a row may be cut in so many tasks, whose sums are added.
+        In how many tasks, whose sums are added, the calls of the rows of an edge are cut.
     taken
         The edge in force, by default that of the options.
     """
-    taken = get_options().chunk_rows if taken is None else taken
+    taken = get_options().edge if taken is None else taken
     # An edge past the rows is that of the rows.
     choices = sorted({min(edge, max(1, rows)) for edge in (*EDGES, taken)})
-    edges = tuple(_edge(what, edge, rows, depth, planes, parts) for edge in choices)
+    edges = tuple(_edge(what, edge, rows, depth, planes, parts(edge)) for edge in choices)
     return Explanation(what, (rows, depth), threads(), min(taken, max(1, rows)), edges)
 
 
@@ -178,11 +185,34 @@ def _edge(what: str, edge: int, rows: int, depth: int, planes: int, parts: int) 
     )
 
 
-def sums_explained(samples: SampleChunks) -> Explanation:
-    """Costs of sums over variants for all pairs of samples."""
+def sums_explained(
+    samples: int, variants: Sequence[int], planes: int, taken: int | None = None
+) -> Explanation:
+    """Costs of sums over ``variants``, so many in each chunk, for all pairs of samples."""
     from genobit.lazy.pair_sums import LEAF_BITS, leaves
 
-    tile = max(samples.tiles)
-    parts = len(list(leaves(samples, range(len(samples.variants)), tile, LEAF_BITS)))
-    rows, depth = sum(samples.tiles), sum(samples.variants)
-    return explained("grm", rows, depth, len(samples.planes), parts=parts, taken=tile)
+    def parts(edge: int) -> int:
+        return sum(1 for _ in leaves(variants, range(len(variants)), edge, LEAF_BITS))
+
+    return explained("grm", samples, sum(variants), planes, parts=parts, taken=taken)
+
+
+def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
+    """Variants in a chunk of planes where the option is "auto": the cheapest for r2.
+
+    In whole words, as chunks are cut.
+    """
+    if not _is_auto():
+        return None
+    return 64 * words_for(explained("ld", variants, depth, planes).best)
+
+
+def edge_of_samples(samples: int, variants: Sequence[int], planes: int) -> int:
+    """Samples in an edge of a tile: those of the option, of "auto" the cheapest for sums."""
+    if not _is_auto():
+        return get_options().edge
+    return sums_explained(samples, variants, planes).best
+
+
+def _is_auto() -> bool:
+    return get_options().chunk_rows == "auto"

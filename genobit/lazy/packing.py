@@ -29,7 +29,7 @@ def row_chunk(bytes_per_row: int, wanted: int | None = None) -> int:
     By default the option ``chunk_rows`` says how many are wanted.
     """
     fitting = _CHUNK_BYTES // max(1, bytes_per_row)
-    return max(64, min(wanted or get_options().chunk_rows, fitting) // 64 * 64)
+    return max(64, min(wanted or get_options().edge, fitting) // 64 * 64)
 
 
 def _stacked(

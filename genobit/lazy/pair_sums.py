@@ -125,14 +125,17 @@ def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
 
 
 def leaves(
-    samples: SampleChunks, group: Sequence[int], rows: int, enough: int
+    variants: Sequence[int], group: Sequence[int], rows: int, enough: int
 ) -> Iterator[list[int]]:
-    """Consecutive chunks of a group, as many to a leaf as have enough calls of so many samples."""
+    """Consecutive chunks of a group, as many to a leaf as have enough calls of so many samples.
+
+    ``variants`` are those in each chunk.
+    """
     leaf: list[int] = []
     calls = 0
     for chunk in group:
         leaf.append(chunk)
-        calls += rows * samples.variants[chunk]
+        calls += rows * variants[chunk]
         if calls >= enough:
             yield leaf
             leaf, calls = [], 0
@@ -210,7 +213,7 @@ def pair_sums(
     token = tokenize(partial, finish, names, samples.variants, groups, layers)
     name = f"genobit-pair-sums-{token}"
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
-    chains = [Chain(list(leaves(samples, g, max(tiles), LEAF_BITS))) for g in parts]
+    chains = [Chain(list(leaves(samples.variants, g, max(tiles), LEAF_BITS))) for g in parts]
     steps = Steps(partial_of(leaf_of, partial), _add, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
     layer = PairTasks(
@@ -242,7 +245,7 @@ def sample_sums(
         totals = []
         for g, group in enumerate(parts):
             keys = []
-            for n, leaf in enumerate(leaves(samples, group, max(tiles), LEAF_BITS)):
+            for n, leaf in enumerate(leaves(samples.variants, group, max(tiles), LEAF_BITS)):
                 bits = [samples.variants[k] for k in leaf]
                 rows = [[(plane.name, i, k) for plane in samples.planes] for k in leaf]
                 others = [

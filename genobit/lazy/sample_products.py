@@ -58,8 +58,8 @@ def summed(
     others = [(array.name, *(0,) * array.ndim) for array in whole]
     layer: dict[Any, Any] = {}
     keys = []
-    every = range(len(samples.variants))
-    for n, leaf in enumerate(leaves(samples, every, samples.planes[0].shape[0], LEAF_CALLS)):
+    variants, edge = samples.variants, samples.planes[0].shape[0]
+    for n, leaf in enumerate(leaves(variants, range(len(variants)), edge, LEAF_CALLS)):
         layer[f"{name}-leaf", n] = (
             _sum_leaf,
             function,

@@ -12,7 +12,7 @@ from tests.cohorts import cohort, random_calls
 
 
 def test_work_grows_with_the_square_of_the_edge_and_bytes_with_the_edge() -> None:
-    found = costs.explained("grm", 500_000, 700_000, 2, parts=22)
+    found = costs.explained("grm", 500_000, 700_000, 2, parts=lambda _: 22)
     by_rows = {edge.rows: edge for edge in found.edges}
     assert by_rows[4096].seconds == 4 * by_rows[2048].seconds
     assert by_rows[4096].moved == 2 * by_rows[2048].moved
@@ -77,3 +77,31 @@ def test_reason__is_said_of_the_edge_in_force(
     assert (
         best.reason == f"{found.best:,} rows stay: the cheapest of those that hold at most 1.0 GiB"
     )
+
+
+@pytest.mark.parametrize("workers", [1, 40])
+@pytest.mark.parametrize(("analysis", "how", "rows"), [("ld", "r2", 1500), ("grm", "ibs", 700)])
+def test_auto__takes_the_cheapest_edge_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, analysis: str, how: str, rows: int, workers: int
+) -> None:
+    monkeypatch.setattr(costs, "threads", lambda: workers)
+    genotypes = cohort(random_calls(2, 1500, 700, missing=0.1)).genobit
+    expected = getattr(genotypes, analysis)(how).values
+    with gb.set_options(chunk_rows="auto"):
+        found = getattr(genotypes, analysis)(how)
+        explanation = getattr(genotypes, analysis)(how, explain=True)
+        np.testing.assert_array_equal(found.values, expected)
+    edge = max(found.chunks[0])
+    assert explanation.taken == edge
+    assert explanation.reason.endswith("rows stay: the cheapest of those that hold at most 1.0 GiB")
+    assert edge < rows if workers > 1 else edge == rows
+
+
+def test_auto__on_a_biobank_is_what_explain_would_advise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "threads", lambda: 300)
+    sizes = (65_536,) * 10
+    with gb.set_options(chunk_rows="auto"):
+        edge = costs.edge_of_samples(500_000, sizes, 2)
+    advised = costs.sums_explained(500_000, sizes, 2)
+    assert edge == advised.best != gb.get_options().chunk_rows
+    assert advised.taken == gb.get_options().chunk_rows

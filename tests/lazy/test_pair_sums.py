@@ -177,8 +177,8 @@ def test_leaves__take_chunks_until_they_are_large_enough() -> None:
         (3 * 64 * 4, [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]),
         (2**26, [list(range(10))]),
     ):
-        assert list(module.leaves(samples, range(10), 3, least)) == expected
-    assert list(module.leaves(samples, [], 3, 1)) == []
+        assert list(module.leaves(samples.variants, range(10), 3, least)) == expected
+    assert list(module.leaves(samples.variants, [], 3, 1)) == []
 
 
 @pytest.mark.parametrize("keys", [1, 2, 4, 5, 16, 17, 1000])
