@@ -101,7 +101,7 @@ class ComponentMethods:
         from genobit.analyses.frequency import checked
 
         pca.check(components, algorithm, missing)
-        ds, _, samples = packed.by_samples(self._ds)
+        ds, _, samples = packed.by_samples(self._ds, tiled=False)
         frequency = None
         if allele_frequency is not None:
             frequency = checked(allele_frequency, ds.sizes[model.VARIANTS])
@@ -161,7 +161,7 @@ class ComponentMethods:
         from genobit.analyses import pca
 
         _require_components(pcs)
-        ds, _, samples = packed.by_samples(self._ds)
+        ds, _, samples = packed.by_samples(self._ds, tiled=False)
         flipped = _matched(ds, pcs)
         loadings = pcs["loadings"].transpose(model.VARIANTS, COMPONENTS).values
         data = pca.project(samples, loadings, pcs["allele_frequency"].values, flipped)

@@ -117,7 +117,9 @@ def by_variants(
     return ds, layout, planes
 
 
-def by_samples(ds: xr.Dataset, *, contigs: bool = False) -> tuple[xr.Dataset, Layout, SampleChunks]:
+def by_samples(
+    ds: xr.Dataset, *, contigs: bool = False, tiled: bool = True
+) -> tuple[xr.Dataset, Layout, SampleChunks]:
     """Take a Dataset apart for an analysis of samples, packing or turning it where it must be.
 
     Parameters
@@ -126,6 +128,8 @@ def by_samples(ds: xr.Dataset, *, contigs: bool = False) -> tuple[xr.Dataset, La
         Genotypes, or planes in either orientation; haplotypes are added up to dosages.
     contigs
         Cut chunks at the contigs' ends.
+    tiled
+        Cut samples into tiles, for sums over pairs of samples.
 
     Returns
     -------
@@ -144,18 +148,18 @@ def by_samples(ds: xr.Dataset, *, contigs: bool = False) -> tuple[xr.Dataset, La
             missing="keep",
             chunk=chunk,
         )
-        return by_samples(ds, contigs=contigs)
+        return by_samples(ds, contigs=contigs, tiled=tiled)
     cuts = model.contig_starts(ds) if contigs else None
     if layout.rows == "samples":
         named = {name: _as_dask(ds[PREFIX + name].data) for name in _names(ds, layout)}
         if cuts is None:
-            return ds, layout, turn.from_samples(list(named.values()), layout.bits)
+            return ds, layout, turn.from_samples(list(named.values()), layout.bits, tiled=tiled)
         samples = ds.sizes[model.SAMPLES]
         planes = [turn.to_variants(plane, layout.bits) for plane in named.values()]
     else:
         ds, dosages, named = by_variants(ds, phased=False)
         samples, planes = dosages.bits, list(named.values())
-    return ds, layout, turn.from_variants(planes, samples, cuts)
+    return ds, layout, turn.from_variants(planes, samples, cuts, tiled=tiled)
 
 
 def require_dataset(other: object) -> None:

@@ -26,6 +26,7 @@ from dask.base import compute, persist
 from dask.utils import format_bytes
 
 from genobit.analyses.krylov import largest, warn_unsettled
+from genobit.lazy.by_samples import in_tiles
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.sample_products import stacked, summed
 from genobit.options import get_options
@@ -222,7 +223,7 @@ def _exact(
     k = pair_sums(
         partial(_gram, pairwise=pairwise),
         _divided,
-        samples,
+        in_tiles(samples),
         along=along,
         whole=[da.from_array(np.array([float(used)]))],
     ).compute()

@@ -29,17 +29,20 @@ def variant_chunk(samples: int) -> int:
 
 
 def from_variants(
-    planes: Sequence[da.Array], samples: int, cuts: NDArray[np.int64] | None = None
+    planes: Sequence[da.Array],
+    samples: int,
+    cuts: NDArray[np.int64] | None = None,
+    *,
+    tiled: bool = True,
 ) -> SampleChunks:
     """Turn planes (variants, words) of ``samples`` bits.
 
-    No chunk reaches over ``cuts``, the first variants of contigs.
+    No chunk reaches over ``cuts``, the first variants of contigs. Without ``tiled`` all samples
+    are one tile.
     """
     rows = planes[0].chunks[0] if cuts is None else _cut(planes[0].chunks[0], cuts)
     whole = [plane.rechunk({0: rows, 1: -1}) for plane in planes]
     words = tuple(words_for(size) for size in rows)
-    edge = edge_of_samples(samples, rows, len(planes))
-    tiles = _tiles(samples, edge, 1 if cuts is None else len(cuts))
     turned = tuple(
         da.blockwise(
             _turned,
@@ -52,7 +55,7 @@ def from_variants(
             dtype=np.uint64,
             meta=np.empty((0, 0), np.uint64),
             bits=samples,
-        ).rechunk({0: tiles})
+        )
         for plane in whole
     )
     counts = da.blockwise(
@@ -65,18 +68,17 @@ def from_variants(
         meta=np.empty((0, 0), np.int64),
         samples=samples,
     )
-    return SampleChunks(turned, rows, counts[0], counts[1])
+    chunks = SampleChunks(turned, rows, counts[0], counts[1])
+    return in_tiles(chunks, 1 if cuts is None else len(cuts)) if tiled else chunks
 
 
-def from_samples(planes: Sequence[da.Array], variants: int) -> SampleChunks:
-    """Cut planes (samples, words) of ``variants`` bits into tiles and chunks."""
+def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = True) -> SampleChunks:
+    """Cut planes (samples, words) of ``variants`` bits into chunks and, if ``tiled``, tiles."""
     samples, total = planes[0].shape
     chunk = variant_chunk(samples) // 64
     words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
     bits = tuple(64 * size for size in words[:-1])
     bits = (*bits, variants - sum(bits))
-    tiles = _tiles(samples, edge_of_samples(samples, bits, len(planes)))
-    cut = tuple(plane.rechunk({0: tiles, 1: words}) for plane in planes)
     whole = [plane.rechunk({0: -1, 1: words}) for plane in planes]
     counts = da.blockwise(
         _counts_turned,
@@ -91,7 +93,15 @@ def from_samples(planes: Sequence[da.Array], variants: int) -> SampleChunks:
         dtype=np.int64,
         meta=np.empty((0, 0), np.int64),
     )
-    return SampleChunks(cut, bits, counts[0], counts[1])
+    chunks = SampleChunks(tuple(whole), bits, counts[0], counts[1])
+    return in_tiles(chunks) if tiled else chunks
+
+
+def in_tiles(samples: SampleChunks, layers: int = 1) -> SampleChunks:
+    """Cut samples into tiles for sums over their pairs, of which a tile has ``layers``."""
+    n, planes = samples.planes[0].shape[0], samples.planes
+    tiles = _tiles(n, edge_of_samples(n, samples.variants, len(planes)), layers)
+    return samples._replace(planes=tuple(plane.rechunk({0: tiles}) for plane in planes))
 
 
 def to_variants(plane: da.Array, variants: int) -> da.Array:

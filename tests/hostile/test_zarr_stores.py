@@ -45,6 +45,8 @@ class _Store:
                 document["chunk_grid"]["configuration"]["chunk_shape"] = changes.pop("chunks")
             if "dtype" in changes:
                 document["data_type"] = {"<f8": "float64", "<i8": "int64"}[changes.pop("dtype")]
+                # Of one byte a number, none is declared.
+                document["codecs"][0]["configuration"] = {"endian": "little"}
         self.metadata(name).write_text(json.dumps(document | changes))
 
     def cut(self, name: str, size: int) -> None:
@@ -96,6 +98,7 @@ AT_ONCE: dict[str, Callable[[_Store], object]] = {
     "calls of more variants": lambda s: s.declare("call_genotype", shape=[600, SAMPLES, 2]),
     "2**40 variants of calls": lambda s: s.declare("call_genotype", shape=[2**40, SAMPLES, 2]),
     "2**40 variants": lambda s: s.declare_variants(2**40),
+    "2**31 variants": lambda s: s.declare_variants(2**31),
     "2**40 samples": lambda s: s.declare_samples(2**40),
     "-6 variants": lambda s: s.declare("call_genotype", shape=[-6, SAMPLES, 2]),
     "no ploidy": lambda s: s.declare("call_genotype", shape=[VARIANTS, SAMPLES]),

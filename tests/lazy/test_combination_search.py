@@ -294,15 +294,15 @@ from tests.lazy.combinations import cohort
 calls = itertools.count()
 
 def score(*args):
-    # Some units for the bar; then each so long that the signal comes before the end.
+    # Some of 39 units for the bar; then each so long that the signal comes before the end.
     time.sleep(0.05 if next(calls) < 8 else 1)
     return search(*args)
 
 score(*[cohort(0, 5, 50), np.array([[0]]), np.array([[1]]), 1, 0.0])
 print("begun", flush=True)
 dask.config.set(num_workers=2)
-found = CombinationSearch(cohort(1, 12, 150), 2, 1000, p=1, score=score, unit=1).run(progress=True)
-print(found.partial, found.combinations == len(found.scores) == round(66 * found.fraction))
+found = CombinationSearch(cohort(1, 40, 150), 2, 1000, p=1, score=score, unit=1).run(progress=True)
+print(found.partial, found.combinations == len(found.scores) == round(780 * found.fraction))
 """
 
 
@@ -319,7 +319,7 @@ def test_a_signal__ends_threads_with_a_ranking_and_progress_was_shown() -> None:
         assert run.stdout.readline() == "begun\n"
         # The bar is drawn, and so units are done.
         seen = ""
-        while " 66.0" not in seen and "/66.0" not in seen:
+        while " 780" not in seen and "/780" not in seen:
             seen += run.stderr.read(1)
         threading.Event().wait(0.1)
         run.send_signal(signal.SIGINT)
