@@ -31,20 +31,43 @@ DEPENDENT = 1e-13
 def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64]) -> float:
     """Likelihood ratio of the interaction: controls and cases (3, 3)."""
     n = controls + cases
-    rows, columns = np.zeros(3), np.zeros(3)
+    effects, move = np.zeros((2, 3)), np.zeros((2, 3))
     fitted = np.empty((3, 3))
     best, samples = np.inf, n.sum()
+    linked = _linked(n)
     for _ in range(STEPS):
         for a in range(3):
             for b in range(3):
-                fitted[a, b] = 1 / (1 + np.exp(-rows[a] - columns[b]))
+                fitted[a, b] = 1 / (1 + np.exp(-effects[0, a] - effects[1, b]))
         ratio = _ratio(controls, cases, n, fitted)
-        settled = abs(best - ratio) <= CONVERGED * samples
+        if ratio - best > CONVERGED * samples:
+            # Too far: back to the middle of the step.
+            move /= 2
+            effects -= move
+            continue
+        settled = best - ratio <= CONVERGED * samples
         best = min(best, ratio)
         if settled:
             break
-        _step(cases - n * fitted, n * fitted * (1 - fitted), rows, columns)
+        move[:] = _step(cases - n * fitted, n * fitted * (1 - fitted), linked)
+        effects += move
     return max(best, 0.0)
+
+
+@njit
+def _linked(n: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether cells that are not empty link a column to one before it, maybe through others.
+
+    One column of those that are linked stays 0: what all of them add, the rows may take away. If
+    rounding makes that direction a step, it is the longest and nothing else moves.
+    """
+    group = np.arange(3)
+    for b in range(1, 3):
+        for c in range(b):
+            for a in range(3):
+                if n[a, b] > 0 and n[a, c] > 0 and group[b] != group[c]:
+                    group[:] = np.where(group == group[b], group[c], group)
+    return group != np.arange(3)
 
 
 @njit
@@ -66,12 +89,9 @@ def _ratio(
 
 @njit
 def _step(
-    left_over: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    columns: NDArray[np.float64],
-) -> None:
-    """Add a step of Newton's to the effects."""
+    left_over: NDArray[np.float64], weights: NDArray[np.float64], linked: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """A step of Newton's of the effects (2, 3), of rows and of columns."""
     row_weights, row_sums = weights.sum(axis=1), left_over.sum(axis=1)
     column_weights, right = weights.sum(axis=0), left_over.sum(axis=0)
     left = np.diag(column_weights)
@@ -82,14 +102,16 @@ def _step(
                 right[b] -= share * row_sums[a]
                 for c in range(3):
                     left[b, c] -= share * weights[a, c]
-    step = _solved(left, right, DEPENDENT * column_weights)
+    step = np.zeros((2, 3))
+    step[1] = _solved(left, right, np.where(linked, DEPENDENT * column_weights, np.inf))
     for a in range(3):
         if row_weights[a] > 0:
             move = row_sums[a]
             for b in range(3):
-                move -= weights[a, b] * step[b]
-            rows[a] += min(max(move / row_weights[a], -LONGEST), LONGEST)
-    columns += step
+                move -= weights[a, b] * step[1, b]
+            step[0, a] = move / row_weights[a]
+    # All by one factor: cut one by one, effects that cancel each other stand still.
+    return step * min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))
 
 
 @njit
@@ -110,5 +132,5 @@ def _solved(
             rest = right[b]
             for c in range(b + 1, 3):
                 rest -= left[b, c] * step[c]
-            step[b] = min(max(rest / left[b, b], -LONGEST), LONGEST)
+            step[b] = rest / left[b, b]
     return step

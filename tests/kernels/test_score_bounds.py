@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -71,6 +71,7 @@ def test_bound__lets_through_what_reaches_the_threshold(
 @pytest.mark.parametrize("statistic", [CHI2, GAIN, BOOST])
 @settings(max_examples=200)
 @given(counts=extreme_tables(st.just(2)))
+@example(counts=np.array([[[32_000]] + [[1]] * 8, [[0]] * 9]))
 def test_bound__holds_for_each_statistic(statistic: int, counts: np.ndarray) -> None:
     counts = np.ascontiguousarray(counts[:, :9].astype(np.int16))
     samples = counts.sum(axis=(0, 1))
