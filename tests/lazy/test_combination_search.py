@@ -284,7 +284,7 @@ def test_ctrl_c__leaves_what_was_done() -> None:
 
 
 SLOW = """
-import itertools, sys, time
+import itertools, signal, sys, time
 import dask
 import numpy as np
 from genobit.kernels.epistasis import search
@@ -292,6 +292,8 @@ from genobit.lazy.combination_search import CombinationSearch
 from tests.lazy.combinations import cohort
 
 calls = itertools.count()
+# Where a shell has started the tests in the background, Ctrl-C is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def score(*args):
     # Some of 39 units for the bar; then each so long that the signal comes before the end.
