@@ -10,6 +10,7 @@ import argparse
 import importlib
 import importlib.util
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -155,14 +156,21 @@ def run_app(options: argparse.Namespace) -> int:
     folder = CHECKOUT / "notebooks"
     if not folder.is_dir():
         folder = PACKAGE / "_notebooks"
-    command = [sys.executable, "-m", "voila", str(folder / "tour.ipynb"), *options.arguments]
+    from tornado.websocket import WebSocketClosedError
+    from voila.app import Voila
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return record.exc_info is None or record.exc_info[0] is not WebSocketClosedError
+
+    # A page that is closed while its cells run: Voila goes on writing to it.
+    logging.getLogger("tornado.application").addFilter(is_news)
     # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
     # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
-    command += ["--progressive_rendering=True", "--Voila.tornado_settings={'ws_ping_interval': 0}"]
-    try:
-        return subprocess.run(command, check=False).returncode
-    except KeyboardInterrupt:
-        return 0
+    Voila.launch_instance(
+        [str(folder / "tour.ipynb"), *options.arguments, "--progressive_rendering=True"],
+        tornado_settings={"ws_ping_interval": 0},
+    )
+    return 0
 
 
 def run_lab(options: argparse.Namespace) -> int:

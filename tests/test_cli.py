@@ -95,6 +95,7 @@ def test_lab__copies_the_notebooks_of_a_wheel(monkeypatch, tmp_path):
 def test_demo__goes_on_to_the_explorers_where_somebody_watches(
     monkeypatch, tmp_path, capsys, arguments, person, ci, served
 ):
+    served_by = pytest.importorskip("voila.app")
     commands = []
     monkeypatch.setattr("genobit.demo.run", lambda folder: folder / "report.html")
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda _: "there")
@@ -104,17 +105,15 @@ def test_demo__goes_on_to_the_explorers_where_somebody_watches(
     if ci:
         monkeypatch.setenv("CI", "true")
 
-    def remember(command, check):
-        commands.append(command)
-        return subprocess.CompletedProcess(command, 0)
+    def remember(arguments, **settings):
+        commands.append(arguments)
 
-    monkeypatch.setattr(cli.subprocess, "run", remember)
+    monkeypatch.setattr(served_by.Voila, "launch_instance", remember)
     assert cli.main(["demo", "--out", str(tmp_path), *arguments]) == 0
     assert bool(commands) is served
     assert ("genobit app" in capsys.readouterr().out) is not served
     if served:
-        assert commands[0][1:3] == ["-m", "voila"]
-        assert Path(commands[0][3]).name == "tour.ipynb"
+        assert Path(commands[0][0]).name == "tour.ipynb"
 
 
 def test_info__as_text_and_as_json(capsys):
