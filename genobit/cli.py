@@ -7,6 +7,7 @@ run, so that `genobit --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -166,10 +167,11 @@ def run_app(options: argparse.Namespace) -> int:
     logging.getLogger("tornado.application").addFilter(is_news)
     # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
     # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
-    Voila.launch_instance(
-        [str(folder / "tour.ipynb"), *options.arguments, "--progressive_rendering=True"],
-        tornado_settings={"ws_ping_interval": 0},
-    )
+    with contextlib.suppress(KeyboardInterrupt):
+        Voila.launch_instance(
+            [str(folder / "tour.ipynb"), *options.arguments, "--progressive_rendering=True"],
+            tornado_settings={"ws_ping_interval": 0},
+        )
     return 0
 
 
