@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -555,10 +556,10 @@ def fewest_states(column: list[int], states: int) -> int:
 def linked(x: NDArray[np.float64], y: NDArray[np.float64], limit: float) -> bool:
     """Whether r2 of two variants, over what is present at both, is above a limit, exactly."""
     both = ~np.isnan(x) & ~np.isnan(y)
-    a, b = ([int(value) for value in values[both]] for values in (x, y))
-    n = len(a)
-    covariance = n * sum(map(mul, a, b)) - sum(a) * sum(b)
-    variances = [n * sum(map(mul, v, v)) - sum(v) ** 2 for v in (a, b)]
+    a, b, n = x[both], y[both], int(both.sum())
+    # Sums of small whole numbers are exact; what is made of them is Python's.
+    covariance = n * int(a @ b) - int(a.sum()) * int(b.sum())
+    variances = [n * int(v @ v) - int(v.sum()) ** 2 for v in (a, b)]
     # The slack of plink, 2^-44 of the limit.
     return covariance**2 > Fraction(limit * (1 + 2**-44)) * variances[0] * variances[1]
 
@@ -576,6 +577,7 @@ def pruned(
     counted = [Fraction(int(row.sum()), max(1, top * row.size)) for row in present]
     minor = [min(f, 1 - f) for f in counted]
     keep = [np.unique(row).size > 1 for row in present]
+    above = functools.cache(lambda i, j: linked(x[i], x[j], limit))
     for start, stop in zip([0, *stops[:-1]], stops, strict=True):
         for first in range(start, stop, step):
             window = range(first, reach[first])
@@ -586,7 +588,7 @@ def pruned(
                     if not keep[i]:
                         continue
                     later = [j for j in window if j > i and keep[j]]
-                    j = next((j for j in later if linked(x[i], x[j], limit)), None)
+                    j = next((j for j in later if above(i, j)), None)
                     if j is not None:
                         gone = True
                         keep[i if minor[i] < minor[j] else j] = False
