@@ -93,15 +93,23 @@ def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = Tru
         dtype=np.int64,
         meta=np.empty((0, 0), np.int64),
     )
-    chunks = SampleChunks(tuple(whole), bits, counts[0], counts[1])
-    return in_tiles(chunks) if tiled else chunks
+    # Tiles from the chunks as they are: what is cut from whole samples holds all of them.
+    cut = tuple(planes if tiled else whole)
+    chunks = SampleChunks(cut, bits, counts[0], counts[1])
+    return in_tiles(chunks, words=words) if tiled else chunks
 
 
-def in_tiles(samples: SampleChunks, layers: int = 1) -> SampleChunks:
-    """Cut samples into tiles for sums over their pairs, of which a tile has ``layers``."""
+def in_tiles(
+    samples: SampleChunks, layers: int = 1, words: tuple[int, ...] | None = None
+) -> SampleChunks:
+    """Cut samples into tiles for sums over their pairs, of which a tile has ``layers``.
+
+    With ``words``, planes that are not cut into chunks of variants yet as well.
+    """
     n, planes = samples.planes[0].shape[0], samples.planes
     tiles = _tiles(n, edge_of_samples(n, samples.variants, len(planes)), layers)
-    return samples._replace(planes=tuple(plane.rechunk({0: tiles}) for plane in planes))
+    chunks = {0: tiles} if words is None else {0: tiles, 1: words}
+    return samples._replace(planes=tuple(plane.rechunk(chunks) for plane in planes))
 
 
 def to_variants(plane: da.Array, variants: int) -> da.Array:
