@@ -117,9 +117,15 @@ def is_wide(values: NDArray[np.str_]) -> NDArray[np.bool_]:
 
 
 def require_symbols(
-    text: NDArray[np.str_], kind: str, symbols: Sequence[str], taxa: Sequence[Any] | None = None
+    text: NDArray[np.str_],
+    kind: str,
+    symbols: Sequence[str],
+    taxa: Sequence[Any] | None = None,
+    first: int = 0,
 ) -> None:
     """Refuse an alignment, (taxa, sites), with entries that are no symbols of its kind.
+
+    ``first`` is the number of the first of these sites in the whole alignment.
 
     Raises
     ------
@@ -144,7 +150,7 @@ def require_symbols(
         codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
         remedy = "mend it or give another kind=" + (" or more states=" * (kind == "standard"))
         msg = (
-            f"{place(taxon, site, taxa)}: {str(text[taxon, site])!r} is no symbol of kind "
+            f"{place(taxon, first + site, taxa)}: {str(text[taxon, site])!r} is no symbol of kind "
             f"{kind!r}, which has {listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
         )
         raise ValueError(msg)

@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 
 if TYPE_CHECKING:
+    import dask.array as da
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.analyses.characters import Characters
-    from genobit.analyses.parsimony import Columns
+    from genobit.analyses.characters import Coding
+    from genobit.analyses.tree_scores import Scores
     from genobit.io.trees import Phylogeny
 
 TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
@@ -26,9 +27,11 @@ _MISSING = {
 
 
 class Alignment(NamedTuple):
-    """An alignment as state sets, with its labels."""
+    """An alignment of checked labels, and what its entries stand for."""
 
-    characters: Characters
+    values: NDArray[Any] | da.Array
+    """(taxa, sites), a lazy one in chunks of all taxa."""
+    coding: Coding
     taxa: list[str]
     coords: dict[Any, xr.DataArray]
     """Coordinates along the sites."""
@@ -36,34 +39,39 @@ class Alignment(NamedTuple):
     """What results say about the characters."""
 
 
-def alignment_of(da: xr.DataArray, gap: str) -> Alignment:
-    """Turn an alignment (taxa, sites) into state sets; lazy ones are computed once, here.
+def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
+    """Check an alignment (taxa, sites), and decide what its entries stand for.
+
+    A lazy one is gone through, chunk by chunk, where that depends on what occurs.
 
     Raises
     ------
     ValueError
-        For other dimensions, a name twice, an unknown symbol or more than 64 states.
+        For other dimensions, a name twice, or more than 64 states; of an alignment in memory also
+        for an unknown symbol, if what occurs is looked at.
     """
-    from genobit.analyses.characters import state_sets
+    from genobit.analyses.alignments import decided
+    from genobit.lazy.sites import whole_columns
 
-    if set(da.dims) != {TAXA, SITES}:
+    if set(array.dims) != {TAXA, SITES}:
         msg = (
-            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {da.dims}: "
+            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
             "rename them with .rename(), select or stack others"
         )
         raise ValueError(msg)
-    da = da.transpose(TAXA, SITES)
-    labels = da.coords[TAXA].values if TAXA in da.coords else range(da.sizes[TAXA])
+    array = array.transpose(TAXA, SITES)
+    labels = array.coords[TAXA].values if TAXA in array.coords else range(array.sizes[TAXA])
     taxa = [str(name) for name in labels]
     if len(set(taxa)) < len(taxa):
         name = next(name for name in taxa if taxa.count(name) > 1)
         first, second = [k for k, other in enumerate(taxa) if other == name][:2]
         raise ValueError(f"taxa {first} and {second} are both named {name!r}: rename one of them")
-    kind, states = da.attrs.get("kind"), da.attrs.get("states")
-    characters = state_sets(da.values, kind, states if kind == "standard" else None, gap, taxa)
-    coords = {name: value for name, value in da.coords.items() if value.dims == (SITES,)}
-    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(characters.symbols)}
-    return Alignment(characters, taxa, coords, attrs)
+    kind, states = array.attrs.get("kind"), array.attrs.get("states")
+    values = array.values if array.chunks is None else whole_columns(array.data)
+    coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
+    coords = {name: value for name, value in array.coords.items() if value.dims == (SITES,)}
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
+    return Alignment(values, coding, taxa, coords, attrs)
 
 
 class ArrayPhylogenetics:
@@ -114,7 +122,8 @@ class ArrayPhylogenetics:
             and those on a star. Changes of sites are not weighted. NaN where an index is 0 / 0: a
             constant site has no consistency, one that no tree explains better than a star no
             retention. With ``costs`` there are ``length`` and ``changes`` alone, as the least cost
-            over all trees is a search of its own. In memory: an alignment of dask is computed once.
+            over all trees is a search of its own. All are in memory; an alignment of dask is gone
+            through in its chunks of sites, a few at a time, and gives the same.
 
         Raises
         ------
@@ -132,24 +141,22 @@ class ArrayPhylogenetics:
         >>> int(res.length), res.changes.values.tolist(), float(res.ci)
         (5, [1, 1, 1, 2], 0.8)
         """
-        from genobit.analyses import parsimony
+        from genobit.analyses import parsimony, tree_scores
         from genobit.io.trees import read_trees
 
         aligned = alignment_of(self._da, gap)
         trees, one = read_trees(tree, aligned.taxa)
-        number = aligned.characters.sets.shape[1]
-        each = None if weights is None else parsimony.whole_weights(weights, number)
-        matrix = None if costs is None else _costs(costs, aligned.characters.symbols)
-        found = parsimony.columns(aligned.characters, each, sites=sites)
+        each = (
+            None if weights is None else parsimony.whole_weights(weights, aligned.values.shape[1])
+        )
+        matrix = None if costs is None else _costs(costs, aligned.coding.symbols)
         parents = [phylogeny.parents for phylogeny in trees]
-        score = parsimony.tree_changes if sites else parsimony.tree_lengths
-        scores = score(found, parents, costs=matrix, kernel=kernel)
-        if matrix is not None and (matrix == np.floor(matrix)).all() and np.isfinite(scores).all():
-            scores = scores.astype(np.int64)
+        asked = tree_scores.Trees(parents, matrix, kernel, sites)
+        found = tree_scores.scores(aligned.values, aligned.coding, aligned.taxa, asked, each)
         attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
         if matrix is not None:
             attrs["kernel"] = "costs"
-        ds = _scored(found, scores, sites=sites, bounded=matrix is None)
+        ds = _scored(found, matrix)
         ds = ds.assign_coords(aligned.coords if sites else {}).assign_attrs(attrs)
         return ds.isel({TREES: 0}) if one else ds
 
@@ -173,9 +180,11 @@ class ArrayPhylogenetics:
             ``states`` (nodes, sites) as text: a state, or with "sets" several as ``{AG}`` and all
             of them as ``?``; ``node_parent`` (nodes), -1 for the root; ``branch_changes`` (nodes),
             the changes on the branch above each node, which sum to the length of the tree; with
-            "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Indexed
-            by ``node``, the names of taxa and inner nodes, "node 14" where an inner node has no
-            name of its own; a number is support, and no name.
+            "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Of an
+            alignment of dask ``states`` are lazy, in its chunks of sites, made when they are asked
+            for; changes are counted at once, a few chunks at a time. Indexed by ``node``, the names
+            of taxa and inner nodes, "node 14" where an inner node has no name of its own; a number
+            is support, and no name.
 
         Raises
         ------
@@ -197,7 +206,7 @@ class ArrayPhylogenetics:
         >>> anc.states.sel(node=["w", "x", "y", "z"]).values.tolist()
         [['{AC}', 'A'], ['{AC}', 'G'], ['C', 'G'], ['C', 'G']]
         """
-        from genobit.analyses import parsimony
+        from genobit.analyses import ancestral
         from genobit.io.trees import read_trees
 
         aligned = alignment_of(self._da, gap)
@@ -205,9 +214,9 @@ class ArrayPhylogenetics:
         if len(trees) != 1:
             msg = f"ancestral states are of one tree and there are {len(trees)}: take one of them"
             raise ValueError(msg)
-        found = parsimony.columns(aligned.characters)
-        nodes = parsimony.reconstruct(found, trees[0].parents, resolve)
-        states = _text(nodes.sets, aligned.characters.symbols)[:, found.patterns.of_site]
+        nodes = ancestral.ancestral_states(
+            aligned.values, aligned.coding, aligned.taxa, trees[0].parents, resolve
+        )
         changes = {"branch_changes": ("changes on the branch above", nodes.changes)}
         if resolve == "sets":
             changes = {
@@ -217,7 +226,7 @@ class ArrayPhylogenetics:
         about = {name: (NODES, x, {"long_name": long}) for name, (long, x) in changes.items()}
         ds = xr.Dataset(
             {
-                "states": ((NODES, SITES), states, {"long_name": "state"}),
+                "states": ((NODES, SITES), nodes.states, {"long_name": "state"}),
                 "node_parent": (NODES, trees[0].parents, {"long_name": "number of the parent"}),
                 **about,
             },
@@ -245,49 +254,39 @@ def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
     return cost_matrix(costs, symbols)
 
 
-def _scored(found: Columns, scores: NDArray[Any], *, sites: bool, bounded: bool) -> xr.Dataset:
-    """Label scores of trees: changes (trees, patterns) or, without sites, lengths (trees,)."""
-    from genobit.analyses import parsimony
+def _scored(found: Scores, costs: NDArray[np.float64] | None) -> xr.Dataset:
+    """Label scores of trees."""
+    from genobit.analyses.parsimony import indices
 
-    s = parsimony.weighted(scores, found.weights) if sites else scores
-    variables: dict[str, Any] = {"length": (TREES, s, {"long_name": "length", "units": "changes"})}
-    of_site = found.patterns.of_site
-    if sites:
+    changes, lengths = found.changes, found.lengths
+    if costs is not None:
+        lengths = lengths.astype(np.float64)
+        scores = lengths if changes is None else changes
+        if (costs == np.floor(costs)).all() and np.isfinite(scores).all():
+            # Whole costs are exact in floats up to 2**53, their sums in fractions.
+            lengths = found.lengths.astype(np.int64)
+            changes = None if changes is None else changes.astype(np.int64)
+    about = {"long_name": "length", "units": "changes"}
+    variables: dict[str, Any] = {"length": (TREES, lengths, about)}
+    if changes is not None:
         about = {"long_name": "changes of a site, not weighted"}
-        variables["changes"] = ((TREES, SITES), scores[:, of_site], about)
-    if not bounded:
+        variables["changes"] = ((TREES, SITES), changes, about)
+    if costs is not None:
         return xr.Dataset(variables)
-    m, g = parsimony.bounds(found)
-    ratios = parsimony.indices(s, m @ found.weights, g @ found.weights)
     names = ("consistency index", "retention index", "rescaled consistency index")
+    ratios = indices(lengths, *found.total)
     for key, name, values in zip(("ci", "ri", "rc"), names, ratios, strict=True):
         variables[key] = (TREES, values, {"long_name": name})
-    if sites:
-        ratios = parsimony.indices(scores, m, g)
+    if changes is not None and found.bounds is not None:
+        fewest, most = found.bounds
         about = {"long_name": "fewest changes of a site on any tree"}
-        variables["min_changes"] = (SITES, m[of_site], about)
+        variables["min_changes"] = (SITES, fewest, about)
         about = {"long_name": "changes of a site on a star"}
-        variables["max_changes"] = (SITES, g[of_site], about)
+        variables["max_changes"] = (SITES, most, about)
+        ratios = indices(changes, fewest, most)
         for key, name, values in zip(("site_ci", "site_ri"), names[:2], ratios[:2], strict=True):
-            about = {"long_name": f"{name} of a site"}
-            variables[key] = ((TREES, SITES), values[:, of_site], about)
+            variables[key] = ((TREES, SITES), values, {"long_name": f"{name} of a site"})
     return xr.Dataset(variables)
-
-
-def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_]:
-    """Write each set as an alignment would have it."""
-    different, inverse = np.unique(sets, return_inverse=True)
-    between = "" if all(len(symbol) == 1 for symbol in symbols) else ","
-    texts = []
-    for found in different.tolist():
-        inside = [symbol for state, symbol in enumerate(symbols) if found >> state & 1]
-        if len(inside) == 1:
-            texts.append(inside[0])
-        elif len(inside) == len(symbols):
-            texts.append("?")
-        else:
-            texts.append("{" + between.join(inside) + "}")
-    return np.array(texts)[inverse.reshape(sets.shape)]
 
 
 def _node_names(tree: Phylogeny) -> list[str]:

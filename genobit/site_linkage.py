@@ -59,7 +59,9 @@ class ArrayLinkage:
             both sides; or, with a window, (sites, offsets), where entry (i, k) is the pair of site
             i and i + offsets[k], NaN outside. The coordinate ``states`` says how many states each
             site has, ``counted_state`` which one r, D and D' count (the later in
-            ``attrs["states"]``). The alignment itself is read once, when this is called.
+            ``attrs["states"]``). The alignment itself is read when this is called; one of dask in
+            its chunks of sites, a few at a time, for the states of each site, and again for the
+            bit planes of the sites that are computed.
 
         Raises
         ------
@@ -90,8 +92,8 @@ class ArrayLinkage:
         from genobit.analyses import finite_sites
 
         aligned = alignment_of(self._da, gap)
-        sites = finite_sites.sites_of(aligned.characters, statistic)
-        labels = _labels(self._da, sites, aligned.characters.symbols)
+        sites = finite_sites.sites_of(aligned.values, aligned.coding, aligned.taxa, statistic)
+        labels = _labels(self._da, sites, aligned.coding.symbols)
         attributes = _attributes(statistic, aligned)
         if window is not None:
             data = finite_sites.band(

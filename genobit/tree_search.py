@@ -101,6 +101,9 @@ class ArrayTreeSearch:
             For an alignment, tree or weights that do not fit, fewer than three taxa, numbers out of
             range, and a branch and bound of more than about an hour, with an estimate, unless there
             is a bar to watch.
+        MemoryError
+            For an alignment of dask whose different columns take more than
+            ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
         ImportError
             For "neighbour_joining" and trees as text when DendroPy is not installed.
 
@@ -150,7 +153,8 @@ def _planned(
 ) -> Plan:
     """Check what is asked for."""
     from genobit.analyses.parsimony import whole_weights
-    from genobit.kernels.tree_patterns import informative
+    from genobit.analyses.site_patterns import site_patterns
+    from genobit.kernels.tree_patterns import informative_of
     from genobit.lazy.tree_steps import Plan
 
     if method not in METHODS:
@@ -165,11 +169,11 @@ def _planned(
         if not is_number or value % 1 != 0 or value < least.get(name, 0):
             msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
             raise ValueError(msg)
-    sets = found.characters.sets
-    number = sets.shape[1]
+    number = found.values.shape[1]
     each = np.ones(number, np.int64) if weights is None else whole_weights(weights, number)
+    patterns = site_patterns(found.values, found.coding, found.taxa)
     return Plan(
-        informative(sets, each), each, method, _start(start, found), int(seed),
+        informative_of(patterns, each), each, method, _start(start, found), int(seed),
         1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),
         SHARE, int(max_trees), int(bootstrap),
     )  # fmt: skip
@@ -183,9 +187,12 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
     if isinstance(start, str) and start in ADDITIONS:
         return ADDITIONS[start]
     if isinstance(start, str) and start == "neighbour_joining":
+        from genobit.analyses.alignments import sets_by_sites
         from genobit.io.neighbour_joining import neighbour_joining
 
-        return halves_from_parents(neighbour_joining(found.characters.sets), len(found.taxa))
+        parts = sets_by_sites(found.values, found.coding, found.taxa)
+        number = len(found.taxa)
+        return halves_from_parents(neighbour_joining(parts, number), number)
     from genobit.io.trees import read_trees
 
     try:

@@ -6,6 +6,7 @@ in state s. An ambiguity code or a polymorphic entry has several bits, a missing
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from genobit import alphabets
 from genobit.alphabets import GAP, MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -27,6 +28,24 @@ class Characters(NamedTuple):
 
     sets: NDArray[np.uint64]
     symbols: tuple[str, ...]
+
+
+class Coding(NamedTuple):
+    """What the entries of an alignment stand for, the same in all of its parts."""
+
+    kind: str
+    symbols: tuple[str, ...]
+    """The symbol of each state, a gap that is one the last."""
+    gap: str
+
+
+class Seen(NamedTuple):
+    """What occurs in an alignment or in a part of it."""
+
+    counts: dict[str, int]
+    """How often each symbol of text does."""
+    largest: int | None
+    """The largest of whole numbers; none of text."""
 
 
 def state_sets(
@@ -75,27 +94,170 @@ def state_sets(
     >>> state_sets([["A", "N", "-"]], "dna", gap="state").sets.tolist()
     [[1, 15, 16]]
     """
+    array = np.asarray(values)
+    check_asked(array, kind, gap)
+    found = coding_of(array.dtype, seen(array), kind, states, gap)
+    require_few_states(found, [(0, array)], taxa)
+    return Characters(sets_in(array, found, taxa), found.symbols)
+
+
+def check_asked(array: Any, kind: str | None, gap: str) -> None:
+    """Check what is said of an alignment, and its shape; nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        For an unknown ``gap`` or ``kind``, and where there are no taxa or no sites.
+    """
     if gap not in {"missing", "state"}:
         msg = f"gap={gap!r} is neither 'missing' nor 'state'"
         raise ValueError(msg)
     if kind is not None and kind not in alphabets.KINDS:
         msg = f"kind={kind!r} is none of {', '.join(alphabets.KINDS)}"
         raise ValueError(msg)
-    array = np.asarray(values)
     if array.ndim != 2 or array.size == 0:
         msg = f"the alignment has shape {array.shape}, expected (taxa, sites), neither of them 0"
         raise ValueError(msg)
-    if array.dtype.kind in "iu":
-        return _of_numbers(array, kind, states, gap, taxa)
-    text = _as_text(array)
-    counts = alphabets.count_symbols(text)
-    kind = kind or ("standard" if states is not None else alphabets.guess_kind(counts))
-    symbols = _symbols(kind, states, set(counts))
-    alphabets.require_symbols(text, kind, symbols, taxa)
-    if gap == "state":
-        symbols = (*symbols, GAP)
-    _check_number(text, symbols, taxa)
-    return Characters(_look_up(text, _bits(kind, symbols, gap)), symbols)
+
+
+def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
+    """Whether the coding is known without a look at what occurs.
+
+    Examples
+    --------
+    >>> text = np.dtype("U1")
+    >>> is_told(text, "dna", None), is_told(text, "protein", None), is_told(text, None, "01")
+    (True, False, True)
+    """
+    if _is_whole(dtype):
+        return states is not None or kind in {"dna", "protein"}
+    return kind == "dna" or (states is not None and kind in {None, "standard"})
+
+
+def seen(values: NDArray[Any]) -> Seen:
+    """See what occurs.
+
+    Examples
+    --------
+    >>> seen(np.array([["A", "c"], ["-", "A"]])).counts
+    {'-': 1, 'A': 2, 'C': 1}
+    >>> seen(np.array([[0, 3]])).largest
+    3
+    """
+    if _is_whole(values.dtype):
+        return Seen({}, int(values.max()))
+    return Seen(alphabets.count_symbols(_as_text(values)), None)
+
+
+def joined(parts: Iterable[Seen]) -> Seen:
+    """See what occurs in several parts.
+
+    Examples
+    --------
+    >>> joined([Seen({"A": 2}, None), Seen({"A": 1, "C": 1}, None)])
+    Seen(counts={'A': 3, 'C': 1}, largest=None)
+    """
+    counts: Counter[str] = Counter()
+    largest: int | None = None
+    for part in parts:
+        counts.update(part.counts)
+        if part.largest is not None:
+            largest = part.largest if largest is None else max(largest, part.largest)
+    return Seen(dict(counts), largest)
+
+
+def coding_of(
+    dtype: np.dtype[Any], found: Seen, kind: str | None, states: Sequence[Any] | None, gap: str
+) -> Coding:
+    """Decide what entries stand for, from all that occurs where that is asked (`is_told`).
+
+    Examples
+    --------
+    >>> coding_of(np.dtype("U1"), Seen({"0": 3, "2": 1}, None), None, None, "state")
+    Coding(kind='standard', symbols=('0', '2', '-'), gap='state')
+    """
+    if _is_whole(dtype):
+        kind = kind or "standard"
+        if kind == "standard" and (states is None or len(states) == 0):
+            states = [str(number) for number in range(max(found.largest or 0, 0) + 1)]
+    else:
+        kind = kind or ("standard" if states is not None else alphabets.guess_kind(found.counts))
+    symbols = _symbols(kind, states, set(found.counts))
+    return Coding(kind, (*symbols, GAP) if gap == "state" else symbols, gap)
+
+
+def sets_in(
+    values: NDArray[Any], coding: Coding, taxa: Sequence[Any] | None, first: int = 0
+) -> NDArray[np.uint64]:
+    """Turn a part of an alignment, from site ``first`` on, into sets of states.
+
+    Raises
+    ------
+    ValueError
+        For an entry that is no state or symbol, with its taxon and site in the whole.
+
+    Examples
+    --------
+    >>> sets_in(np.array([["A", "R"]]), Coding("dna", tuple("ACGT"), "missing"), None).tolist()
+    [[1, 5]]
+    """
+    if _is_whole(values.dtype):
+        return _of_numbers(values, coding, taxa, first)
+    text = _as_text(values)
+    alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, first)
+    return _look_up(text, _bits(coding.kind, coding.symbols, coding.gap))
+
+
+def require_few_states(
+    coding: Coding, parts: Iterable[tuple[int, NDArray[Any]]], taxa: Sequence[Any] | None
+) -> None:
+    """Refuse more states than a set holds.
+
+    Parameters
+    ----------
+    coding
+        Of the alignment.
+    parts
+        First site and entries of each, gone through only for the place of a state too many.
+    taxa
+        Names of the taxa for messages.
+
+    Raises
+    ------
+    ValueError
+        For more than 64 states, with the place of one of them.
+    """
+    number = len(coding.symbols)
+    if number <= _MOST_STATES:
+        return
+    at = ""
+    for first, values in parts:
+        if _is_whole(values.dtype):
+            largest = len(_plain(coding)) - 1
+            where, what = np.argwhere(values == largest), f"the largest of them {largest}"
+        else:
+            symbol = coding.symbols[_MOST_STATES]
+            upper = np.char.upper(_as_text(values))
+            where, what = np.argwhere(np.char.find(upper, symbol.upper()) >= 0), ""
+            what = f"the next of them {symbol!r}"
+        if len(where):
+            taxon, site = (int(index) for index in where[0])
+            at = f", {what} at {alphabets.place(taxon, first + site, taxa)}"
+            break
+    msg = (
+        f"the alignment has {number} states, more than the {_MOST_STATES} that a set holds{at}: "
+        "merge rare states or analyse the sites in groups of fewer states"
+    )
+    raise ValueError(msg)
+
+
+def _is_whole(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iu"
+
+
+def _plain(coding: Coding) -> tuple[str, ...]:
+    """The states without the gap."""
+    return coding.symbols[:-1] if coding.gap == "state" else coding.symbols
 
 
 def _as_text(array: NDArray[Any]) -> NDArray[np.str_]:
@@ -158,55 +320,19 @@ def _set_of(entry: str, bits: dict[str, int]) -> int:
     return found
 
 
-def _check_number(
-    text: NDArray[np.str_], symbols: tuple[str, ...], taxa: Sequence[Any] | None
-) -> None:
-    if len(symbols) <= _MOST_STATES:
-        return
-    first = symbols[_MOST_STATES]
-    where = np.argwhere(np.char.find(np.char.upper(text), first.upper()) >= 0)
-    at = ""
-    if len(where):
-        taxon, site = (int(index) for index in where[0])
-        at = f", the next of them {first!r} at {alphabets.place(taxon, site, taxa)}"
-    raise ValueError(_too_many(len(symbols), at))
-
-
-def _too_many(number: int, at: str) -> str:
-    return (
-        f"the alignment has {number} states, more than the {_MOST_STATES} that a set holds{at}: "
-        "merge rare states or analyse the sites in groups of fewer states"
-    )
-
-
 def _of_numbers(
-    array: NDArray[Any],
-    kind: str | None,
-    states: Sequence[Any] | None,
-    gap: str,
-    taxa: Sequence[Any] | None,
-) -> Characters:
-    kind = kind or "standard"
-    if kind == "standard":
-        number = int(array.max()) + 1 if states is None else len(states)
-        symbols = _symbols(kind, states or [str(n) for n in range(max(number, 1))], set())
-    else:
-        symbols = alphabets.symbols_of(kind, set())
-    bad = (array < _MISSING_NUMBER) | (array >= len(symbols))
+    array: NDArray[Any], coding: Coding, taxa: Sequence[Any] | None, first: int
+) -> NDArray[np.uint64]:
+    states, number = len(_plain(coding)), len(coding.symbols)
+    bad = (array < _MISSING_NUMBER) | (array >= states)
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
         msg = (
-            f"{alphabets.place(taxon, site, taxa)}: {int(array[taxon, site])} is no state of the "
-            f"{len(symbols)} from 0 to {len(symbols) - 1}: use -1 for missing"
+            f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is no state "
+            f"of the {states} from 0 to {states - 1}: use -1 for missing"
         )
         raise ValueError(msg)
-    if gap == "state":
-        symbols = (*symbols, GAP)
-    if len(symbols) > _MOST_STATES:
-        taxon, site = (int(index) for index in np.argwhere(array == array.max())[0])
-        at = f", the largest of them {int(array.max())} at {alphabets.place(taxon, site, taxa)}"
-        raise ValueError(_too_many(len(symbols), at))
-    table = np.array([*(1 << n for n in range(len(symbols))), 0], dtype=np.uint64)
     # Missing, -1, takes the last entry of the table.
-    table[-1] = (1 << len(symbols)) - 1
-    return Characters(table[array], symbols)
+    table = np.array([*(1 << n for n in range(number)), (1 << number) - 1], dtype=np.uint64)
+    sets: NDArray[np.uint64] = table[array]
+    return sets

@@ -16,13 +16,16 @@ chi2 of (v_i - 1)(v_j - 1) degrees of freedom. With two states at both T is v_ij
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 
 from genobit.analyses import ld
+from genobit.analyses.characters import sets_in
 from genobit.lazy import tiles
+from genobit.lazy.sites import by_sites
 from genobit.options import get_options
 from genobit.packing import CALLED, Layout
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Characters
+    from genobit.analyses.characters import Coding
 
 T = "T"
 LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {
@@ -51,8 +54,20 @@ class Sites(NamedTuple):
     taxa: int
 
 
-def sites_of(characters: Characters, statistic: str) -> Sites:
+def sites_of(
+    values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str], statistic: str
+) -> Sites:
     """Sites of an alignment, ready for a statistic.
+
+    Parameters
+    ----------
+    values
+        The alignment (taxa, sites). A lazy one is gone through for the states of each site, and its
+        planes are lazy, too: made of its chunks when they are asked for.
+    coding, taxa
+        What its entries stand for, and the names of its taxa.
+    statistic
+        One of `LONG_NAMES`.
 
     Raises
     ------
@@ -62,46 +77,97 @@ def sites_of(characters: Characters, statistic: str) -> Sites:
     if statistic not in LONG_NAMES:
         msg = f"statistic {statistic!r} of an alignment is not one of {', '.join(LONG_NAMES)}"
         raise ValueError(msg)
-    sets = characters.sets
-    valid = np.bitwise_count(sets) == 1
-    present = np.bitwise_or.reduce(np.where(valid, sets, np.uint64(0)), axis=0)
+    if isinstance(values, da.Array):
+        sets = partial(sets_in, coding=coding, taxa=taxa)
+        present = np.concatenate([x for _, x in by_sites(partial(_present_of, sets=sets), values)])
+        wanted = _wanted(present, coding.symbols, statistic)
+        planes = _lazy_planes(values, sets, wanted)
+    else:
+        whole = sets_in(values, coding, taxa)
+        present = _present(whole)
+        wanted = _wanted(present, coding.symbols, statistic)
+        planes = da.from_array(_planes(whole, wanted.sets), chunks=-1)
+    # Chunks of equal work.
+    rows = max(64, get_options().edge // len(wanted.names))
+    planes = planes.rechunk({1: rows})
+    named = {name: planes[k] for k, name in enumerate(wanted.names)}
     states = np.bitwise_count(present).astype(np.int64)
+    return Sites(named, states, wanted.counted, len(taxa))
+
+
+class _Wanted(NamedTuple):
+    """Planes that a statistic takes."""
+
+    names: list[str]
+    sets: NDArray[np.uint64]
+    """The state whose taxa each plane has, by site, 0 for all that are valid, (planes, sites)."""
+    counted: NDArray[np.int64] | None
+
+
+def _present(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The states that valid taxa have at each site."""
+    valid = np.bitwise_count(sets) == 1
+    present: NDArray[np.uint64] = np.bitwise_or.reduce(np.where(valid, sets, np.uint64(0)), axis=0)
+    return present
+
+
+def _present_of(values: NDArray[Any], first: int, *, sets: Any) -> NDArray[np.uint64]:
+    return _present(sets(values, first=first))
+
+
+def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str) -> _Wanted:
     if statistic == T:
         everywhere = int(np.bitwise_or.reduce(present))
-        occurring = [s for s in range(len(characters.symbols)) if everywhere >> s & 1] or [0]
-        named = {characters.symbols[s]: valid & (sets == np.uint64(1 << s)) for s in occurring}
-        return Sites(_chunked(named), states, None, sets.shape[0])
-    _refuse_more_than_two(states, present, characters.symbols)
+        occurring = [s for s in range(len(symbols)) if everywhere >> s & 1] or [0]
+        sets = np.array([[1 << s] for s in occurring], np.uint64)
+        return _Wanted([symbols[s] for s in occurring], sets, None)
+    _refuse_more_than_two(present, symbols)
     counted = np.array([int(p).bit_length() - 1 for p in present.tolist()], np.int64)
-    # No set of one state equals 0, so that nothing is counted where nothing is valid.
+    # Where nothing is valid, the plane of those that are is empty, too.
     highest = np.array([1 << k if k >= 0 else 0 for k in counted.tolist()], np.uint64)
-    planes = {"alt": valid & (sets == highest), CALLED: valid}
-    return Sites(_chunked(planes), states, counted, sets.shape[0])
+    return _Wanted(["alt", CALLED], np.stack([highest, np.zeros_like(highest)]), counted)
 
 
-def _refuse_more_than_two(
-    states: NDArray[np.int64], present: NDArray[np.uint64], symbols: Sequence[str]
-) -> None:
-    wrong = np.flatnonzero(states > 2)
+def _planes(sets: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Planes (planes, sites, words) of state sets (taxa, sites)."""
+    from genobit.kernels.similarity import packed
+
+    valid = np.bitwise_count(sets) == 1
+    return np.stack(
+        [packed(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
+    )
+
+
+def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:
+    """Planes (planes, sites, words), in the chunks of the alignment."""
+    taxa = values.shape[0]
+    shape = (len(wanted.names),), values.chunks[1], (-(-taxa // 64),)
+    planes: da.Array = da.map_blocks(
+        _planes_of, values, sets=sets, wanted=wanted.sets, chunks=shape, drop_axis=0,
+        new_axis=(0, 2), dtype=np.uint64, meta=np.empty((0, 0, 0), np.uint64),
+    )  # fmt: skip
+    return planes
+
+
+def _planes_of(
+    values: NDArray[Any], *, sets: Any, wanted: NDArray[np.uint64], block_info: Any = None
+) -> NDArray[np.uint64]:
+    first, stop = block_info[0]["array-location"][1]
+    # T takes the same states of all sites.
+    here = wanted if wanted.shape[1] == 1 else wanted[:, first:stop]
+    return _planes(sets(values, first=first), here)
+
+
+def _refuse_more_than_two(present: NDArray[np.uint64], symbols: Sequence[str]) -> None:
+    wrong = np.flatnonzero(np.bitwise_count(present) > 2)
     if wrong.size:
         k = int(wrong[0])
         found = ", ".join(symbol for s, symbol in enumerate(symbols) if int(present[k]) >> s & 1)
         msg = (
-            f"{wrong.size} of {states.size} sites have more than two states, first site {k} "
+            f"{wrong.size} of {present.size} sites have more than two states, first site {k} "
             f"({found}): take statistic='T', which is of any number, or select sites of two states"
         )
         raise ValueError(msg)
-
-
-def _chunked(bits: dict[str, NDArray[np.bool_]]) -> dict[str, da.Array]:
-    """Bits (taxa, sites) as planes (sites, words), in chunks of equal work."""
-    from genobit.kernels.similarity import packed
-
-    rows = max(64, get_options().edge // len(bits))
-    return {
-        name: da.from_array(packed(np.ascontiguousarray(plane.T)), chunks=(rows, -1))
-        for name, plane in bits.items()
-    }
 
 
 def _layout(sites: Sites) -> Layout:

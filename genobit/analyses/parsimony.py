@@ -1,4 +1,4 @@
-"""Parsimony of trees: lengths, changes of sites, indices of homoplasy and ancestral states.
+"""Parsimony of trees: lengths, changes of sites and indices of homoplasy.
 
 The length of a tree is the sum over sites of the weight times the fewest changes that explain the
 taxa (Fitch 1971, Systematic Zoology 20: 406-416; with nodes of more than two children Hartigan
@@ -10,13 +10,14 @@ taxa (Fitch 1971, Systematic Zoology 20: 406-416; with nodes of more than two ch
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from dask.base import compute
 from dask.delayed import delayed
 
-from genobit.kernels import ancestors, byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
+from genobit.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
 from genobit.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
 from genobit.kernels.topology import children, is_binary
 
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.characters import Characters
-    from genobit.kernels.ancestors import Ancestors
 
 KERNELS = ("planes", "bytes")
-RESOLUTIONS = tuple(ancestors.RULES)
 _BATCH_WORK = 10**8
 """States x patterns x nodes of a task: a few hundredths of a second."""
 
@@ -158,6 +157,7 @@ def tree_changes(
     *,
     costs: NDArray[np.float64] | None = None,
     kernel: str = "planes",
+    shared: bool = True,
 ) -> NDArray[Any]:
     """Changes of each pattern on each tree, or their costs.
 
@@ -171,10 +171,12 @@ def tree_changes(
         Of changes, as `cost_matrix` gives them.
     kernel
         "planes" or "bytes".
+    shared
+        Share trees out to dask tasks; not where this is called in one.
 
     Returns
     -------
-        (trees, patterns), int64, with costs float64. Trees are shared out to dask tasks.
+        (trees, patterns), int64, with costs float64.
 
     Raises
     ------
@@ -188,17 +190,23 @@ def tree_changes(
     >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
     [[1, 1]]
     """
-    _check(found, trees, costs, kernel)
+    check(found.symbols, trees, costs, kernel)
 
-    def one(parents: NDArray[np.int64]) -> NDArray[Any]:
-        tree = children(parents)
-        if costs is not None:
-            return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
-        if kernel == "bytes":
-            return byte_fitch.changes(found.patterns.sets, tree.starts, tree.members)
-        return hartigan.changes(found.planes, tree, found.weights.size)
+    def batch_changes(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+        return np.stack([_changes(found, parents, costs, kernel) for parents in batch])
 
-    return _in_batches(lambda batch: np.stack([one(parents) for parents in batch]), found, trees)
+    return _in_batches(batch_changes, found, trees, shared)
+
+
+def _changes(
+    found: Columns, parents: NDArray[np.int64], costs: NDArray[np.float64] | None, kernel: str
+) -> NDArray[Any]:
+    tree = children(parents)
+    if costs is not None:
+        return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
+    if kernel == "bytes":
+        return byte_fitch.changes(found.patterns.sets, tree.starts, tree.members)
+    return hartigan.changes(found.planes, tree, found.weights.size)
 
 
 def tree_lengths(
@@ -207,17 +215,18 @@ def tree_lengths(
     *,
     costs: NDArray[np.float64] | None = None,
     kernel: str = "planes",
+    shared: bool = True,
 ) -> NDArray[Any]:
     """Lengths of trees without the changes of each site, faster where trees are binary.
 
     Parameters
     ----------
-    found, trees, costs, kernel
+    found, trees, costs, kernel, shared
         As for `tree_changes`.
 
     Returns
     -------
-        (trees,), int64, with costs float64.
+        (trees,), int64, with costs exact numbers as of `weighted`.
 
     Examples
     --------
@@ -226,29 +235,51 @@ def tree_lengths(
     >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
     [2, 2]
     """
-    if costs is not None or kernel != "planes" or not all(is_binary(tree) for tree in trees):
-        changes = tree_changes(found, trees, costs=costs, kernel=kernel)
-        return weighted(changes, found.weights)
+    check(found.symbols, trees, costs, kernel)
+    by_site = costs is not None or kernel != "planes" or not all(is_binary(t) for t in trees)
 
-    def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+        if by_site:
+            changes = (_changes(found, parents, costs, kernel) for parents in batch)
+            return np.concatenate([weighted(each[None], found.weights) for each in changes])
         # Its own copy for each task: a tree is scored in place.
         space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
         return np.array([space.length(children(parents)) for parents in batch], np.int64)
 
-    return _in_batches(batch_lengths, found, trees)
+    return _in_batches(batch_lengths, found, trees, shared)
 
 
 def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
-    """Sum changes (.., patterns) by weight, leaving out patterns of weight 0.
+    """Sum changes (trees, patterns) by weight, leaving out patterns of weight 0.
+
+    Sums of costs, float64, are exact: a `Fraction` for each tree, or infinity, in an array of
+    objects. So they do not depend on how an alignment is cut.
 
     Examples
     --------
     >>> weighted(np.array([[1, 2], [0, 3]]), np.array([2, 1])).tolist()
     [4, 3]
+    >>> weighted(np.array([[0.5, 2.0], [0.0, np.inf]]), np.array([3, 1])).tolist()
+    [Fraction(7, 2), inf]
     """
     # A change that has no finite cost counts nothing at a site that does not count.
     heavy = weights > 0
-    return changes[..., heavy] @ weights[heavy]
+    if changes.dtype.kind != "f":
+        return changes[..., heavy] @ weights[heavy]
+    sums = np.empty(len(changes), object)
+    for tree, costs in enumerate(changes[:, heavy]):
+        sums[tree] = _exact_sum(costs, weights[heavy])
+    return sums
+
+
+def _exact_sum(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> Fraction | float:
+    if np.isinf(costs).any():
+        return float("inf")
+    different, which = np.unique(costs, return_inverse=True)
+    totals = np.zeros(different.size, np.int64)
+    np.add.at(totals, which, weights)
+    each = zip(different.tolist(), totals.tolist(), strict=True)
+    return sum((Fraction(cost) * total for cost, total in each), Fraction(0))
 
 
 def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -278,65 +309,27 @@ def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
     return Indices(ci, ri, ci * ri)
 
 
-def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Ancestors:
-    """States of all nodes of a tree.
-
-    Parameters
-    ----------
-    found
-        The alignment.
-    parents
-        Of the nodes of the tree.
-    resolve
-        "sets", all states of each node in any shortest reconstruction, or one of them, "acctran"
-        or "deltran".
-
-    Returns
-    -------
-        State sets (nodes, patterns) and weighted changes on the branch above each node.
-
-    Raises
-    ------
-    ValueError
-        For another ``resolve``.
-
-    Examples
-    --------
-    >>> from genobit.analyses.characters import state_sets
-    >>> found = columns(state_sets([["A"], ["C"], ["A"], ["C"], ["C"]], "dna"))
-    >>> parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])
-    >>> reconstruct(found, parents, "sets").sets[5:, 0].tolist()
-    [3, 3, 2, 2]
-    >>> reconstruct(found, parents, "deltran").changes.tolist()
-    [1, 0, 1, 0, 0, 0, 0, 0, 0]
-    """
-    if resolve not in RESOLUTIONS:
-        msg = f"resolve={resolve!r} is none of {', '.join(map(repr, RESOLUTIONS))}"
-        raise ValueError(msg)
-    return ancestors.ancestors(
-        found.planes,
-        parents,
-        children(parents),
-        weight_planes(found.weights),
-        found.weights.size,
-        resolve,
-    )
-
-
-def _check(
-    found: Columns,
+def check(
+    symbols: tuple[str, ...],
     trees: Sequence[NDArray[np.int64]],
     costs: NDArray[np.float64] | None,
     kernel: str,
 ) -> None:
+    """Check that a kernel and costs go with states and trees.
+
+    Raises
+    ------
+    ValueError
+        Where they do not.
+    """
     if kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} is none of {', '.join(map(repr, KERNELS))}")
     if costs is not None:
         if kernel != "planes":
             raise ValueError(f"costs= has a kernel of its own: leave out kernel={kernel!r}")
-        _check_root(trees, costs, found.symbols)
+        _check_root(trees, costs, symbols)
     if kernel == "bytes":
-        states = len(found.symbols)
+        states = len(symbols)
         if states > byte_fitch.MOST_STATES:
             msg = (
                 f"a byte holds {byte_fitch.MOST_STATES} states and the alignment has {states}: "
@@ -367,10 +360,15 @@ def _check_root(
             raise ValueError(msg)
 
 
-def _in_batches(batch_of: Any, found: Columns, trees: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+def _in_batches(
+    batch_of: Any,
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    shared: bool,  # noqa: FBT001 - passed on
+) -> NDArray[Any]:
     """Values of trees, a task for as many as are worth one."""
     size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
-    if len(trees) <= size:
+    if len(trees) <= size or not shared:
         return batch_of(trees)
     batches = [trees[first : first + size] for first in range(0, len(trees), size)]
     return np.concatenate(compute(*[delayed(batch_of)(batch) for batch in batches]))

@@ -24,6 +24,8 @@ from genobit.kernels.state_planes import MOST_STATES, compressed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from genobit.kernels.state_planes import Patterns
+
 
 class Informative(NamedTuple):
     """Patterns whose length depends on the tree."""
@@ -49,7 +51,11 @@ class Informative(NamedTuple):
 
 def informative(sets: NDArray[np.uint64], weights: NDArray[np.integer]) -> Informative:
     """Patterns for a search from state sets (taxa, sites) and a whole weight for each site."""
-    whole = compressed(sets, np.ones(sets.shape[1], np.int64))
+    return informative_of(compressed(sets, np.ones(sets.shape[1], np.int64)), weights)
+
+
+def informative_of(whole: Patterns, weights: NDArray[np.integer]) -> Informative:
+    """Patterns for a search from the different columns of all sites, and weights of the sites."""
     small = whole.sets.copy()
     constants, counts = np.zeros(whole.weights.size, np.int64), np.zeros(whole.weights.size)
     _reduce(small, constants, counts)
@@ -57,7 +63,7 @@ def informative(sets: NDArray[np.uint64], weights: NDArray[np.integer]) -> Infor
     sites = np.asarray(weights, np.int64)
     singles = constants[whole.of_site]
     of_site = np.full(sites.size, -1, np.int64)
-    found = np.empty((sets.shape[0], 0), np.uint64)
+    found = np.empty((small.shape[0], 0), np.uint64)
     if kept.size:
         # Different patterns may be the same when their states are numbered anew.
         again = compressed(np.ascontiguousarray(small[:, kept]), np.ones(kept.size, np.int64))

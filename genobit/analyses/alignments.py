@@ -1,0 +1,76 @@
+"""Alignments (taxa, sites) in memory, or lazy ones a chunk after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+
+from genobit.analyses import characters
+from genobit.analyses.characters import sets_in
+from genobit.lazy.sites import by_sites, one_by_one
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from genobit.analyses.characters import Coding
+
+
+def decided(
+    values: NDArray[Any] | da.Array,
+    kind: str | None,
+    states: Sequence[Any] | None,
+    gap: str,
+    taxa: Sequence[str],
+) -> Coding:
+    """Decide what the entries of an alignment stand for, the same for every way to cut it.
+
+    Parameters
+    ----------
+    values
+        The alignment. A lazy one is gone through where the coding depends on what occurs.
+    kind, states, gap, taxa
+        As for `genobit.analyses.characters.state_sets`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, and more than 64 states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> text = da.from_array(np.array([list("AC1")]), chunks=1)
+    >>> decided(text, None, None, "missing", ["a"])
+    Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
+    """
+    characters.check_asked(values, kind, gap)
+    seen = characters.Seen({}, None)
+    if not characters.is_told(values.dtype, kind, states):
+        if isinstance(values, da.Array):
+            parts = by_sites(lambda chunk, _: characters.seen(chunk), values)
+            seen = characters.joined(part for _, part in parts)
+        else:
+            seen = characters.seen(values)
+    coding = characters.coding_of(values.dtype, seen, kind, states, gap)
+    characters.require_few_states(coding, _parts(values), taxa)
+    return coding
+
+
+def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
+    """First site and entries of each part, one in memory at a time."""
+    if isinstance(values, da.Array):
+        yield from one_by_one(values)
+    else:
+        yield 0, values
+
+
+def sets_by_sites(
+    values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
+) -> Iterator[NDArray[np.uint64]]:
+    """State sets of an alignment in memory, or of a chunk after the other."""
+    for first, part in _parts(values):
+        yield sets_in(part, coding, taxa, first)

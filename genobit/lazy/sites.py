@@ -1,0 +1,79 @@
+"""Alignments in chunks of sites: a function of each, of which few are held at a time."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy.passes import in_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+GROUP = 64
+"""Chunks handed to a scheduler at a time: it holds some of them for each of its threads."""
+
+
+def whole_columns(array: da.Array) -> da.Array:
+    """An alignment (taxa, sites) in chunks of all taxa, none of them empty.
+
+    Raises
+    ------
+    ValueError
+        For chunks of unknown size.
+    """
+    sizes = array.chunks[1]
+    if np.isnan(array.shape).any():
+        msg = (
+            "the alignment has chunks of unknown size: give it sizes by "
+            "aln.data.compute_chunk_sizes()"
+        )
+        raise ValueError(msg)
+    wanted: dict[int, Any] = {0: -1}
+    if 0 in sizes and array.shape[1]:
+        wanted[1] = tuple(size for size in sizes if size)
+    return array.rechunk(wanted)
+
+
+def by_sites(
+    function: Callable[..., Any], array: da.Array, each: NDArray[Any] | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Call ``function(chunk, first site)`` for each chunk, on whatever scheduler is active.
+
+    Parameters
+    ----------
+    function
+        Of a chunk and the number of its first site.
+    array
+        (taxa, sites), as `whole_columns` gives it.
+    each
+        A value for each site, of which the function gets those of its chunk as a third argument;
+        the function of no values gets none.
+
+    Yields
+    ------
+        First site, and what the function made of the chunk, in order.
+    """
+    starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
+    name = "genobit-sites-" + tokenize(function, array.name, each)
+    layer: dict[Any, Any] = {}
+    for chunk, (first, stop) in enumerate(itertools.pairwise(starts)):
+        more = () if each is None else (each[first:stop],)
+        layer[name, chunk] = (function, (array.name, 0, chunk), first, *more)
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=[array])
+    yield from zip(starts[:-1], in_groups(list(layer), graph, GROUP), strict=True)
+
+
+def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:
+    """Each chunk itself and its first site, one in memory at a time."""
+    first = 0
+    for chunk, size in enumerate(array.chunks[1]):
+        yield first, array.blocks[:, chunk].compute()
+        first += size
