@@ -131,13 +131,19 @@ class InteractionMethods:
         ValueError
             For a phenotype of another number of samples, of one class or of a measurement where
             classes are needed, an unknown choice, and numbers out of range.
+        MemoryError
+            For a search that takes more than ``get_options().eager_limit``, before it starts, with
+            what would make it smaller.
+        OSError
+            If the folder of ``spill_to`` has no room.
         genobit.lazy.combination_runs.SearchError
             Where a part of the search fails; it carries the ranking of the rest.
 
         Notes
         -----
         Formulas and references: `genobit.analyses.epistasis`. The ranking is the same for any
-        chunks, threads and schedulers of dask. Genotypes are held in memory, 2 or 3 bits a call.
+        chunks, threads and schedulers of dask. Genotypes are held in memory, 2 or 3 bits a call;
+        past ``get_options().eager_limit`` in a file, if ``spill_to`` names a folder.
 
         Examples
         --------

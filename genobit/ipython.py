@@ -183,13 +183,16 @@ def magic(line: str) -> Info | None:
     return None
 
 
+_JSON = {"True": "true", "False": "false", "None": "null"}
+
+
 def _options(settings: list[str]) -> Info:
     """Change settings written as name=value, and show all."""
     given = {}
     for setting in settings:
         name, _, text = setting.partition("=")
         try:
-            given[name] = json.loads(text.lower() if text in {"True", "False"} else text)
+            given[name] = json.loads(_JSON.get(text, text))
         except json.JSONDecodeError:
             given[name] = text
     set_options(**given)

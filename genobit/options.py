@@ -8,8 +8,10 @@ May import: the standard library.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 KERNELS = ("auto", "sums", "table", "popcount", "scalar")
@@ -32,6 +34,9 @@ class Options:
     """
     eager_limit: int = 2**31
     """Bytes that a call which computes at once may allocate before it refuses."""
+    spill_to: str | os.PathLike[str] | None = None
+    """Folder for the genotypes of `epistasis` where they are past ``eager_limit``, in a file that
+    is removed at the end; None refuses them. Every worker has to see it."""
     progress: bool = False
     """Whether methods show a bar once they take a second, where ``progress=`` is not given."""
     plot_theme: str = "light"
@@ -69,6 +74,9 @@ def _check(name: str, value: Any) -> None:
         fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
     elif name == "progress":
         fits, wanted = isinstance(value, bool), "is neither True nor False"
+    elif name == "spill_to":
+        fits = value is None or (isinstance(value, str | os.PathLike) and Path(value).is_dir())
+        wanted = "is no folder: make it, or give None"
     elif name == "plot_scale":
         number = isinstance(value, int | float) and not isinstance(value, bool)
         fits = number and 0 < value <= LARGEST_SCALE
@@ -105,8 +113,8 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     Parameters
     ----------
     **settings
-        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``, ``progress``,
-        ``plot_theme``, ``plot_scale``.
+        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``, ``spill_to``,
+        ``progress``, ``plot_theme``, ``plot_scale``.
 
     Raises
     ------

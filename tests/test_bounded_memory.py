@@ -35,13 +35,14 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
-from genobit.lazy import pair_sums, sample_products, streaming
+from genobit.lazy import combination_units, pair_sums, sample_products, streaming
 from genobit.packing import Layout, tail_mask
 
 # A tenth and less of what is right for a machine of some GiB.
 pair_sums.LEAF_BITS = 2**22
 sample_products.LEAF_CALLS = 2**21
 streaming.GROUP_BYTES = 2**22
+combination_units.LINE_BYTES = 2**21
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -86,12 +87,18 @@ def analyses(size, where):
             some = widest.genobit.isel(variants=slice(4))
             gb.to_zarr(widest.genobit.kendall(other=some), where / "kendall")
 
+    def epistasis():
+        case = np.arange(2**17) % 3 == 0
+        with gb.set_options(eager_limit=20 * 2**20, spill_to=where):
+            wide.genobit.epistasis(case, variants_0=[5, -7, 40], top=10)
+
     def pca():
         with gb.set_options(eager_limit=2**22):
             square.genobit.pca(1, algorithm="randomized")
 
     return {
         "kendall": kendall,
+        "epistasis": epistasis,
         "pca": pca,
         "ld of a window": lambda: gb.to_zarr(wide.genobit.ld(window=4), where / "band"),
         "ld_pairs": lambda: wide.genobit.ld_pairs(min_r2=0.01, window=4, parquet=where / "pairs"),

@@ -41,6 +41,12 @@ def test_set_options__without_a_block_stays() -> None:
         ({"chunk_rows": 1.5}, ValueError, "chunk_rows=1.5 must be a positive whole number"),
         ({"chunk_rows": "all"}, ValueError, "chunk_rows='all' must be a positive whole number or"),
         ({"chunk_rows": True}, ValueError, "chunk_rows=True must be a positive whole number"),
+        (
+            {"spill_to": "no such folder"},
+            ValueError,
+            "spill_to='no such folder' is no folder: make",
+        ),
+        ({"spill_to": 3}, ValueError, "spill_to=3 is no folder"),
         ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),
         ({"plot_scale": 0}, ValueError, "plot_scale=0 must be a number above 0, of 8 at most"),

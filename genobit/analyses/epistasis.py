@@ -179,7 +179,8 @@ def prepared(
     """
     from genobit.analyses.epistasis_scope import scope_of
     from genobit.kernels.combination_cells import scored_again
-    from genobit.lazy.combination_search import CombinationSearch, gathered
+    from genobit.lazy.combination_planes import gathered
+    from genobit.lazy.combination_search import CombinationSearch
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     scope = scope_of(limits, classes, planes, layout)
@@ -201,8 +202,8 @@ def single_variants(
     from genobit.kernels.interaction_scores import ranked_scores
     from genobit.kernels.table_scores import x_log_x
     from genobit.lazy.combination_blocks import best_of
+    from genobit.lazy.combination_planes import gathered
     from genobit.lazy.combination_runs import Ranking
-    from genobit.lazy.combination_search import gathered
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     members = np.arange(classes.planes[0].shape[1])[:, None]

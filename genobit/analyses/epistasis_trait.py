@@ -53,7 +53,8 @@ def prepared(
         whole_values,
     )
     from genobit.lazy.checkpoints import digest
-    from genobit.lazy.combination_search import CombinationSearch, gathered
+    from genobit.lazy.combination_planes import gathered
+    from genobit.lazy.combination_search import CombinationSearch
 
     if limits.prefilter is not None:
         msg = (

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from genobit.kernels.combination_tables import Classes
 
+TOGETHER = 256
+"""Combinations whose planes are held at a time."""
+
 
 def exact_planes(planes: NDArray[np.uint64], samples: int) -> NDArray[np.uint64]:
     """Planes (kinds, variants, words) of one class -> of dosage 0, 1 and 2, (3, variants, words).
@@ -36,14 +39,17 @@ def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int3
     """Tables (classes, 3^k, n) of combinations (n, k), the last member's genotype fastest."""
     n, order = members.shape
     out = np.zeros((len(classes.planes), 3**order, n), np.int32)
-    for c, (planes, samples) in enumerate(zip(classes.planes, classes.sizes, strict=True)):
-        if not samples:
-            continue
-        exact = exact_planes(planes, samples)
-        cells = np.empty((3**order, exact.shape[2]), np.uint64)
-        for k in range(n):
-            intersect(exact, members[k : k + 1], False, cells)
-            out[c, :, k] = count_rows(cells)
+    for start in range(0, n, TOGETHER):
+        used, places = np.unique(members[start : start + TOGETHER], return_inverse=True)
+        places = places.reshape(-1, order)
+        for c, (planes, samples) in enumerate(zip(classes.planes, classes.sizes, strict=True)):
+            if not samples:
+                continue
+            exact = exact_planes(planes[:, used], samples)
+            cells = np.empty((3**order, exact.shape[2]), np.uint64)
+            for k in range(len(places)):
+                intersect(exact, places[k : k + 1], False, cells)
+                out[c, :, start + k] = count_rows(cells)
     return out
 
 
@@ -51,7 +57,5 @@ def scored_again(
     classes: Classes, members: NDArray[np.int64], rule: Rule | None = None
 ) -> NDArray[np.float64]:
     """Scores of given combinations (n, k), their tables in the order of the members given."""
-    used, places = np.unique(members, return_inverse=True)
-    few = classes._replace(planes=tuple(planes[:, used] for planes in classes.planes))
-    tables = count_cells(few, places.reshape(members.shape))
+    tables = count_cells(classes, members)
     return ranked_scores(tables, rule or Rule(), x_log_x(sum(classes.sizes)))

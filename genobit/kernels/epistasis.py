@@ -85,11 +85,14 @@ def _by_samples(
     allowed: NDArray[np.bool_] | None,
     rule: Rule,
 ) -> Best:
-    dosage = sparse_tables.dosages(classes)
+    used, places = np.unique(np.concatenate([first.ravel(), last.ravel()]), return_inverse=True)
+    dosage = sparse_tables.dosages(
+        classes._replace(planes=tuple(planes[:, used] for planes in classes.planes))
+    )
     width = 3 ** last.shape[1]
     scores, i, j, scored = sparse_tables.search(
-        sparse_tables.cells_of(dosage, first, width),
-        sparse_tables.cells_of(dosage, last, 1),
+        sparse_tables.cells_of(dosage, places[: first.size].reshape(first.shape), width),
+        sparse_tables.cells_of(dosage, places[first.size :].reshape(last.shape), 1),
         first[:, -1].copy(),
         last[:, 0].copy(),
         np.concatenate([[0], np.cumsum(classes.sizes)]).astype(np.int64),

@@ -17,6 +17,7 @@ from dask.base import get_scheduler
 from genobit.kernels.scratch import Scratch
 from genobit.lazy.combination_blocks import blocks
 from genobit.lazy.combination_waves import largest_wave
+from genobit.lazy.spilled import in_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,8 @@ class Estimate(NamedTuple):
     """Bytes: planes of the variants, blocks at work, rankings in flight."""
     units: int
     """Pieces of work, each kept by a checkpoint."""
+    disk: int = 0
+    """Bytes of planes in files, where they are past ``eager_limit``."""
 
     def __repr__(self) -> str:
         """What a user wants to know, in a line."""
@@ -51,6 +54,7 @@ class Estimate(NamedTuple):
             f"{'' if self.exact else 'at most '}{self.combinations:,} combinations in "
             f"{self.units:,} units: about {duration(self.seconds)} on {self.workers} "
             f"worker{'' if self.workers == 1 else 's'}, {self.memory / 2**20:,.0f} MiB of memory"
+            f"{f' and {self.disk / 2**20:,.0f} MiB of disk' if self.disk else ''}"
         )
 
 
@@ -82,7 +86,7 @@ def workers() -> int:
 
 
 def memory(cut: Cut, top: int, planes: int) -> int:
-    """Bytes of a run: planes, blocks at work, the best of each unit of two waves."""
+    """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves."""
     ranked = 8 * (1 + cut.order)
     flight = min(2 * largest_wave(cut.units), cut.units) * min(top, cut.unit) + 4 * min(
         top, cut.combinations
@@ -92,7 +96,7 @@ def memory(cut: Cut, top: int, planes: int) -> int:
     return planes + flight * ranked + at_work
 
 
-def check_memory(cut: Cut, top: int, planes: int) -> int:
+def check_memory(cut: Cut, top: int, classes: Classes) -> int:
     """Bytes of a run that fits.
 
     Raises
@@ -102,6 +106,7 @@ def check_memory(cut: Cut, top: int, planes: int) -> int:
     """
     from genobit.options import get_options
 
+    planes = sum(in_memory(plane) for plane in classes.planes)
     size, limit = memory(cut, top, planes), get_options().eager_limit
     if size > limit:
         msg = (
@@ -118,13 +123,13 @@ def check_memory(cut: Cut, top: int, planes: int) -> int:
 def estimated(classes: Classes, work: Work) -> Estimate:
     """The estimate of a search."""
     cut, scope = work.cut, work.scope
-    planes = sum(plane.nbytes for plane in classes.planes)
-    size = check_memory(cut, work.top, planes)
+    size = check_memory(cut, work.top, classes)
+    disk = sum(plane.nbytes - in_memory(plane) for plane in classes.planes)
     found = cut.combinations if scope is None else scope.count(cut.order)
     exact = scope is None or not scope.linked.size
     at_once = max(1, min(workers(), cut.units))
     seconds = _seconds_each(classes, work) * cut.combinations / at_once if found else 0.0
-    return Estimate(found, exact, seconds, at_once, size, cut.units)
+    return Estimate(found, exact, seconds, at_once, size, cut.units, disk)
 
 
 def _seconds_each(classes: Classes, work: Work) -> float:

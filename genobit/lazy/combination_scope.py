@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.lazy.checkpoints import digest
+from genobit.lazy.spilled import taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,8 +51,9 @@ class Scope(NamedTuple):
 
     def arranged(self, classes: Classes) -> Classes:
         """The planes of the variants of the search, in its order."""
-        planes = (np.ascontiguousarray(x[:, self.places]) for x in classes.planes)
-        return classes._replace(planes=tuple(planes))
+        if self.places.size == classes.planes[0].shape[1] and not self.rearranged:
+            return classes
+        return classes._replace(planes=tuple(taken(x, self.places) for x in classes.planes))
 
     @property
     def rearranged(self) -> bool:

@@ -1,6 +1,7 @@
 """The best of all combinations of variants, unit by unit on whatever scheduler of dask is active.
 
-Planes of the variants are gathered to memory once (2 or 3 bits a call) and go to every worker.
+Planes of the variants are gathered once (`genobit.lazy.combination_planes`; 2 or 3 bits a call) and
+go to every worker.
 Units (`genobit.lazy.combination_units`) run in waves whose rankings are merged as a tree
 (`genobit.lazy.combination_waves`); the score that so many combinations are known to reach is handed
 to later units: it makes them faster and never changes the answer. Ranked is by score, then by the
@@ -11,109 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from dask.base import compute
-from dask.delayed import delayed
-
 from genobit.lazy.checkpoints import Checkpoint
 from genobit.lazy.combination_blocks import Again, Score, Work
 from genobit.lazy.combination_estimates import Estimate, check_memory, estimated
 from genobit.lazy.combination_runs import Ranking, Run
-from genobit.lazy.rows import as_rows, ordered
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
-
-    import dask.array as da
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.combination_scope import Scope
-    from genobit.packing import Layout
-
-
-def gathered(
-    planes: Mapping[str, da.Array], layout: Layout, classes: NDArray[np.integer], count: int
-) -> Classes:
-    """Planes of dosages in memory, the samples of each class apart.
-
-    Parameters
-    ----------
-    planes, layout
-        Of the variants, dosages.
-    classes
-        Of each sample the number of its class, or -1 to leave it out.
-    count
-        Number of classes.
-    """
-    from genobit.kernels.combination_tables import Classes
-    from genobit.lazy.tiles import whole_rows
-
-    sizes = tuple(int(np.count_nonzero(classes == k)) for k in range(count))
-    check_planes(planes, sizes)
-    ready = whole_rows(ordered(planes, layout))
-    classes = np.asarray(classes, np.int64)
-    chunks = [plane.to_delayed()[:, 0] for plane in ready]
-    task = delayed(_chunk_by_class, pure=True)
-    parts = compute(
-        *[task(list(blocks), layout, classes, count) for blocks in zip(*chunks, strict=True)]
-    )
-    if not all(part.complete for part in parts):
-        parts = tuple(_with_called(part) if part.complete else part for part in parts)
-    return Classes(
-        tuple(np.concatenate([part.planes[k] for part in parts], axis=1) for k in range(count)),
-        sizes,
-    )
-
-
-def _chunk_by_class(
-    blocks: list[Any], layout: Layout, classes: NDArray[np.int64], count: int
-) -> Classes:
-    from genobit.kernels.bits import count_rows
-    from genobit.kernels.combination_tables import Classes, by_class
-
-    found = by_class(as_rows(blocks, layout), classes, count)
-    if found.complete:
-        return found
-    full = all(
-        (count_rows(planes[0]) == size).all()
-        for planes, size in zip(found.planes, found.sizes, strict=True)
-    )
-    # What is missing is of samples that are left out.
-    return Classes(tuple(p[1:] for p in found.planes), found.sizes) if full else found
-
-
-def _with_called(part: Classes) -> Classes:
-    from genobit.kernels.combination_tables import Classes
-    from genobit.kernels.rows import Rows
-
-    planes = []
-    for both, size in zip(part.planes, part.sizes, strict=True):
-        called = Rows(haplotypes=False, bits=size, planes=tuple(both), called=None).every()
-        planes.append(np.concatenate([called[None], both]))
-    return Classes(tuple(planes), part.sizes)
-
-
-def check_planes(planes: Mapping[str, da.Array], sizes: Sequence[int]) -> None:
-    """Refuse planes that do not fit in memory, before they are computed.
-
-    Raises
-    ------
-    MemoryError
-        If they take more than ``get_options().eager_limit``.
-    """
-    variants = next(iter(planes.values())).shape[0]
-    size = 8 * len(planes) * variants * sum(-(-size // 64) for size in sizes)
-    limit = get_options().eager_limit
-    if size > limit:
-        msg = (
-            f"the genotypes of {variants:,} variants and {sum(sizes):,} samples take "
-            f"{size / 2**20:,.0f} MiB, packed, more than eager_limit ({limit / 2**20:,.0f} MiB): "
-            "select variants, or raise gb.set_options(eager_limit=...)"
-        )
-        raise MemoryError(msg)
 
 
 class CombinationSearch:
@@ -238,8 +147,7 @@ class CombinationSearch:
         RuntimeError
             If another run is at work in the folder.
         """
-        planes = sum(plane.nbytes for plane in self.classes.planes)
-        check_memory(self.work.cut, self.work.top, planes)
+        check_memory(self.work.cut, self.work.top, self.classes)
         if checkpoint is None:
             return Run(self.classes, self.work, None, progress=progress).ranking()
         with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:

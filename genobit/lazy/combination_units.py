@@ -24,6 +24,9 @@ COUNTS = 2**20
 """Most counts of a class in a block, about as many as a block of the product has."""
 LINES = 512
 """Most planes of last parts in a block: as many columns as a block of the product has."""
+LINE_BYTES = 2**25
+"""Most bytes of planes of first parts in a block, and of last parts: of half a million samples 512
+planes each."""
 SECONDS = 0.1
 """What a unit is meant to take: a search of a second keeps a few threads busy."""
 FEWEST_ROWS = 1024
@@ -52,6 +55,8 @@ class Cut(NamedTuple):
     """Last parts, of one member, are among the last so many variants; 0 for all."""
     begin: int = 0
     """The first variant where a first part may end."""
+    words: int = 0
+    """Of a plane of the largest class."""
 
     @property
     def q(self) -> int:
@@ -105,11 +110,12 @@ class Cut(NamedTuple):
 
     @property
     def block_bytes(self) -> int:
-        """Bytes of a block while it is counted and scored, planes of parts left out."""
+        """Bytes of a block while it is counted and scored, with the planes of its parts."""
         counts = self.rows * self.kinds**self.p * self.columns * self.kinds**self.q
         tables = self.classes * 3**self.order * self.columns
+        lines = self.rows * self.kinds**self.p + self.columns * self.kinds**self.q
         # Subsets of first and last parts have rows and columns of their own: twice is enough.
-        return 4 * (2 * self.classes * counts + tables)
+        return 4 * (2 * self.classes * counts + tables) + 16 * self.words * lines
 
 
 class _Sums(NamedTuple):
@@ -173,8 +179,12 @@ def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: i
     q = order - p
     columns = max(16, CELLS // (classes * 3**order))
     columns = min(columns, math.comb(variants, q), max(16, LINES // kinds**q))
-    rows = max(16, COUNTS // (kinds**order * columns))
-    cut = Cut(variants, order, classes, p, rows, columns, 1, kinds)
+    words = -(-max(sizes) // 64)
+    held = LINE_BYTES // (8 * words)
+    columns = min(columns, max(16, held // kinds**q))
+    rows = min(max(16, COUNTS // (kinds**order * columns)), max(16, held // kinds**p))
+    rows = min(rows, math.comb(variants, p))
+    cut = Cut(variants, order, classes, p, rows, columns, 1, kinds, words=words)
     per_unit = SECONDS * 1e9 / nanoseconds(cut, sizes)
     wide = FEWEST_ROWS // kinds**p * math.comb(variants, q)
     return cut._replace(unit=int(max(1, per_unit, min(wide, 10 * per_unit))))

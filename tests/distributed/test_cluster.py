@@ -18,8 +18,12 @@ import dask.array as da
 import numpy as np
 import pytest
 
+import genobit as gb
+from genobit.lazy.combination_planes import gathered
+from genobit.lazy.combination_search import CombinationSearch
 from tests.cohorts import cohort, random_calls
 from tests.every import assert_same, everything, small_tiles
+from tests.lazy.combinations import dosages, groups, planes_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -164,3 +168,19 @@ def test_results_past_the_memory_of_workers__are_on_disk(client: Any) -> None:
 
     assert sum(client.run(on_disk).values()) > right.nbytes - 3 * HELD > HELD
     assert_same(held.compute(), right)
+
+
+def test_planes_past_the_limit__are_read_by_workers_from_their_folder(
+    client: Any, tmp_path: Path
+) -> None:
+    planes, layout = planes_of(dosages(1, 60, 200, 0.02), 20)
+    classes = groups(1, 200)
+    with dask.config.set(scheduler="synchronous"):
+        right = CombinationSearch(gathered(planes, layout, classes, 2), 2, 20, unit=200).run()
+    with gb.set_options(eager_limit=1, spill_to=tmp_path):
+        spilled = gathered(planes, layout, classes, 2)
+    found = CombinationSearch(spilled, 2, 20, unit=200).run()
+    np.testing.assert_array_equal(found.members, right.members)
+    np.testing.assert_array_equal(found.scores, right.scores)
+    opened = client.run(lambda: Path("/proc/self/maps").read_text().count(str(tmp_path)))
+    assert all(opened.values())

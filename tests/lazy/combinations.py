@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+import dask.array as da
 import numpy as np
 
 from genobit.kernels.combination_tables import Classes, by_class
 from genobit.kernels.rows import Rows
+from genobit.packing import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,16 @@ def rows_of(dosage: np.ndarray) -> Rows:
         planes=(packed(dosage >= 1), packed(dosage == 2)),
         called=called,
     )
+
+
+def planes_of(dosage: np.ndarray, chunk: int) -> tuple[dict[str, da.Array], Layout]:
+    """Planes of dosages in chunks of so many variants."""
+    rows = rows_of(dosage)
+    named = {"carrier": rows.planes[0], "hom_alt": rows.planes[1]}
+    if rows.called is not None:
+        named["called"] = rows.called
+    planes = {name: da.from_array(plane, chunks=(chunk, -1)) for name, plane in named.items()}
+    return planes, Layout("dosage", "variants", dosage.shape[1], 1)
 
 
 def groups(seed: int, samples: int) -> np.ndarray:

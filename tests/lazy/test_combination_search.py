@@ -22,8 +22,9 @@ from genobit.analyses.epistasis_scope import Limits, scope_of
 from genobit.kernels.epistasis import Best, search
 from genobit.lazy.combination_blocks import best_of, blocks
 from genobit.lazy.combination_estimates import Estimate
+from genobit.lazy.combination_planes import gathered
 from genobit.lazy.combination_runs import SearchError
-from genobit.lazy.combination_search import CombinationSearch, gathered
+from genobit.lazy.combination_search import CombinationSearch
 from genobit.lazy.combination_units import Cut, chosen
 from genobit.packing import Layout
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
