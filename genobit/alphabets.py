@@ -116,24 +116,29 @@ def is_wide(values: NDArray[np.str_]) -> NDArray[np.bool_]:
     return np.not_equal(text.view(np.uint32).reshape(*text.shape, width)[..., 1], 0)
 
 
+def known_symbols(kind: str, symbols: Sequence[str]) -> set[str]:
+    """What an entry of a kind may be, in either case."""
+    known = {MISSING, GAP, *codes_of(kind, symbols)}
+    return known | {s.upper() for s in known} | {s.lower() for s in known}
+
+
 def require_symbols(
     text: NDArray[np.str_],
     kind: str,
     symbols: Sequence[str],
     taxa: Sequence[Any] | None = None,
-    first: int = 0,
+    corner: tuple[int, int] = (0, 0),
 ) -> None:
     """Refuse an alignment, (taxa, sites), with entries that are no symbols of its kind.
 
-    ``first`` is the number of the first of these sites in the whole alignment.
+    ``corner`` are taxon and site of its first entry in the whole, of which `taxa` are the names.
 
     Raises
     ------
     ValueError
-        Names the taxon (`taxa`: their names), the site and the entry, and says what to do.
+        Names the taxon, the site and the entry, and says what to do.
     """
-    known = {MISSING, GAP, *codes_of(kind, symbols)}
-    known |= {symbol.upper() for symbol in known} | {symbol.lower() for symbol in known}
+    known = known_symbols(kind, symbols)
     wide = is_wide(text)
     points = code_points(text)
     strange = np.zeros(int(points.max()) + 1, dtype=bool)
@@ -146,12 +151,13 @@ def require_symbols(
         bad[wide] = np.array(unknown)[inverse]
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
+        at = place(corner[0] + taxon, corner[1] + site, taxa)
         listed = ("" if all(len(s) == 1 for s in symbols) else ", ").join(symbols)
         codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
         remedy = "mend it or give another kind=" + (" or more states=" * (kind == "standard"))
         msg = (
-            f"{place(taxon, first + site, taxa)}: {str(text[taxon, site])!r} is no symbol of kind "
-            f"{kind!r}, which has {listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
+            f"{at}: {str(text[taxon, site])!r} is no symbol of kind {kind!r}, which has "
+            f"{listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
         )
         raise ValueError(msg)
 

@@ -204,7 +204,7 @@ def sets_in(
     if _is_whole(values.dtype):
         return _of_numbers(values, coding, taxa, first)
     text = _as_text(values)
-    alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, first)
+    alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, (0, first))
     return _look_up(text, _bits(coding.kind, coding.symbols, coding.gap))
 
 

@@ -12,14 +12,17 @@ import numpy as np
 from genobit import alphabets
 from genobit.io._alignment_text import Rows, is_phylip, read_fasta, read_phylip
 from genobit.io._damage import named_damage
+from genobit.io._fasta_chunks import BLOCK, index_fasta
 from genobit.io._nexus import read_nexus
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import xarray as xr
     from numpy.typing import NDArray
+
+    from genobit.io._fasta_chunks import FastaFile
 
 TAXA, SITES = "taxa", "sites"
 _READERS = {"fasta": read_fasta, "phylip": read_phylip, "nexus": read_nexus}
@@ -38,6 +41,7 @@ def open_alignment(
     *,
     format: str | None = None,  # noqa: A002
     kind: str | None = None,
+    chunks: int | None = None,
 ) -> xr.DataArray:
     r"""Open an alignment of nucleotides, amino acids or other characters.
 
@@ -52,13 +56,16 @@ def open_alignment(
         "dna", "protein" or "standard". By default what a NEXUS file says; for others "standard"
         with any digit, "dna" with IUPAC codes of nucleotides alone, most of them plain bases,
         otherwise "protein".
+    chunks
+        Sites a chunk, for an alignment larger than memory: of plain FASTA whose lines are of one
+        width within a record. The file is gone through once, and read where it is needed.
 
     Returns
     -------
-    DataArray (taxa, sites) of text, in memory, in upper case, an entry a symbol: ``-`` is a gap,
-    ``?`` missing, ``{01}`` a polymorphic entry. Coordinate `taxa`: the names, for FASTA the whole
-    line, as written, underscores and all. `attrs["kind"]`; `attrs["states"]`, for "standard": the
-    symbols in order; `attrs["format"]`, `attrs["source"]`.
+    DataArray (taxa, sites) of text, in memory or with ``chunks`` lazy, in upper case, an entry a
+    symbol: ``-`` is a gap, ``?`` missing, ``{01}`` a polymorphic entry. Coordinate `taxa`: the
+    names, for FASTA the whole line, as written, underscores and all. `attrs["kind"]`;
+    `attrs["states"]`, for "standard": the symbols in order; `attrs["format"]`, `attrs["source"]`.
 
     Raises
     ------
@@ -66,7 +73,10 @@ def open_alignment(
         When there is no such file.
     ValueError
         For a file that is empty, not text, of no known format or damaged; taxa of unequal length,
-        the same name twice, or a symbol that the kind does not have, with taxon and site.
+        the same name twice, or a symbol that the kind does not have, with taxon and site; with
+        ``chunks`` also for other formats, gzip, and lines of several widths.
+    OSError
+        When a lazy alignment is computed and its file was changed.
     ImportError
         For NEXUS when DendroPy is not installed.
 
@@ -80,11 +90,15 @@ def open_alignment(
     ('dna', {'taxa': 3, 'sites': 4})
     >>> aln.sel(taxa="b").values
     array(['A', 'C', 'R', 'T'], dtype='<U1')
+    >>> open_alignment(file, chunks=3).chunks
+    ((3,), (3, 1))
     """
     source = Path(path).expanduser()
     if format is not None and format not in _READERS:
         msg = f"format={format!r} is none of {', '.join(_READERS)}"
         raise ValueError(msg)
+    if chunks is not None:
+        return _open_lazily(source, format, kind, chunks)
     text = read_text(source)
     try:
         found = format or _format_of(text, source.name)
@@ -93,6 +107,58 @@ def open_alignment(
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
     return aln.assign_attrs(format=found, source=str(source))
+
+
+def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) -> xr.DataArray:
+    import xarray as xr
+
+    if not isinstance(chunks, int | np.integer) or chunks < 1:
+        raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")
+    _require_file(source)
+    try:
+        _require_plain_fasta(source, form)
+        file, taxa, counts = index_fasta(source)
+        _require_same_length(taxa, [record.length for record in file.records])
+        _require_names(taxa)
+        kind, symbols = _described(counts, kind, None)
+        if not alphabets.known_symbols(kind, symbols).issuperset(counts):
+            _refuse_symbol(file, kind, symbols, taxa)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+    attrs = {**_attributes(kind, symbols), "format": "fasta", "source": str(source)}
+    return xr.DataArray(file.array(int(chunks)), {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
+
+
+def _require_plain_fasta(source: Path, form: str | None) -> None:
+    """Refuse what cannot be read a part at a time."""
+    with source.open("rb") as file:
+        start = file.read(BLOCK)
+    if start.startswith(_GZIP):
+        raise ValueError(
+            "chunks= reads parts of a file, which gzip does not allow: decompress it, or leave out "
+            "chunks= to read it in memory"
+        )
+    text = start.decode("utf-8-sig", "replace").lstrip()
+    if not text and len(start) < BLOCK:
+        raise ValueError("the file is empty")
+    # More blanks than a block, though nothing else, are left to the pass over the file.
+    is_fasta = form == "fasta" or (form is None and (not text or text.startswith(">")))
+    if not is_fasta:
+        line = text.splitlines()[0][:40] if text else ""
+        msg = (
+            f"chunks= reads plain FASTA, and the first line is {line!r}: leave out chunks= to read "
+            "other formats in memory"
+        )
+        raise ValueError(msg)
+
+
+def _refuse_symbol(file: FastaFile, kind: str, symbols: Sequence[str], taxa: Sequence[str]) -> None:
+    """Raise an error for the first entry that is no symbol."""
+    number, length = file.shape
+    for taxon in range(number):
+        for site in range(0, length, BLOCK):
+            text = file[taxon : taxon + 1, site : site + BLOCK]
+            alphabets.require_symbols(text, kind, symbols, taxa, (taxon, site))
 
 
 def labelled_alignment(
@@ -110,25 +176,40 @@ def labelled_alignment(
     """
     import xarray as xr
 
+    _require_names(taxa)
+    kind, symbols = _described(alphabets.count_symbols(values), kind, states)
+    alphabets.require_symbols(values, kind, symbols, taxa)
+    attrs = _attributes(kind, symbols)
+    return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
+
+
+def _require_names(taxa: Sequence[str]) -> None:
     numbers: dict[str, int] = {}
     for number, name in enumerate(taxa):
         if name in numbers:
             msg = f"taxa {numbers[name]} and {number} are both named {name!r}: rename one of them"
             raise ValueError(msg)
         numbers[name] = number
+
+
+def _described(
+    counts: Mapping[str, int], kind: str | None, states: Sequence[str] | None
+) -> tuple[str, tuple[str, ...]]:
+    """Kind and states of an alignment of these symbols."""
     if kind is not None and kind not in alphabets.KINDS:
         msg = f"kind={kind!r} is none of {', '.join(alphabets.KINDS)}"
         raise ValueError(msg)
-    counts = alphabets.count_symbols(values)
     kind = kind or alphabets.guess_kind(counts)
-    symbols = alphabets.symbols_of(kind, set(counts))
     if kind == "standard" and states is not None:
-        symbols = tuple(states)
-    alphabets.require_symbols(values, kind, symbols, taxa)
+        return kind, tuple(states)
+    return kind, alphabets.symbols_of(kind, set(counts))
+
+
+def _attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
     attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
     if kind == "standard":
         attrs["states"] = list(symbols)
-    return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
+    return attrs
 
 
 def read_text(source: Path) -> str:
@@ -139,9 +220,7 @@ def read_text(source: Path) -> str:
     FileNotFoundError, ValueError
         Where there is none, or it is empty or not text.
     """
-    if not source.is_file():
-        what = "is a directory" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{source} {what}.")
+    _require_file(source)
     data = source.read_bytes()
     if data.startswith(_GZIP):
         with named_damage(source):
@@ -155,6 +234,12 @@ def read_text(source: Path) -> str:
     if not text.strip():
         raise ValueError(f"{source} is empty")
     return "\n".join(text.splitlines()) + "\n"
+
+
+def _require_file(source: Path) -> None:
+    if not source.is_file():
+        what = "is a directory" if source.is_dir() else "does not exist"
+        raise FileNotFoundError(f"{source} {what}.")
 
 
 def _format_of(text: str, name: str) -> str:
@@ -177,20 +262,7 @@ def _format_of(text: str, name: str) -> str:
 
 def _entries(rows: Rows) -> NDArray[np.str_]:
     """Rows as text (taxa, sites) in upper case; refuses rows of unequal length."""
-    if not rows.taxa:
-        raise ValueError("there are no taxa")
-    length = len(rows.sequences[0])
-    for number, (name, row) in enumerate(zip(rows.taxa, rows.sequences, strict=True)):
-        if not name:
-            raise ValueError(f"taxon {number} has no name")
-        if len(row) != length:
-            msg = (
-                f"taxon {number} ({name!r}) has {len(row)} sites, the first ({rows.taxa[0]!r}) "
-                f"has {length}: align the sequences, or mend the file"
-            )
-            raise ValueError(msg)
-    if length == 0:
-        raise ValueError("there are no sites")
+    length = _require_same_length(rows.taxa, [len(row) for row in rows.sequences])
     if isinstance(rows.sequences[0], list):
         return np.array(rows.sequences)
     joined = "".join(str(row) for row in rows.sequences)
@@ -199,3 +271,21 @@ def _entries(rows: Rows) -> NDArray[np.str_]:
     # A symbol is one code point: no loop over the symbols.
     entries: NDArray[np.str_] = np.frombuffer(data, "<U1").reshape(len(rows.taxa), length)
     return entries.copy()
+
+
+def _require_same_length(taxa: Sequence[str], lengths: Sequence[int]) -> int:
+    """The number of sites, the same for all taxa, which have names."""
+    if not taxa:
+        raise ValueError("there are no taxa")
+    for number, (name, length) in enumerate(zip(taxa, lengths, strict=True)):
+        if not name:
+            raise ValueError(f"taxon {number} has no name")
+        if length != lengths[0]:
+            msg = (
+                f"taxon {number} ({name!r}) has {length} sites, the first ({taxa[0]!r}) has "
+                f"{lengths[0]}: align the sequences, or mend the file"
+            )
+            raise ValueError(msg)
+    if lengths[0] == 0:
+        raise ValueError("there are no sites")
+    return lengths[0]

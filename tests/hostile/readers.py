@@ -88,6 +88,13 @@ def _alignment(folder: Path) -> None:
     assert found.attrs["kind"] in {"dna", "protein", "standard"}
 
 
+def _alignment_in_chunks(folder: Path) -> None:
+    path = _only(folder)
+    found = whole(gb.open_alignment(path, chunks=3))
+    # What is read a part at a time is what is read whole.
+    xr.testing.assert_identical(found, gb.open_alignment(path))
+
+
 def _trees(folder: Path) -> None:
     from genobit.io.trees import read_trees
 
@@ -128,6 +135,7 @@ VCF = _HEADER + b"".join(
     )
 )
 FASTA = b">a one\nACGTN\n>b\nAC-TR\n>c\nACGTA\n"
+LINES = b">a one\nACGTN\nACG\n>b\nAC-TR\nAAC\n>c\nACGTA\nTTT\n"
 PHYLIP = b"3 6\na    ACGTAC\nb    AC-TRC\nc    ACGTAA\n"
 NEXUS = (
     b"#NEXUS\nbegin data;\ndimensions ntax=3 nchar=4;\n"
@@ -173,6 +181,7 @@ READERS: dict[str, Reader] = {
         {"a.rel.bin": struct.pack("<9d", *range(9)), "a.rel.id": b"#IID\na\nb\nc\n"}, _rel
     ),
     "fasta": Reader({"a.fasta": FASTA}, _alignment),
+    "fasta-chunks": Reader({"a.fasta": LINES}, _alignment_in_chunks),
     "fasta.gz": Reader({"a.fasta.gz": compressed(FASTA)}, _alignment),
     "phylip": Reader({"a.phy": PHYLIP}, _alignment),
     "nexus": Reader({"a.nex": NEXUS}, _alignment),

@@ -1,0 +1,234 @@
+"""FASTA read a part at a time: where the symbols of each record stand, and sites of a file.
+
+One pass notes where records begin and how wide their lines are, as ``samtools faidx`` does, and
+holds no more than a block of the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+from genobit.kernels import fasta_lines
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCK = 2**20
+"""Bytes read at a time."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Control characters other than tabs and ends of lines.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
+_REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it in memory"
+
+
+class Record(NamedTuple):
+    """Where the symbols of a taxon stand in the file."""
+
+    first: int
+    """Byte of the first symbol."""
+    width: int
+    """Symbols of a line."""
+    step: int
+    """Bytes of a line."""
+    length: int
+    """Symbols."""
+
+
+@dataclass(frozen=True)
+class FastaFile:
+    """An aligned FASTA file as an array (taxa, sites) of text, opened anew by each read."""
+
+    path: str
+    size: int
+    changed: int
+    """When the file was, in nanoseconds."""
+    records: list[Record] = field(repr=False)
+    dtype: ClassVar[np.dtype[Any]] = np.dtype("<U1")
+    ndim: ClassVar[int] = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Taxa and sites."""
+        return len(self.records), self.records[0].length
+
+    def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.str_]:
+        # dask asks for slices only, with steps where it merged a later slice.
+        taxa, sites = key
+        span = range(*sites.indices(self.shape[1]))
+        first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
+        symbols = _UPPER[self._read(self.records[taxa], first, stop)].view(self.dtype)
+        return symbols[:, :: sites.step or 1]
+
+    def _read(self, records: list[Record], start: int, stop: int) -> NDArray[np.uint8]:
+        """Bytes of the sites from ``start`` up to ``stop``."""
+        out = np.empty((len(records), stop - start), np.uint8)
+        with Path(self.path).open("rb") as file:
+            now = os.fstat(file.fileno())
+            same = (now.st_size, now.st_mtime_ns) == (self.size, self.changed)
+            for row, record in enumerate(records if same and stop > start else ()):
+                first, last = (_place(record, site) for site in (start, stop - 1))
+                file.seek(first)
+                symbols = file.read(last + 1 - first).translate(None, b"\r\n")
+                same = same and len(symbols) == stop - start
+                if same:
+                    out[row] = np.frombuffer(symbols, np.uint8)
+        if not same:
+            msg = f"{self.path} was changed while in use: open it again"
+            raise OSError(msg)
+        return out
+
+    def array(self, chunks: int) -> da.Array:
+        """The alignment in chunks of so many sites."""
+        taxa, sites = self.shape
+        whole, rest = divmod(sites, chunks)
+        sizes = (chunks,) * whole + ((rest,) if rest else ())
+        array: da.Array = da.from_array(
+            self,
+            chunks=((taxa,), sizes),
+            name="fasta-" + tokenize(self.path, self.size, self.changed, chunks),
+            asarray=False,
+            fancy=False,
+            meta=np.empty((0, 0), self.dtype),
+        )
+        return array
+
+
+_UPPER = np.arange(256, dtype=np.uint32)
+_UPPER[ord("a") : ord("z") + 1] -= ord("a") - ord("A")
+
+
+def _place(record: Record, site: int) -> int:
+    line, column = divmod(site, record.width)
+    return record.first + line * record.step + column
+
+
+class Found(NamedTuple):
+    """What a pass over a file found."""
+
+    file: FastaFile
+    taxa: list[str]
+    counts: dict[str, int]
+    """How often each symbol occurs, in upper case."""
+
+
+def index_fasta(source: Path) -> Found:
+    """Find the records of a plain FASTA file, holding a block of it at a time.
+
+    Raises
+    ------
+    ValueError
+        For a line that is wider than those before it or comes after a shorter one, for bytes that
+        are no symbols, and for text before the first name; each with its line.
+    """
+    scan = _Scan()
+    stat = source.stat()
+    with source.open("rb") as file:
+        base = 0
+        while block := file.read(BLOCK):
+            skip = len(_BYTE_ORDER_MARK) if not base and block.startswith(_BYTE_ORDER_MARK) else 0
+            scan.block(block, skip, base)
+            base += len(block)
+    scan.end()
+    counts: dict[str, int] = {}
+    for byte in np.flatnonzero(scan.counts):
+        symbol = chr(byte).upper()
+        counts[symbol] = counts.get(symbol, 0) + int(scan.counts[byte])
+    found = FastaFile(str(source.absolute()), stat.st_size, stat.st_mtime_ns, scan.records)
+    return Found(found, _decoded(scan.names), counts)
+
+
+class _Scan:
+    """What is known of a file up to some block."""
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = []
+        self.records: list[Record] = []
+        self.counts = np.zeros(256, np.int64)
+        self.state = np.zeros(9, np.int64)
+        self.name: bytes | None = None
+        """Of the line of a name, what has been read."""
+
+    def block(self, block: bytes, position: int, base: int) -> None:
+        """Go through another block."""
+        octets = np.frombuffer(block, np.uint8)
+        while position < len(block):
+            if self.name is None:
+                position = fasta_lines.read_lines(octets, position, base, self.state, self.counts)
+                self._check(octets[position : position + 1])
+                if position < len(block):
+                    self._end_record()
+                    self.name = b""
+                    position += 1
+                continue
+            end = block.find(b"\n", position)
+            stop = len(block) if end < 0 else end
+            self.name += block[position:stop]
+            position = stop + 1
+            if end >= 0:
+                self._begin_record()
+
+    def end(self) -> None:
+        """Go to the end of the file."""
+        if self.name is not None:
+            self._begin_record()
+        self._end_record()
+
+    def _begin_record(self) -> None:
+        name, self.name = self.name or b"", None
+        if _CONTROL.search(name):
+            raise ValueError("this is not a text file")
+        self.names.append(name)
+        self.state[: fasta_lines.OF_RECORD] = 0
+        self.state[fasta_lines.LINES] += 1
+
+    def _end_record(self) -> None:
+        first, width, ending, length, column = self.state[
+            [fasta_lines.FIRST, fasta_lines.WIDTH, fasta_lines.ENDING, fasta_lines.LENGTH,
+             fasta_lines.COLUMN]
+        ].tolist()  # fmt: skip
+        if self.names:
+            self.records.append(Record(first, width or column, width + ending, length + column))
+
+    def _check(self, at: NDArray[np.uint8]) -> None:
+        line, fault = self.state[[fasta_lines.LINES, fasta_lines.FAULT]].tolist()
+        before = self.state[[fasta_lines.LENGTH, fasta_lines.COLUMN]].any()
+        if not self.names and (fault or before):
+            msg = f"line {line + 1} is {at.tobytes()!r}, expected '>' and a name"
+            raise ValueError(msg)
+        if fault == fasta_lines.UNEQUAL:
+            width = int(self.state[fasta_lines.WIDTH])
+            msg = (
+                f"line {line + 1}: lines of a taxon but the last must have one width and end in "
+                f"the same way for chunks=, those of taxon {len(self.names) - 1} have {width} "
+                f"symbols: {_REMEDY}"
+            )
+            raise ValueError(msg)
+        if fault and _CONTROL.search(at.tobytes()):
+            raise ValueError("this is not a text file")
+        if fault:
+            msg = (
+                f"line {line + 1} has {at.tobytes()!r}, which is no symbol for chunks= (blanks, "
+                f"carriage returns alone and letters past ASCII are not): {_REMEDY}"
+            )
+            raise ValueError(msg)
+
+
+def _decoded(names: list[bytes]) -> list[str]:
+    """Names as text, all of them by one encoding."""
+    try:
+        texts = [name.decode("utf-8") for name in names]
+    except UnicodeDecodeError:
+        texts = [name.decode("latin-1") for name in names]
+    for taxon, text in enumerate(texts):
+        if len(text.rstrip().splitlines()) > 1:
+            msg = f"the name of taxon {taxon}, {text!r}, has an end of a line in it: {_REMEDY}"
+            raise ValueError(msg)
+    return [text.strip() for text in texts]
