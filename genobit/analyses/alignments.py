@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
+import numpy as np
 
 from genobit.analyses import characters
 from genobit.analyses.characters import sets_in
@@ -13,7 +14,6 @@ from genobit.lazy.sites import by_sites, one_by_one
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from genobit.analyses.characters import Coding
@@ -42,7 +42,6 @@ def decided(
 
     Examples
     --------
-    >>> import numpy as np
     >>> text = da.from_array(np.array([list("AC1")]), chunks=1)
     >>> decided(text, None, None, "missing", ["a"])
     Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
@@ -73,4 +72,4 @@ def sets_by_sites(
 ) -> Iterator[NDArray[np.uint64]]:
     """State sets of an alignment in memory, or of a chunk after the other."""
     for first, part in _parts(values):
-        yield sets_in(part, coding, taxa, first)
+        yield sets_in(part, coding, taxa, first).astype(np.uint64)

@@ -6,6 +6,8 @@ in state s. An ambiguity code or a polymorphic entry has several bits, a missing
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,9 +26,9 @@ _MISSING_NUMBER = -1
 
 
 class Characters(NamedTuple):
-    """Sets of states, uint64 (taxa, sites), and the symbol of each bit, the lowest first."""
+    """Sets of states, unsigned (taxa, sites), and the symbol of each bit, the lowest first."""
 
-    sets: NDArray[np.uint64]
+    sets: NDArray[Any]
     symbols: tuple[str, ...]
 
 
@@ -98,7 +100,18 @@ def state_sets(
     check_asked(array, kind, gap)
     found = coding_of(array.dtype, seen(array), kind, states, gap)
     require_few_states(found, [(0, array)], taxa)
-    return Characters(sets_in(array, found, taxa), found.symbols)
+    return Characters(sets_in(array, found, taxa).astype(np.uint64), found.symbols)
+
+
+def width_of(states: int) -> np.dtype[Any]:
+    """The smallest unsigned numbers with a bit for each state.
+
+    Examples
+    --------
+    >>> [str(width_of(states)) for states in (4, 9, 64)]
+    ['uint8', 'uint16', 'uint64']
+    """
+    return np.dtype(f"u{max(1, 1 << (states - 1).bit_length() >> 3)}")
 
 
 def check_asked(array: Any, kind: str | None, gap: str) -> None:
@@ -188,8 +201,10 @@ def coding_of(
 
 def sets_in(
     values: NDArray[Any], coding: Coding, taxa: Sequence[Any] | None, first: int = 0
-) -> NDArray[np.uint64]:
+) -> NDArray[Any]:
     """Turn a part of an alignment, from site ``first`` on, into sets of states.
+
+    They take as few bytes as hold the states (`width_of`).
 
     Raises
     ------
@@ -204,8 +219,11 @@ def sets_in(
     if _is_whole(values.dtype):
         return _of_numbers(values, coding, taxa, first)
     text = _as_text(values)
-    alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, (0, first))
-    return _look_up(text, _bits(coding.kind, coding.symbols, coding.gap))
+    bits = _either_case(_bits(coding.kind, coding.symbols, coding.gap))
+    sets = _look_up(text, bits, len(coding.symbols))
+    if not sets.all():
+        alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, (0, first))
+    return sets
 
 
 def require_few_states(
@@ -297,32 +315,39 @@ def _bits(kind: str, symbols: tuple[str, ...], gap: str) -> dict[str, int]:
     return {**sets, MISSING: every, GAP: bit[GAP] if gap == "state" else every}
 
 
-def _look_up(text: NDArray[np.str_], bits: dict[str, int]) -> NDArray[np.uint64]:
-    """Look every entry up in a table over code points, and wide ones in one over what they are."""
+def _either_case(bits: dict[str, int]) -> dict[str, int]:
+    """The same for upper and lower case, except where both are symbols."""
+    upper = {symbol.upper(): found for symbol, found in bits.items()}
+    lower = {symbol.lower(): found for symbol, found in bits.items()}
+    return {**upper, **lower, **bits}
+
+
+def _look_up(text: NDArray[np.str_], bits: dict[str, int], states: int) -> NDArray[Any]:
+    """Look every entry up, wide ones by what they hold; 0 for what is no symbol."""
+    from genobit.kernels.symbol_tables import looked_up
+
+    single = {ord(symbol): found for symbol, found in bits.items() if len(symbol) == 1}
+    table = np.zeros(max(single) + 1, width_of(states))
+    for point, found in single.items():
+        table[point] = found
+    sets = looked_up(alphabets.code_points(text), table)
     wide = alphabets.is_wide(text)
-    points = alphabets.code_points(text)
-    table = np.zeros(int(points.max()) + 1, dtype=np.uint64)
-    for point in np.flatnonzero(np.bincount(points[~wide])):
-        table[point] = _set_of(chr(point), bits)
-    sets = table[points]
     if wide.any():
         entries, inverse = np.unique(text[wide], return_inverse=True)
-        found = np.array([_set_of(str(entry), bits) for entry in entries], dtype=np.uint64)
-        sets[wide] = found[inverse]
+        each = [_set_of(str(entry), bits) for entry in entries]
+        sets[wide] = np.array(each, table.dtype)[inverse]
     return sets
 
 
 def _set_of(entry: str, bits: dict[str, int]) -> int:
-    """The set of an entry as a number."""
-    found = 0
-    for symbol in alphabets.members(entry):
-        found |= bits.get(symbol) or bits.get(symbol.upper()) or bits[symbol.lower()]
-    return found
+    """The set of an entry as a number, 0 where one of its symbols is none."""
+    found = [bits.get(symbol, 0) for symbol in alphabets.members(entry)]
+    return functools.reduce(operator.or_, found, 0) if all(found) else 0
 
 
 def _of_numbers(
     array: NDArray[Any], coding: Coding, taxa: Sequence[Any] | None, first: int
-) -> NDArray[np.uint64]:
+) -> NDArray[Any]:
     states, number = len(_plain(coding)), len(coding.symbols)
     bad = (array < _MISSING_NUMBER) | (array >= states)
     if bad.any():
@@ -333,6 +358,5 @@ def _of_numbers(
         )
         raise ValueError(msg)
     # Missing, -1, takes the last entry of the table.
-    table = np.array([*(1 << n for n in range(number)), (1 << number) - 1], dtype=np.uint64)
-    sets: NDArray[np.uint64] = table[array]
-    return sets
+    table = np.array([*(1 << n for n in range(number)), (1 << number) - 1], width_of(number))
+    return table[array]

@@ -104,11 +104,10 @@ class _Wanted(NamedTuple):
     counted: NDArray[np.int64] | None
 
 
-def _present(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _present(sets: NDArray[Any]) -> NDArray[np.uint64]:
     """The states that valid taxa have at each site."""
     valid = np.bitwise_count(sets) == 1
-    present: NDArray[np.uint64] = np.bitwise_or.reduce(np.where(valid, sets, np.uint64(0)), axis=0)
-    return present
+    return np.bitwise_or.reduce(sets * valid, axis=0).astype(np.uint64)
 
 
 def _present_of(values: NDArray[Any], first: int, *, sets: Any) -> NDArray[np.uint64]:
@@ -128,11 +127,12 @@ def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str)
     return _Wanted(["alt", CALLED], np.stack([highest, np.zeros_like(highest)]), counted)
 
 
-def _planes(sets: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Planes (planes, sites, words) of state sets (taxa, sites)."""
     from genobit.kernels.similarity import packed
 
     valid = np.bitwise_count(sets) == 1
+    wanted = wanted.astype(sets.dtype)
     return np.stack(
         [packed(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.analyses.characters import sets_in
+from genobit.analyses.characters import sets_in, width_of
 from genobit.kernels.state_planes import Patterns, compressed
 from genobit.lazy.sites import by_sites
 from genobit.options import get_options, more_than
@@ -49,7 +49,7 @@ def site_patterns(values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequenc
     columns: dict[bytes, int] = {}
     of_site = np.empty(values.shape[1], np.int64)
     # As few bytes a set as hold the states.
-    width = np.dtype(f"u{max(1, 1 << (len(coding.symbols) - 1).bit_length() >> 3)}")
+    width = width_of(len(coding.symbols))
     for first, part in by_sites(partial(_compressed, coding=coding, taxa=taxa), values):
         rows = np.ascontiguousarray(part.sets.T.astype(width))
         # In the order in which they come first in the alignment.
@@ -61,7 +61,7 @@ def site_patterns(values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequenc
         _require_room(len(columns), len(taxa))
     different = np.frombuffer(b"".join(columns), width).reshape(len(columns), len(taxa))
     # The columns once each, in the order and of the weight that they would have all together.
-    once = compressed(different.T.astype(np.uint64), np.bincount(of_site))
+    once = compressed(different.T, np.bincount(of_site))
     return once._replace(of_site=once.of_site[of_site])
 
 

@@ -29,19 +29,6 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
 _REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it in memory"
 
 
-class Record(NamedTuple):
-    """Where the symbols of a taxon stand in the file."""
-
-    first: int
-    """Byte of the first symbol."""
-    width: int
-    """Symbols of a line."""
-    step: int
-    """Bytes of a line."""
-    length: int
-    """Symbols."""
-
-
 @dataclass(frozen=True)
 class FastaFile:
     """An aligned FASTA file as an array (taxa, sites) of text, opened anew by each read."""
@@ -50,33 +37,41 @@ class FastaFile:
     size: int
     changed: int
     """When the file was, in nanoseconds."""
-    records: list[Record] = field(repr=False)
+    records: NDArray[np.int64] = field(repr=False)
+    """Of each taxon: byte of the first symbol, symbols and bytes of a line, all symbols."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype("<U1")
     ndim: ClassVar[int] = 2
 
     @property
     def shape(self) -> tuple[int, int]:
         """Taxa and sites."""
-        return len(self.records), self.records[0].length
+        return len(self.records), int(self.records[0, 3])
 
     def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.str_]:
         # dask asks for slices only, with steps where it merged a later slice.
         taxa, sites = key
         span = range(*sites.indices(self.shape[1]))
         first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
-        symbols = _UPPER[self._read(self.records[taxa], first, stop)].view(self.dtype)
+        symbols = _UPPER[self._read(taxa, first, stop)].view(self.dtype)
         return symbols[:, :: sites.step or 1]
 
-    def _read(self, records: list[Record], start: int, stop: int) -> NDArray[np.uint8]:
+    def _places(self, taxa: slice, start: int, stop: int) -> list[list[int]]:
+        """Where the sites from ``start`` up to ``stop`` begin and end in the file, by taxon."""
+        first, width, step, _ = self.records[taxa].T
+        sites = np.array([[start], [max(start, stop - 1)]])
+        begin, last = first + sites // width * step + sites % width
+        places: list[list[int]] = np.stack([begin, last + 1], axis=1).tolist()
+        return places
+
+    def _read(self, taxa: slice, start: int, stop: int) -> NDArray[np.uint8]:
         """Bytes of the sites from ``start`` up to ``stop``."""
-        out = np.empty((len(records), stop - start), np.uint8)
+        out = np.empty((len(range(*taxa.indices(self.shape[0]))), stop - start), np.uint8)
         with Path(self.path).open("rb") as file:
             now = os.fstat(file.fileno())
             same = (now.st_size, now.st_mtime_ns) == (self.size, self.changed)
-            for row, record in enumerate(records if same and stop > start else ()):
-                first, last = (_place(record, site) for site in (start, stop - 1))
+            for row, (first, end) in enumerate(self._places(taxa, start, stop) if same else ()):
                 file.seek(first)
-                symbols = file.read(last + 1 - first).translate(None, b"\r\n")
+                symbols = file.read(end - first).translate(None, b"\r\n")
                 same = same and len(symbols) == stop - start
                 if same:
                     out[row] = np.frombuffer(symbols, np.uint8)
@@ -103,11 +98,6 @@ class FastaFile:
 
 _UPPER = np.arange(256, dtype=np.uint32)
 _UPPER[ord("a") : ord("z") + 1] -= ord("a") - ord("A")
-
-
-def _place(record: Record, site: int) -> int:
-    line, column = divmod(site, record.width)
-    return record.first + line * record.step + column
 
 
 class Found(NamedTuple):
@@ -141,7 +131,8 @@ def index_fasta(source: Path) -> Found:
     for byte in np.flatnonzero(scan.counts):
         symbol = chr(byte).upper()
         counts[symbol] = counts.get(symbol, 0) + int(scan.counts[byte])
-    found = FastaFile(str(source.absolute()), stat.st_size, stat.st_mtime_ns, scan.records)
+    records = np.array(scan.records, np.int64).reshape(-1, 4)
+    found = FastaFile(str(source.absolute()), stat.st_size, stat.st_mtime_ns, records)
     return Found(found, _decoded(scan.names), counts)
 
 
@@ -150,7 +141,7 @@ class _Scan:
 
     def __init__(self) -> None:
         self.names: list[bytes] = []
-        self.records: list[Record] = []
+        self.records: list[tuple[int, int, int, int]] = []
         self.counts = np.zeros(256, np.int64)
         self.state = np.zeros(9, np.int64)
         self.name: bytes | None = None
@@ -195,7 +186,7 @@ class _Scan:
              fasta_lines.COLUMN]
         ].tolist()  # fmt: skip
         if self.names:
-            self.records.append(Record(first, width or column, width + ending, length + column))
+            self.records.append((first, width or column, width + ending, length + column))
 
     def _check(self, at: NDArray[np.uint8]) -> None:
         line, fault = self.state[[fasta_lines.LINES, fasta_lines.FAULT]].tolist()

@@ -118,7 +118,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
     try:
         _require_plain_fasta(source, form)
         file, taxa, counts = index_fasta(source)
-        _require_same_length(taxa, [record.length for record in file.records])
+        _require_same_length(taxa, file.records[:, 3].tolist())
         _require_names(taxa)
         kind, symbols = _described(counts, kind, None)
         if not alphabets.known_symbols(kind, symbols).issuperset(counts):

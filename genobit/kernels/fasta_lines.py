@@ -55,9 +55,9 @@ def read_lines(
     -------
         Where it stopped in the block.
     """
-    for k in range(start, block.size):
-        byte = block[k]
-        column = state[COLUMN]
+    k = start
+    while k < block.size:
+        byte, column = block[k], state[COLUMN]
         if byte == _LINE_FEED:
             _end_line(state)
         elif byte == _CARRIAGE_RETURN and state[RETURN] == 0:
@@ -73,8 +73,25 @@ def read_lines(
         else:
             if column == 0 and state[LENGTH] == 0:
                 state[FIRST] = base + k
-            state[COLUMN] = column + 1
-            counts[byte] += 1
+            room = block.size - k
+            if state[WIDTH] > 0:
+                room = min(room, state[WIDTH] - column)
+            run = _count_run(block[k : k + room], counts)
+            state[COLUMN] = column + run
+            k += run
+            continue
+        k += 1
+    return block.size
+
+
+@njit
+def _count_run(block: NDArray[np.uint8], counts: NDArray[np.int64]) -> int:
+    """Count symbols up to the first byte that is none: how many."""
+    for k in range(block.size):
+        byte = block[k]
+        if byte <= _BLANK or byte >= _DELETE:
+            return k
+        counts[byte] += 1
     return block.size
 
 

@@ -50,10 +50,11 @@ class Weights(NamedTuple):
     """Bits of the weights of blocks that differ, lowest first, (blocks, bits, 8)."""
 
 
-def compressed(sets: NDArray[np.uint64], weights: NDArray[np.integer]) -> Patterns:
+def compressed(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
     """Different columns of state sets (rows, sites) with a whole weight for each site."""
     heavy = np.flatnonzero(weights > 0)
-    columns = np.ascontiguousarray(sets[:, heavy].T)
+    used = sets if heavy.size == weights.size else sets[:, heavy]
+    columns = np.ascontiguousarray(used.T)
     # A column as one value of its bytes: sorts 30 times faster than np.unique(axis=1).
     keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -64,7 +65,8 @@ def compressed(sets: NDArray[np.uint64], weights: NDArray[np.integer]) -> Patter
     rank[order] = np.arange(order.size)
     of_site = np.full(weights.size, -1, np.int64)
     of_site[heavy] = rank[inverse]
-    return Patterns(np.ascontiguousarray(sets[:, heavy[first[order]]]), totals[order], of_site)
+    different = np.ascontiguousarray(columns[first[order]].T.astype(np.uint64))
+    return Patterns(different, totals[order], of_site)
 
 
 def blocks_of(patterns: int) -> int:
