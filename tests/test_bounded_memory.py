@@ -35,6 +35,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
+from genobit.io.trees import Phylogeny
 from genobit.lazy import combination_units, pair_sums, sample_products, streaming
 from genobit.packing import Layout, tail_mask
 
@@ -75,9 +76,48 @@ def packed(samples, mib):
     return ds.assign_coords(sample_id=("samples", np.array([f"s{k}" for k in range(samples)])))
 
 
+TAXA = 64
+
+
+def fasta(path, mib):
+    '''A file of so many MiB, written in pieces of half a KiB.'''
+    random = np.random.default_rng(3)
+    with path.open("wb") as file:
+        for taxon in range(TAXA):
+            piece = random.choice(np.frombuffer(b"ACGT", np.uint8), 2**9).tobytes()
+            file.write(b">t%d\\n" % taxon)
+            for _ in range(mib * 2**11 // TAXA):
+                file.write(piece)
+            file.write(b"\\n")
+
+
+def text(taxa, mib, sites):
+    '''An alignment of so many MiB of text, made in chunks of so many sites.'''
+    number = mib * 2**18 // taxa
+
+    def symbols(block_info=None):
+        _, (start, stop) = block_info[None]["array-location"]
+        which = np.random.default_rng(start).integers(0, 2, (taxa, stop - start), np.uint8)
+        return np.array(["A", "C"])[which]
+
+    sizes = tuple(min(sites, number - s) for s in range(0, number, sites))
+    meta = np.empty((0, 0), "U1")
+    values = da.map_blocks(symbols, chunks=((taxa,), sizes), dtype="U1", meta=meta)
+    names = {"taxa": [f"t{k}" for k in range(taxa)]}
+    return xr.DataArray(values, names, ("taxa", "sites"), attrs={"kind": "dna"})
+
+
+# Neighbours are joined, and their nodes again.
+nodes = np.array([*(TAXA + np.arange(2 * TAXA - 2) // 2), -1])
+tree = Phylogeny(nodes, tuple(f"t{k}" if k < TAXA else "" for k in range(nodes.size)), None)
+
+
 def analyses(size, where):
     '''Each of so many MiB.'''
     where.mkdir()
+    file = where / "aligned.fasta"
+    fasta(file, size)
+    few, many = text(TAXA, size, 2**12), text(2**12, size, 2**7)
     long, square, wide, widest = (packed(samples, size) for samples in (2**9, 2**13, 2**17, 2**21))
     p = np.random.default_rng(1).uniform(size=wide.sizes["variants"]) ** 4
 
@@ -96,6 +136,12 @@ def analyses(size, where):
         with gb.set_options(eager_limit=2**22):
             square.genobit.pca(1, algorithm="randomized")
 
+    def parsimony():
+        gb.open_alignment(file, chunks=2**14).genobit.parsimony(tree, sites=False)
+
+    def ancestral_states():
+        few.genobit.ancestral_states(tree).states[-1, -9:].compute()
+
     return {
         "kendall": kendall,
         "epistasis": epistasis,
@@ -113,6 +159,9 @@ def analyses(size, where):
         "king": lambda: gb.to_zarr(long.genobit.grm("king"), where / "king"),
         "grm_pairs": lambda: long.genobit.grm_pairs(minimum=0.9).to_parquet(where / "related"),
         "crossproduct": lambda: gb.to_zarr(long.genobit.crossproduct(), where / "products"),
+        "parsimony of a FASTA file": parsimony,
+        "ancestral_states": ancestral_states,
+        "ld of sites": lambda: gb.to_zarr(many.genobit.ld("T", window=4), where / "sites"),
     }
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from genobit.kernels.ancestors import Ancestors
 
 RESOLUTIONS = tuple(ancestors.RULES)
+_TABLE_STATES = 16
+"""Most states of a table of all sets."""
 
 
 class States(NamedTuple):
@@ -112,7 +114,7 @@ def _rebuilt(
 def _counted(values: NDArray[Any], first: int, *, rebuilt: Any) -> Ancestors:
     """Changes of some sites, and of their sets only which there are."""
     nodes, _ = rebuilt(values, first)
-    return nodes._replace(sets=np.unique(nodes.sets))
+    return nodes._replace(sets=_different(nodes.sets))
 
 
 def _states_of(
@@ -176,7 +178,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
 
 def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_]:
     """Write each set as an alignment would have it."""
-    different, inverse = np.unique(sets, return_inverse=True)
+    different = _different(sets)
     between = "" if all(len(symbol) == 1 for symbol in symbols) else ","
     texts = []
     for found in different.tolist():
@@ -187,4 +189,15 @@ def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_
             texts.append("?")
         else:
             texts.append("{" + between.join(inside) + "}")
-    return np.array(texts)[inverse.reshape(sets.shape)]
+    return np.array(texts)[np.searchsorted(different, sets)]
+
+
+def _different(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Which sets there are, in order."""
+    every = int(np.bitwise_or.reduce(sets, axis=None))
+    if every.bit_length() > _TABLE_STATES:
+        return np.unique(sets)
+    # A sort takes ten times as long.
+    there = np.zeros(every + 1, bool)
+    there[sets.reshape(-1)] = True
+    return np.flatnonzero(there).astype(np.uint64)

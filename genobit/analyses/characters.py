@@ -280,7 +280,10 @@ def _plain(coding: Coding) -> tuple[str, ...]:
 
 def _as_text(array: NDArray[Any]) -> NDArray[np.str_]:
     if array.dtype.kind == "S":
-        return np.char.decode(array, "latin-1")
+        # Bytes of Latin-1 are code points: np.char.decode takes a loop in Python over the entries.
+        width = array.dtype.itemsize
+        octets = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, width)
+        return octets.astype(np.uint32).view(f"U{width}")[..., 0]
     if array.dtype.kind in "OT":
         return array.astype(str)
     if array.dtype.kind != "U":

@@ -12,7 +12,6 @@ import numpy as np
 from genobit import alphabets
 from genobit.io._alignment_text import Rows, is_phylip, read_fasta, read_phylip
 from genobit.io._damage import named_damage
-from genobit.io._fasta_chunks import BLOCK, index_fasta
 from genobit.io._nexus import read_nexus
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ _SUFFIXES = {
     **dict.fromkeys((".phy", ".phylip", ".ph"), "phylip"),
     **dict.fromkeys((".nex", ".nexus", ".nxs"), "nexus"),
 }
+_PIECE = 2**20
+"""Bytes or sites looked at at a time, of files that are not held whole."""
 _GZIP = b"\x1f\x8b"
 #: Control characters other than tabs and ends of lines.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
@@ -112,6 +113,8 @@ def open_alignment(
 def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) -> xr.DataArray:
     import xarray as xr
 
+    from genobit.io._fasta_chunks import index_fasta
+
     if not isinstance(chunks, int | np.integer) or chunks < 1:
         raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")
     _require_file(source)
@@ -132,14 +135,14 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 def _require_plain_fasta(source: Path, form: str | None) -> None:
     """Refuse what cannot be read a part at a time."""
     with source.open("rb") as file:
-        start = file.read(BLOCK)
+        start = file.read(_PIECE)
     if start.startswith(_GZIP):
         raise ValueError(
             "chunks= reads parts of a file, which gzip does not allow: decompress it, or leave out "
             "chunks= to read it in memory"
         )
     text = start.decode("utf-8-sig", "replace").lstrip()
-    if not text and len(start) < BLOCK:
+    if not text and len(start) < _PIECE:
         raise ValueError("the file is empty")
     # More blanks than a block, though nothing else, are left to the pass over the file.
     is_fasta = form == "fasta" or (form is None and (not text or text.startswith(">")))
@@ -156,8 +159,8 @@ def _refuse_symbol(file: FastaFile, kind: str, symbols: Sequence[str], taxa: Seq
     """Raise an error for the first entry that is no symbol."""
     number, length = file.shape
     for taxon in range(number):
-        for site in range(0, length, BLOCK):
-            text = file[taxon : taxon + 1, site : site + BLOCK]
+        for site in range(0, length, _PIECE):
+            text = file[taxon : taxon + 1, site : site + _PIECE]
             alphabets.require_symbols(text, kind, symbols, taxa, (taxon, site))
 
 
