@@ -33,8 +33,8 @@ def everything() -> dict[str, Callable[[], Any]]:
     sick = rng.integers(1, 3, SAMPLES)
     few = bits.isel(variants=slice(0, VARIANTS, 8))
     expr = expression(24, 30, missing=0.05).chunk(gene=8)
-    sites = alignment(letters(2, 33, 20))
-    aln = simulated(7, 30)
+    sites = alignment(letters(2, 33, 20)).chunk(sites=6)
+    aln = simulated(7, 30).chunk(sites=4)
     tree = "('t 0','t 1',('t 2',('t 3',('t 4',('t 5','t 6')))));"
     whole = cohort(np.maximum(calls, 0), chunks=(CHUNK, SAMPLES))
     return {
@@ -67,6 +67,7 @@ def everything() -> dict[str, Callable[[], Any]]:
         "epistasis": lambda: few.genobit.epistasis(sick, order=2, top=20, min_n=0),
         "epistasis of order 3": lambda: few.genobit.epistasis(sick, order=3, top=20, min_n=0),
         "parsimony": lambda: aln.genobit.parsimony(tree),
+        "ancestral_states": lambda: aln.genobit.ancestral_states(tree).compute(),
         "parsimony_search": lambda: aln.genobit.parsimony_search(
             seed=1, replicates=3, iterations=4, bootstrap=2
         ),

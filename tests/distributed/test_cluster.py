@@ -46,10 +46,11 @@ KILLED = [
     "randomized pca",
     "kendall_pairs",
     "epistasis of order 3",
+    "parsimony",
     "parsimony_search",
 ]
 """One for each way in which analyses use dask: squares, bands, streams, windows, walks, trees of
-sums, products, passes, waves, chains."""
+sums, products, passes, waves, chunks of sites, chains."""
 HELD = 2**20
 """Bytes of results that a worker holds before it writes others to disk."""
 
