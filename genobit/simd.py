@@ -26,6 +26,7 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
 ``store_words(array, i, a)``                ``array[i:] = a``
 ``add_words(array, i, a)``                  ``array[i:] += a`` for int32 counts
+``write_words(array, i, a)``                ``array[i:] = a`` for int32 counts
 ``add_bytes(array, i, a)``                  the same for uint16 counts, even bytes first
 ========================================  ================================================
 
@@ -361,6 +362,19 @@ def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
         pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
         total = builder.add(builder.load(pointer, align=4), builder.trunc(arguments[2], narrow))
         builder.store(total, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, words), generate
+
+
+@intrinsic  # type: ignore[misc]
+def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + WORD_LANES] = value`` for an int32 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        narrow = ir.VectorType(ir.IntType(32), WORD_LANES)
+        pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
+        builder.store(builder.trunc(arguments[2], narrow), pointer, align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, words), generate

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from genobit.kernels.rows import Rows
 
 
+ROWS, COLUMNS = 4, 32
+"""What lines are a multiple of: tiles of all products, registers of counts."""
+
+
 class Classes(NamedTuple):
     """Planes of variants, the samples of each class apart."""
 
@@ -115,13 +119,22 @@ def line_starts(kinds: int, found: Part) -> NDArray[np.int64]:
     return np.concatenate([[0, 0], np.cumsum(counts)])
 
 
+def room_for(rows: int, columns: int) -> tuple[int, int]:
+    """Lines of a block with so many: whole tiles of a product, and a row more.
+
+    Registers can then be loaded past the last column, and a product writes to its place.
+    """
+    return rows // ROWS * ROWS + ROWS, -(-columns // COLUMNS) * COLUMNS
+
+
 def lines(
     planes: NDArray[np.uint64], found: Part, *, by_plane: bool, out: NDArray[np.uint64]
 ) -> None:
-    """Planes of all subsets, a line each, as `line_starts` says."""
+    """Planes of all subsets, a line each, as `line_starts` says; others of ``out`` are empty."""
     starts = line_starts(len(planes), found)
     for k, subsets in enumerate(found.subsets):
         intersect(planes, subsets, by_plane, out[starts[k + 1] : starts[k + 2]])
+    out[starts[-1] :] = 0
 
 
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
@@ -145,10 +158,11 @@ def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool
 class Block(NamedTuple):
     """Counts of all first parts with all last parts, class by class, not yet tables."""
 
-    counts: tuple[NDArray[np.int32], ...]
-    """Of each class, lines of the first parts with lines of the last."""
-    row_counts: tuple[NDArray[np.int64], ...]
-    column_counts: tuple[NDArray[np.int64], ...]
+    counts: NDArray[np.int32]
+    """(classes, lines of the first parts, lines of the last), with empty lines as of `room_for`."""
+    row_counts: NDArray[np.int64]
+    """Of the lines alone, (classes, lines of the first parts)."""
+    column_counts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     rows: Cells
     columns: Cells
@@ -171,22 +185,22 @@ def block(
     kinds = 2 if complete else 3
     rows, columns = (part(members, complete=complete) for members in (first, last))
     row_starts, column_starts = (line_starts(kinds, found) for found in (rows, columns))
-    counts, row_counts, column_counts = [], [], []
+    height, width = room_for(int(row_starts[-1]), int(column_starts[-1]))
+    shape = len(classes.planes), height, width
+    counts = scratch.array("counts", shape, np.int32)
+    row_counts, column_counts = np.empty(shape[:2], np.int64), np.empty(shape[::2], np.int64)
     for c, planes in enumerate(classes.planes):
         words = planes.shape[2]
-        left = scratch.array("lines of first parts", (int(row_starts[-1]), words), np.uint64)
-        right = scratch.array("lines of last parts", (int(column_starts[-1]), words), np.uint64)
+        left = scratch.array("lines of first parts", (height, words), np.uint64)
+        right = scratch.array("lines of last parts", (width, words), np.uint64)
         lines(planes, rows, by_plane=False, out=left)
         lines(planes, columns, by_plane=True, out=right)
-        out = scratch.array(f"counts of class {c}", (len(left), len(right)), np.int32)
-        common_bits(left, right, out)
-        counts.append(out)
-        row_counts.append(count_rows(left))
-        column_counts.append(count_rows(right))
+        common_bits(left, right, counts[c])
+        row_counts[c], column_counts[c] = count_rows(left), count_rows(right)
     return Block(
-        tuple(counts),
-        tuple(row_counts),
-        tuple(column_counts),
+        counts,
+        row_counts,
+        column_counts,
         np.array(classes.sizes, np.int64),
         _cells(rows, kinds, row_starts, by_plane=False),
         _cells(columns, kinds, column_starts, by_plane=True),

@@ -12,7 +12,7 @@ from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block
 from genobit.kernels.interaction_scores import CHI2, Rule, score
 from genobit.kernels.score_bounds import any_reach, bound, count_classes, shares_of
-from genobit.kernels.table_chunks import Chunk, fill, room, share
+from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from genobit.kernels.table_scores import x_log_x
 
 if TYPE_CHECKING:
@@ -156,11 +156,18 @@ def _search(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     classes, patterns, others, width = chunk.tables.shape
     tables = chunk.tables.reshape((classes, patterns * others, width))
-    places = counted.column_places.astype(np.uint64)
+    places = padded_places(counted)
     bounds = np.empty(width, np.float32)
     classed = shares_of(counted.sizes, width)
     kept = none_kept(top, width)
     scored = 0
+    counts, lines = counted.counts.reshape(-1), counted.counts.shape[1:]
+    row_counts = counted.row_counts
+    choices, firsts = counted.columns.choices, counted.columns.starts
+    parts = places.shape[0] // counted.column_places.shape[0]
+    flat, shared, shape = chunk.tables.reshape(-1), chunk.shared.reshape(-1), chunk.tables.shape
+    sources, shared_lines = chunk.sources, chunk.shared.shape[1]
+    incomplete, samples = counted.rows.choices[0] > 0, counted.sizes.sum()
     for start in range(0, starts.shape[0], width):
         share(counted, places, start, chunk)
         for i in range(ends.shape[0]):
@@ -170,11 +177,26 @@ def _search(
                 stop -= 1
             if stop == 0:
                 continue
-            fill(i, counted, places, start, chunk)
-            if counted.rows.choices[0]:
+            fill(
+                i,
+                counts,
+                lines,
+                row_counts,
+                choices,
+                firsts,
+                places,
+                parts,
+                start,
+                sources,
+                shared,
+                flat,
+                shape,
+                shared_lines,
+            )
+            if incomplete:
                 # Calls are missing: tables have samples of their own.
                 count_classes(tables, classed)
-            limit = bound(tables, classed, rule, threshold, counted.sizes.sum(), bounds)
+            limit = bound(tables, classed, rule, threshold, samples, bounds)
             if not any_reach(bounds[:stop], limit):
                 continue
             for k in range(stop):

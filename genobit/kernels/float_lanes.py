@@ -1,10 +1,12 @@
-"""A vector of eight float32 for numba kernels, beside the integers of `simd`.
+"""A vector of float32 for numba kernels, beside the integers of `simd`.
+
+Of eight of them:
 
 ==========================================  ==============================================
 ``load_floats(array, i)``                     eight numbers from ``array[i]``
 ``store_floats(array, i, a)``                 ``array[i:] = a``
 ``broadcast_float(x)``                        a number in every lane
-``a + b``, ``a * b``                          lane by lane, each rounded once
+``a + b``, ``a - b``, ``a * b``, ``a / b``        lane by lane, each rounded once
 ``choose_floats(bits, a, b)``                 lane k of a where bit k of the word is set, else of b
 ==========================================  ==============================================
 """
@@ -24,37 +26,48 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FLOAT_LANES = 8
-VECTOR = ir.VectorType(ir.FloatType(), FLOAT_LANES)
 
 
 class Floats(types.Type):  # type: ignore[misc]  # numba has no types
-    """Eight float32 in a vector register."""
+    """``count`` float32 in a vector register."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"f32x{FLOAT_LANES}")
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(name=f"f32x{count}")
+
+    @property
+    def vector(self) -> ir.VectorType:
+        """The LLVM type."""
+        return ir.VectorType(ir.FloatType(), self.count)
 
 
 @register_model(Floats)
 class _FloatsModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, floats: Floats) -> None:
-        super().__init__(manager, floats, VECTOR)
+        super().__init__(manager, floats, floats.vector)
 
 
-floats = Floats()
+floats = Floats(FLOAT_LANES)
+VECTOR = floats.vector
 
 
 def _register(operation: Callable[..., Any], instruction: str) -> None:
     @type_callable(operation)
     def _typed(context: Any) -> Callable[[Any, Any], Any]:
-        return lambda a, b: a if isinstance(a, Floats) and isinstance(b, Floats) else None
+        return lambda a, b: a if isinstance(a, Floats) and a == b else None
 
     @lower_builtin(operation, Floats, Floats)
     def _lowered(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         return getattr(builder, instruction)(*arguments)
 
 
-_register(operator.add, "fadd")
-_register(operator.mul, "fmul")
+for _operation, _instruction in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _register(_operation, _instruction)
 
 
 @intrinsic  # type: ignore[misc]
@@ -80,10 +93,11 @@ def store_floats(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, floats), generate
 
 
-def _everywhere(builder: Any, value: Any) -> Any:
-    undefined = ir.Constant(ir.VectorType(value.type, FLOAT_LANES), ir.Undefined)
+def repeated(builder: Any, value: Any, lanes: int) -> Any:
+    """A scalar in each of so many lanes."""
+    undefined = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), FLOAT_LANES), [0] * FLOAT_LANES)
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
     return builder.shuffle_vector(first, undefined, zeros)
 
 
@@ -92,7 +106,7 @@ def broadcast_float(typing: Any, value: Any) -> Any:
     """A number in every lane."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _everywhere(builder, arguments[0])
+        return repeated(builder, arguments[0], FLOAT_LANES)
 
     return floats(types.float32), generate
 
@@ -104,7 +118,7 @@ def choose_floats(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         # Compared lane by lane, not cast from bits: LLVM then needs no mask register.
         word = ir.IntType(32)
-        wide = _everywhere(builder, builder.trunc(arguments[0], word))
+        wide = repeated(builder, builder.trunc(arguments[0], word), FLOAT_LANES)
         lane = ir.Constant(ir.VectorType(word, FLOAT_LANES), [1 << k for k in range(FLOAT_LANES)])
         set_ = builder.icmp_unsigned("!=", builder.and_(wide, lane), ir.Constant(lane.type, None))
         return builder.select(set_, arguments[1], arguments[2])

@@ -157,7 +157,7 @@ def _popcount_method(product: str) -> _Method:
         popcount_gemm.TERNARY_ROWS if ternary else popcount_gemm.ROWS,
         width,
         octets=16 if ternary else 8,
-        start=0,
+        start=0 if ternary else None,
         prepare=_as_they_are,
         rows=rows,
         columns=columns,
@@ -309,8 +309,16 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[np.in
 
     The "and" product in one block, for those who make blocks themselves.
     """
-    if chosen_kernel("and", len(a)) == "sums":
+    kernel = chosen_kernel("and", len(a))
+    if kernel == "sums":
         byte_sum_gemm.multiply(a, b, -(2**62), out)
+        return
+    tile = popcount_gemm.ROWS, popcount_gemm.COLUMNS
+    if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
+        # Of whole tiles the counts are written to their place.
+        panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
+        popcount_gemm.pack_columns(b, panels)
+        popcount_gemm.multiply_and(a, panels, -(2**62), out)
         return
     for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
         out[rows, columns] = counts

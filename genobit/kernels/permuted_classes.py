@@ -8,7 +8,7 @@ what the others leave of the total.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from genobit.kernels.combination_tables import (
     lines,
     part,
     product,
+    room_for,
 )
 from genobit.kernels.epistasis import best_of_block, search
 from genobit.kernels.interaction_scores import Rule
@@ -105,6 +106,7 @@ def _permuted(
     """Counts of a block under each permutation."""
     planes = np.concatenate(classes.planes, axis=2)
     total = block(Classes((planes,), (sum(classes.sizes),)), first, last)
+    wholes: tuple[NDArray[Any], ...] = (total.counts, total.row_counts, total.column_counts)
     left, right = (
         _lines(planes, members, complete=classes.complete, by_plane=by_plane)
         for members, by_plane in ((first, False), (last, True))
@@ -120,18 +122,14 @@ def _permuted(
             by_class = [found[c][k] for c in sorted(found)]
             rest = [
                 whole[0] - sum(parts)
-                for whole, parts in zip(
-                    (total.counts, total.row_counts, total.column_counts),
-                    zip(*by_class, strict=True),
-                    strict=True,
-                )
+                for whole, parts in zip(wholes, zip(*by_class, strict=True), strict=True)
             ]
             by_class.insert(largest, (rest[0], rest[1], rest[2]))
             counts, row_counts, column_counts = zip(*by_class, strict=True)
             yield total._replace(
-                counts=counts,
-                row_counts=row_counts,
-                column_counts=column_counts,
+                counts=np.stack(counts),
+                row_counts=np.stack(row_counts),
+                column_counts=np.stack(column_counts),
                 sizes=np.array(classes.sizes, np.int64),
             )
 
@@ -140,7 +138,8 @@ def _lines(
     planes: NDArray[np.uint64], members: NDArray[np.int64], *, complete: bool, by_plane: bool
 ) -> NDArray[np.uint64]:
     found = part(members, complete=complete)
-    out = np.empty((line_starts(len(planes), found)[-1], planes.shape[2]), np.uint64)
+    count = int(line_starts(len(planes), found)[-1])
+    out = np.empty((room_for(count, count)[by_plane], planes.shape[2]), np.uint64)
     lines(planes, found, by_plane=by_plane, out=out)
     return out
 

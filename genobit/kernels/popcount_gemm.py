@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit._jit import njit
-from genobit.simd import WORD_LANES, add_words, broadcast, load_words, popcount, zero_words
+from genobit.simd import (
+    WORD_LANES,
+    add_words,
+    broadcast,
+    load_words,
+    popcount,
+    write_words,
+    zero_words,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +77,15 @@ def _load_columns(b: NDArray[np.uint64], w: int) -> tuple[Any, ...]:
 
 
 @njit
-def _store_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> None:
+def _write_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> None:
+    write_words(counts, first, row[0])
+    write_words(counts, first + WORD_LANES, row[1])
+    write_words(counts, first + 2 * WORD_LANES, row[2])
+    write_words(counts, first + 3 * WORD_LANES, row[3])
+
+
+@njit
+def _add_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> None:
     add_words(counts, first, row[0])
     add_words(counts, first + WORD_LANES, row[1])
     add_words(counts, first + 2 * WORD_LANES, row[2])
@@ -80,8 +96,10 @@ def _store_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> N
 def multiply_and(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
 ) -> None:
-    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) += popcount(a & b) over n."""
+    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n."""
     m, n = a.shape
+    if n == 0:
+        counts[:] = 0
     width = counts.shape[1]
     flat = counts.reshape(-1)
     for first in range(0, n, SLAB):
@@ -100,10 +118,16 @@ def multiply_and(
                     r2 = _and_row(r2, a[i + 2, w], loaded)
                     r3 = _and_row(r3, a[i + 3, w], loaded)
                 corner = i * width + panel * COLUMNS
-                _store_row(flat, corner, r0)
-                _store_row(flat, corner + width, r1)
-                _store_row(flat, corner + 2 * width, r2)
-                _store_row(flat, corner + 3 * width, r3)
+                if first:
+                    _add_row(flat, corner, r0)
+                    _add_row(flat, corner + width, r1)
+                    _add_row(flat, corner + 2 * width, r2)
+                    _add_row(flat, corner + 3 * width, r3)
+                else:
+                    _write_row(flat, corner, r0)
+                    _write_row(flat, corner + width, r1)
+                    _write_row(flat, corner + 2 * width, r2)
+                    _write_row(flat, corner + 3 * width, r3)
 
 
 @njit

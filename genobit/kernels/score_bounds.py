@@ -24,6 +24,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.count_lanes import (
+    RATIO_LANES,
+    load_ratios,
+    multiply_add,
+    ratio_everywhere,
+    store_ratios,
+)
 from genobit.kernels.interaction_scores import BOOST, CHI2, Rule
 
 if TYPE_CHECKING:
@@ -125,11 +132,12 @@ def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.flo
     shares, samples = classed
     out[:] = 0
     if classes == 2:
-        left, right = shares[0], shares[1]
-        for x in range(cells):
-            _add_both(tables[0, x], tables[1, x], left, right, out)
-        for k in range(out.shape[0]):
-            out[k] /= np.float32(2) * (left[k] * right[k]) * samples[k] + TINY
+        whole = out.shape[0] // RATIO_LANES * RATIO_LANES
+        flat, left, right = tables.reshape(-1), shares[0], shares[1]
+        for k in range(0, whole, RATIO_LANES):
+            store_ratios(out, k, _of_two(flat, cells, out.shape[0], left, right, samples, k))
+        for k in range(whole, out.shape[0]):
+            out[k] = _of_two_alone(tables, left[k], right[k], samples[k], k)
         return
     total = np.empty(out.shape[0], np.float32)
     for x in range(cells):
@@ -161,26 +169,56 @@ def _add(
 
 
 @njit
-def _add_both(
-    cases: NDArray[Any],
-    controls: NDArray[Any],
-    left: NDArray[np.float32],
-    right: NDArray[np.float32],
-    out: NDArray[np.float32],
-) -> None:
-    """The same of a cell in both of two classes of shares f and g, times 2 f g.
+def _of_two(
+    tables: NDArray[Any],
+    cells: int,
+    n: int,
+    lefts: NDArray[np.float32],
+    rights: NDArray[np.float32],
+    samples: NDArray[np.float32],
+    k: int,
+) -> Any:
+    """The bounds of a register of tables of two classes, from number k on.
 
-    With n = a + b, d = g a - f b, q = 2 a b + (g a + f b) n and m = f g n^2 both terms together are
-    d^2 (q + 5 m) / (n (2 q + m)): one division, not two.
+    With the counts a and b of a cell, shares f and g = 1 - f, n = a + b, d = a - f n, s = d (3 (g -
+    f) n - 2 d) and m = 9 f g n^2 the terms of both classes are d^2 (m + s) / (2 f g n (m + 2 s)):
+    one division. Where s is negative m + 2 s is a third of m or more.
     """
-    two, five = np.float32(2), np.float32(5)
-    for k in range(out.shape[0]):
-        a, b = np.float32(cases[k]), np.float32(controls[k])
-        u, v = right[k] * a, left[k] * b
-        n, d = a + b, u - v
-        q = two * (a * b) + (u + v) * n
-        m = (left[k] * right[k]) * (n * n)
-        out[k] += (d * d) * (q + five * m) / (n * (two * q + m) + TINY)
+    left, right = load_ratios(lefts, k), load_ratios(rights, k)
+    both, tiny = left * right, ratio_everywhere(TINY)
+    less, nine = ratio_everywhere(np.float32(-1)) * left, ratio_everywhere(np.float32(9)) * both
+    three = ratio_everywhere(np.float32(3)) * (right - left)
+    twice = ratio_everywhere(np.float32(-2))
+    total = ratio_everywhere(np.float32(0))
+    case, control = k, cells * n + k
+    for _ in range(cells):
+        a = load_ratios(tables, case)
+        here = a + load_ratios(tables, control)
+        d = multiply_add(less, here, a)
+        s = d * multiply_add(three, here, twice * d)
+        shared = multiply_add(nine * here, here, s)
+        total = total + (d * d) * shared / multiply_add(here, shared + s, tiny)
+        case, control = case + n, control + n
+    return total / multiply_add(
+        ratio_everywhere(np.float32(2)) * both, load_ratios(samples, k), tiny
+    )
+
+
+@njit
+def _of_two_alone(
+    tables: NDArray[Any], left: np.float32, right: np.float32, samples: np.float32, k: int
+) -> np.float32:
+    """The same of one table."""
+    two, three, nine = np.float32(2), np.float32(3) * (right - left), np.float32(9) * (left * right)
+    total = np.float32(0)
+    for x in range(tables.shape[1]):
+        a = np.float32(tables[0, x, k])
+        here = a + np.float32(tables[1, x, k])
+        d = a - left * here
+        s = d * (three * here - two * d)
+        shared = nine * here * here + s
+        total += (d * d) * shared / (here * (shared + s) + TINY)
+    return np.float32(total / (two * (left * right) * samples + TINY))
 
 
 @njit

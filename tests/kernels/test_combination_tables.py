@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.kernels import epistasis
-from genobit.kernels.combination_tables import block, by_class
+from genobit.kernels.combination_tables import Block, block, by_class
 from genobit.kernels.combinations import combinations, numbered
 from genobit.kernels.epistasis import search
 from genobit.kernels.interaction_scores import GAIN, Rule
 from genobit.kernels.rows import Rows
-from genobit.kernels.table_chunks import Chunk, fill, room, share
+from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from tests.reference import words_of
 
 SPLITS = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (1, 3)]
@@ -77,6 +77,26 @@ def test_numbered__is_exact_for_any_number(number: int, size: int) -> None:
     assert sum(math.comb(m, k + 1) for k, m in enumerate(members)) == number
 
 
+def filled(row: int, counted: Block, places: np.ndarray, start: int, chunk: Chunk) -> None:
+    """`fill` as a search calls it."""
+    fill(
+        row,
+        counted.counts.reshape(-1),
+        counted.counts.shape[1:],
+        counted.row_counts,
+        counted.columns.choices,
+        counted.columns.starts,
+        places,
+        places.size // len(counted.column_places),
+        start,
+        chunk.sources,
+        chunk.shared.reshape(-1),
+        chunk.tables.reshape(-1),
+        chunk.tables.shape,
+        chunk.shared.shape[1],
+    )
+
+
 @pytest.mark.parametrize("split", SPLITS)
 @settings(max_examples=15)
 @given(
@@ -96,13 +116,13 @@ def test_tables__count_complete_cases_by_class(
     chunk = room(counted)
     assert chunk.tables.dtype == np.int16
     if wide:
-        chunk = Chunk(*(part.astype(np.int32) for part in chunk))
+        chunk = Chunk(*(part.astype(np.int32) for part in chunk[:2]), chunk.sources)
     width = chunk.tables.shape[-1]
-    places = counted.column_places.astype(np.uint64)
+    places = padded_places(counted)
     for begin in range(0, len(last), width):
         share(counted, places, begin, chunk)
         for i, start in enumerate(first.tolist()):
-            fill(i, counted, places, begin, chunk)
+            filled(i, counted, places, begin, chunk)
             found = chunk.tables.reshape(classes, -1, width)
             for j, end in enumerate(last[begin : begin + width].tolist()):
                 expected = table(dosage, group, (*start, *end), classes)

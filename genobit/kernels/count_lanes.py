@@ -1,0 +1,155 @@
+"""Counts of contingency tables in vector registers: whole numbers, and float32 made of them.
+
+==============================================  ==========================================
+``load_counts(array, i)``                         the next ``COUNT_LANES`` numbers, as they are
+``gather_counts(array, i, places, k)``            ``array[i + place]`` of the next ``places``
+``everywhere(array, x)``                          a number in as many lanes, of the array's type
+``a - b``                                       lane by lane
+``store_counts(array, i, a)``                     ``array[i:] = a``, in the array's own width
+``load_ratios(array, i)``                         the next ``RATIO_LANES`` numbers, as float32
+``ratio_everywhere(x)``                           a float32 in as many lanes
+``a + b``, ``a - b``, ``a * b``, ``a / b``            lane by lane, each rounded once
+``multiply_add(a, b, c)``                         ``a * b + c``
+``store_ratios(array, i, a)``                     ``array[i:] = a`` for float32
+==============================================  ==========================================
+
+Loops that numba hands to LLVM become vectors, too, but ask at each start whether their arrays
+overlap, and on CPUs with registers of 512 bits take halves of them: of a search of combinations of
+three the tables took three times as long, and their bounds twice (Emerald Rapids).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from genobit.kernels.float_lanes import Floats, repeated
+from genobit.simd import REGISTER_WORDS, Lanes, address
+
+COUNT_LANES = max(8, 4 * REGISTER_WORDS)
+"""Counts of 16 bits in a register."""
+RATIO_LANES = COUNT_LANES // 2
+"""Numbers of 32 bits in a register."""
+ratios = Floats(RATIO_LANES)
+
+
+def _counts(array: Any) -> Lanes:
+    return Lanes(array.dtype.bitwidth, COUNT_LANES)
+
+
+@intrinsic  # type: ignore[misc]
+def load_counts(typing: Any, array: Any, index: Any) -> Any:
+    """``array[index : index + COUNT_LANES]`` of whole numbers."""
+    lanes = _counts(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
+        return builder.load(pointer, align=2)
+
+    return lanes(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
+    """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index`` on."""
+    lanes = _counts(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, wide = ir.IntType(64), ir.VectorType(ir.IntType(64), COUNT_LANES)
+        narrow = ir.VectorType(ir.IntType(32), COUNT_LANES)
+        numbers, at, listed, k = arguments
+        source = address(context, builder, signature.args[2], listed, k, narrow)
+        offsets = builder.zext(builder.load(source, align=4), wide)
+        element = lanes.vector.element
+        base = address(context, builder, signature.args[0], numbers, at, element, checked=0)
+        size = ir.Constant(wide, [context.get_abi_sizeof(element)] * COUNT_LANES)
+        start = repeated(builder, builder.ptrtoint(base, word), COUNT_LANES)
+        pointers = ir.VectorType(element.as_pointer(), COUNT_LANES)
+        pointer = builder.inttoptr(builder.add(start, builder.mul(offsets, size)), pointers)
+        flags = ir.VectorType(ir.IntType(1), COUNT_LANES)
+        kind = ir.FunctionType(lanes.vector, [pointers, ir.IntType(32), flags, lanes.vector])
+        name = f"llvm.masked.gather.v{COUNT_LANES}i{lanes.bits}.v{COUNT_LANES}p0i{lanes.bits}"
+        gather = cgutils.get_or_insert_function(builder.module, kind, name)
+        every, none = ir.Constant(flags, [1] * COUNT_LANES), ir.Constant(lanes.vector, None)
+        return builder.call(gather, [pointer, ir.Constant(ir.IntType(32), 4), every, none])
+
+    return lanes(array, types.intp, places, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def everywhere(typing: Any, array: Any, value: Any) -> Any:
+    """A whole number in every lane, as wide as those of the array."""
+    lanes = _counts(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return repeated(builder, builder.trunc(arguments[1], lanes.vector.element), COUNT_LANES)
+
+    return lanes(array, types.int64), generate
+
+
+@intrinsic  # type: ignore[misc]
+def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + COUNT_LANES] = value``, cut to the width of the array's numbers."""
+    lanes = _counts(array)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
+        cut = arguments[2] if value == lanes else builder.trunc(arguments[2], lanes.vector)
+        builder.store(cut, pointer, align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, value), generate
+
+
+@intrinsic  # type: ignore[misc]
+def load_ratios(typing: Any, array: Any, index: Any) -> Any:
+    """``array[index : index + RATIO_LANES]`` of whole numbers or of float32, as float32."""
+    whole = not isinstance(array.dtype, types.Float)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        element = ir.IntType(array.dtype.bitwidth) if whole else ir.FloatType()
+        kind = ir.VectorType(element, RATIO_LANES)
+        pointer = address(context, builder, signature.args[0], *arguments, kind)
+        value = builder.load(pointer, align=2)
+        return builder.sitofp(value, ratios.vector) if whole else value
+
+    return ratios(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[misc]
+def ratio_everywhere(typing: Any, value: Any) -> Any:
+    """A float32 in every lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return repeated(builder, arguments[0], RATIO_LANES)
+
+    return ratios(types.float32), generate
+
+
+@intrinsic  # type: ignore[misc]
+def store_ratios(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + RATIO_LANES] = value``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = address(context, builder, signature.args[0], *arguments[:2], ratios.vector)
+        builder.store(arguments[2], pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, ratios), generate
+
+
+@intrinsic  # type: ignore[misc]
+def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once where the CPU has an instruction for it, else twice."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ratios.vector, [ratios.vector] * 3)
+        name = f"llvm.fmuladd.v{RATIO_LANES}f32"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, arguments)
+
+    return ratios(ratios, ratios, ratios), generate
