@@ -65,7 +65,8 @@ class ArrayTreeSearch:
             What random numbers come from. Results depend on nothing else.
         start
             "stepwise": taxa added in random order, each where it adds least. "closest": each time
-            the taxon that adds least. "neighbour_joining". Or a tree, as `parsimony` takes it.
+            the taxon that adds least. "neighbour_joining", ties in the order of the taxa. Or a
+            tree, as `parsimony` takes it.
         replicates
             Searches from that many starting trees; dask runs them side by side.
         iterations, patience
@@ -105,7 +106,7 @@ class ArrayTreeSearch:
             For an alignment of dask whose different columns take more than
             ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
         ImportError
-            For "neighbour_joining" and trees as text when DendroPy is not installed.
+            For trees as text when DendroPy is not installed.
 
         Notes
         -----
@@ -188,11 +189,10 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
         return ADDITIONS[start]
     if isinstance(start, str) and start == "neighbour_joining":
         from genobit.analyses.alignments import sets_by_sites
-        from genobit.io.neighbour_joining import neighbour_joining
+        from genobit.analyses.neighbour_joining import neighbour_joining
 
         parts = sets_by_sites(found.values, found.coding, found.taxa)
-        number = len(found.taxa)
-        return halves_from_parents(neighbour_joining(parts, number), number)
+        return halves_from_parents(neighbour_joining(parts), len(found.taxa))
     from genobit.io.trees import read_trees
 
     try:

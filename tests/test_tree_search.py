@@ -126,6 +126,15 @@ def test_starts(start):
     assert again.length.values[0] == best.length.values[0]
 
 
+def test_neighbour_joining_takes_ties_in_the_order_of_the_taxa():
+    names = [f"t{k}" for k in range(7)]
+    for rows in ([list("ACGT")] * 7, np.where(np.eye(7), "C", "A")):
+        aln = xr.DataArray(rows, {"taxa": names}, ("taxa", "sites"), attrs={"kind": "dna"})
+        found = aln.genobit.parsimony_search("stepwise", start="neighbour_joining")
+        tree = "((((t0,t1),t2),t3),t4,(t5,t6));"
+        assert splits(found.tree.values[0], names) == splits(tree, names)
+
+
 def test_support_counts_the_trees_of_resampled_sites():
     rows = [list("AACCA"), list("AACGA"), list("GATCC"), list("GCTGC")]
     aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.analyses.alignments import sets_by_sites
-from genobit.io.neighbour_joining import distances
+from genobit.analyses.neighbour_joining import distances
 from genobit.io.trees import Phylogeny
 from genobit.phylogenetics import alignment_of
 from tests.laziness import raise_if_dask_computes
@@ -153,7 +153,6 @@ def test_distances_do_not_depend_on_chunks(case) -> None:
 
 
 def test_searches__by_neighbour_joining() -> None:
-    pytest.importorskip("dendropy")
     aln = gb.sample_alignment().isel(sites=slice(300))
     asked = {"method": "stepwise", "start": "neighbour_joining"}
     found = aln.chunk(sites=70).genobit.parsimony_search(**asked)

@@ -1,4 +1,4 @@
-"""Neighbour-joining trees of alignments (Saitou and Nei 1987), by DendroPy."""
+"""Neighbour-joining trees of alignments (Saitou and Nei 1987)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.io._dendropy import dendropy
-from genobit.io.trees import read_trees
 from genobit.kernels import gemm
+from genobit.kernels.neighbour_joining import joined
 from genobit.kernels.similarity import packed
 
 if TYPE_CHECKING:
@@ -55,26 +54,15 @@ def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     return out
 
 
-def neighbour_joining(parts: Iterable[NDArray[np.uint64]], taxa: int) -> NDArray[np.int64]:
-    """Parents of the neighbour-joining tree of so many taxa, of parts as of `distances`.
+def neighbour_joining(parts: Iterable[NDArray[np.uint64]]) -> NDArray[np.int64]:
+    """Parents of the neighbour-joining tree, without a root, of parts as of `distances`.
 
-    Raises
-    ------
-    ImportError
-        If DendroPy is not installed.
+    Of three taxa or more. What ties is joined in the order of the taxa.
 
     Examples
     --------
     >>> sets = np.array([[1, 1, 1, 1], [1, 1, 2, 1], [2, 2, 1, 1], [2, 2, 1, 2]], "u8")
-    >>> parents = neighbour_joining([sets], 4)
-    >>> bool(parents[0] == parents[1] or parents[2] == parents[3])
-    True
+    >>> neighbour_joining([sets]).tolist()
+    [4, 4, 5, 5, 5, -1]
     """
-    library = dendropy()
-    names = [f"t{taxon}" for taxon in range(taxa)]
-    space = library.TaxonNamespace(names)
-    values = distances(parts).tolist()
-    matrix = library.PhylogeneticDistanceMatrix()
-    table = {a: dict(zip(space, row, strict=True)) for a, row in zip(space, values, strict=True)}
-    matrix.compile_from_dict(table, taxon_namespace=space)
-    return read_trees(matrix.nj_tree(), names).trees[0].parents
+    return joined(distances(parts))
