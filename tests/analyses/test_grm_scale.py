@@ -59,7 +59,7 @@ def test_vanraden1__is_exact_to_its_last_division(
     np.testing.assert_array_equal(found, exact(calls))
 
 
-@pytest.mark.parametrize("kernel", ["sums", "table", "popcount", "scalar"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_vanraden1__is_the_same_bits_by_every_kernel(kernel: str) -> None:
     calls = random_calls(8, 1000, 230)
     expected = cohort(calls).genobit.grm().values
@@ -117,6 +117,7 @@ import genobit as gb
 from tests.memory import peak_gib
 from genobit import model
 from genobit.packing import Layout, tail_mask
+from tests.kernels import KERNELS
 
 n, variants, chunk = 10_000, 100_000, 2048
 words = -(-n // 64)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from genobit.kernels import gemm
 from genobit.options import set_options
+from tests.kernels import KERNELS
 from tests.reference import and_counts, ternary_products, words_of, xor_counts
 
-KERNELS = ("sums", "table", "popcount", "scalar")
 PRODUCTS = ("and", "xor", "ternary")
 BITS = (1, 3, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 513, 1000)
 UNWRITTEN = -(10**9)

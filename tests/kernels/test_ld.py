@@ -11,9 +11,9 @@ from genobit.kernels import ld
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
+from tests.kernels import KERNELS
 from tests.reference import banded, dosages, haplotypes, linkage_matrix, words_of
 
-KERNELS = ("sums", "table", "popcount", "scalar")
 # Values are rounded once, to float32 (2**-24); the oracle's float64 sums are good to 1e-12.
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}
 

@@ -13,9 +13,9 @@ from genobit.kernels.missing_overlaps import missing_overlaps
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
+from tests.kernels import KERNELS
 from tests.reference import and_counts, dosages, relatives_matrices, words_of
 
-KERNELS = ("sums", "table", "popcount", "scalar")
 # The formulas as published round a few times more.
 TOLERANCE = {"rtol": 1e-13, "atol": 1e-14}
 
