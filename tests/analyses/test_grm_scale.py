@@ -28,6 +28,7 @@ from tests.analyses.grm_cohorts import (
     whole_calls,
 )
 from tests.cohorts import TAILS, cohort, random_calls
+from tests.kernels import KERNELS
 
 
 @given(
@@ -117,7 +118,6 @@ import genobit as gb
 from tests.memory import peak_gib
 from genobit import model
 from genobit.packing import Layout, tail_mask
-from tests.kernels import KERNELS
 
 n, variants, chunk = 10_000, 100_000, 2048
 words = -(-n // 64)
