@@ -12,6 +12,8 @@ import numpy as np
 import xarray as xr
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import dask.array as da
     from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from genobit.io.trees import Phylogeny
 
 TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
+_TOO_LARGE = 2.0**63
+"""For whole numbers."""
 _MISSING = {
     "missing": "a missing character and a gap may be any state",
     "state": "a missing character may be any state, a gap is one more state",
@@ -260,9 +264,9 @@ def _scored(found: Scores, costs: NDArray[np.float64] | None) -> xr.Dataset:
 
     changes, lengths = found.changes, found.lengths
     if costs is not None:
-        lengths = lengths.astype(np.float64)
-        scores = lengths if changes is None else changes
-        if (costs == np.floor(costs)).all() and np.isfinite(scores).all():
+        lengths = np.array([_as_float(length) for length in lengths])
+        scores = lengths if changes is None else np.append(lengths, changes)
+        if (costs == np.floor(costs)).all() and (scores < _TOO_LARGE).all():
             # Whole costs are exact in floats up to 2**53, their sums in fractions.
             lengths = found.lengths.astype(np.int64)
             changes = None if changes is None else changes.astype(np.int64)
@@ -287,6 +291,13 @@ def _scored(found: Scores, costs: NDArray[np.float64] | None) -> xr.Dataset:
         for key, name, values in zip(("site_ci", "site_ri"), names[:2], ratios[:2], strict=True):
             variables[key] = ((TREES, SITES), values, {"long_name": f"{name} of a site"})
     return xr.Dataset(variables)
+
+
+def _as_float(length: Fraction | float) -> float:
+    try:
+        return float(length)
+    except OverflowError:
+        return float("inf")
 
 
 def _node_names(tree: Phylogeny) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -50,13 +51,17 @@ def decided(
     seen = characters.Seen({}, None)
     if not characters.is_told(values.dtype, kind, states):
         if isinstance(values, da.Array):
-            parts = by_sites(lambda chunk, _: characters.seen(chunk), values)
+            parts = by_sites(partial(_seen, taxa=taxa), values)
             seen = characters.joined(part for _, part in parts)
         else:
-            seen = characters.seen(values)
+            seen = characters.seen(values, taxa)
     coding = characters.coding_of(values.dtype, seen, kind, states, gap)
-    characters.require_few_states(coding, _parts(values), taxa)
+    characters.require_few_states(coding, seen, _parts(values), taxa)
     return coding
+
+
+def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> characters.Seen:
+    return characters.seen(values, taxa, first)
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:

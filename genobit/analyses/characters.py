@@ -98,8 +98,9 @@ def state_sets(
     """
     array = np.asarray(values)
     check_asked(array, kind, gap)
-    found = coding_of(array.dtype, seen(array), kind, states, gap)
-    require_few_states(found, [(0, array)], taxa)
+    occurring = seen(array, taxa)
+    found = coding_of(array.dtype, occurring, kind, states, gap)
+    require_few_states(found, occurring, [(0, array)], taxa)
     return Characters(sets_in(array, found, taxa).astype(np.uint64), found.symbols)
 
 
@@ -142,13 +143,14 @@ def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None
     >>> is_told(text, "dna", None), is_told(text, "protein", None), is_told(text, None, "01")
     (True, False, True)
     """
+    listed = states is not None and len(states) > 0
     if _is_whole(dtype):
-        return states is not None or kind in {"dna", "protein"}
-    return kind == "dna" or (states is not None and kind in {None, "standard"})
+        return listed or kind in {"dna", "protein"}
+    return kind == "dna" or (listed and kind in {None, "standard"})
 
 
-def seen(values: NDArray[Any]) -> Seen:
-    """See what occurs.
+def seen(values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0) -> Seen:
+    """See what occurs in a part of an alignment, from site ``first`` on.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def seen(values: NDArray[Any]) -> Seen:
     """
     if _is_whole(values.dtype):
         return Seen({}, int(values.max()))
-    return Seen(alphabets.count_symbols(_as_text(values)), None)
+    return Seen(alphabets.count_symbols(_as_text(values, taxa, first)), None)
 
 
 def joined(parts: Iterable[Seen]) -> Seen:
@@ -189,13 +191,17 @@ def coding_of(
     >>> coding_of(np.dtype("U1"), Seen({"0": 3, "2": 1}, None), None, None, "state")
     Coding(kind='standard', symbols=('0', '2', '-'), gap='state')
     """
+    states = None if states is None or len(states) == 0 else states
     if _is_whole(dtype):
         kind = kind or "standard"
-        if kind == "standard" and (states is None or len(states) == 0):
-            states = [str(number) for number in range(max(found.largest or 0, 0) + 1)]
+        if kind == "standard" and states is None:
+            # Of more there are no names, as they are refused.
+            largest = min(max(found.largest or 0, 0), _MOST_STATES)
+            states = [str(number) for number in range(largest + 1)]
     else:
         kind = kind or ("standard" if states is not None else alphabets.guess_kind(found.counts))
-    symbols = _symbols(kind, states, set(found.counts))
+    # Where all is missing there is one state, of text as of numbers.
+    symbols = _symbols(kind, states, set(found.counts)) or ("0",)
     return Coding(kind, (*symbols, GAP) if gap == "state" else symbols, gap)
 
 
@@ -218,7 +224,7 @@ def sets_in(
     """
     if _is_whole(values.dtype):
         return _of_numbers(values, coding, taxa, first)
-    text = _as_text(values)
+    text = _as_text(values, taxa, first)
     bits = _either_case(_bits(coding.kind, coding.symbols, coding.gap))
     sets = _look_up(text, bits, len(coding.symbols))
     if not sets.all():
@@ -227,14 +233,17 @@ def sets_in(
 
 
 def require_few_states(
-    coding: Coding, parts: Iterable[tuple[int, NDArray[Any]]], taxa: Sequence[Any] | None
+    coding: Coding,
+    found: Seen,
+    parts: Iterable[tuple[int, NDArray[Any]]],
+    taxa: Sequence[Any] | None,
 ) -> None:
     """Refuse more states than a set holds.
 
     Parameters
     ----------
-    coding
-        Of the alignment.
+    coding, found
+        Of the alignment, and what was seen of it.
     parts
         First site and entries of each, gone through only for the place of a state too many.
     taxa
@@ -245,17 +254,18 @@ def require_few_states(
     ValueError
         For more than 64 states, with the place of one of them.
     """
-    number = len(coding.symbols)
-    if number <= _MOST_STATES:
+    if len(coding.symbols) <= _MOST_STATES:
         return
+    plain = len(_plain(coding))
+    largest = max(plain - 1, found.largest or 0)
+    number = len(coding.symbols) + largest + 1 - plain
     at = ""
     for first, values in parts:
         if _is_whole(values.dtype):
-            largest = len(_plain(coding)) - 1
             where, what = np.argwhere(values == largest), f"the largest of them {largest}"
         else:
             symbol = coding.symbols[_MOST_STATES]
-            upper = np.char.upper(_as_text(values))
+            upper = np.char.upper(_as_text(values, taxa, first))
             where, what = np.argwhere(np.char.find(upper, symbol.upper()) >= 0), ""
             what = f"the next of them {symbol!r}"
         if len(where):
@@ -278,14 +288,16 @@ def _plain(coding: Coding) -> tuple[str, ...]:
     return coding.symbols[:-1] if coding.gap == "state" else coding.symbols
 
 
-def _as_text(array: NDArray[Any]) -> NDArray[np.str_]:
+def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDArray[np.str_]:
     if array.dtype.kind == "S":
         # Bytes of Latin-1 are code points: np.char.decode takes a loop in Python over the entries.
         width = array.dtype.itemsize
         octets = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, width)
         return octets.astype(np.uint32).view(f"U{width}")[..., 0]
     if array.dtype.kind in "OT":
-        return array.astype(str)
+        objects = array.astype(object)
+        _require_text(objects, taxa, first)
+        return objects.astype(str)
     if array.dtype.kind != "U":
         msg = (
             f"the alignment has dtype {array.dtype}, expected text, an entry a symbol, or whole "
@@ -293,6 +305,20 @@ def _as_text(array: NDArray[Any]) -> NDArray[np.str_]:
         )
         raise TypeError(msg)
     return array
+
+
+def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> None:
+    """Refuse what stands for a missing entry in objects: its text would be one more state."""
+    if all(issubclass(found, str | bytes) for found in set(map(type, objects.flat))):
+        return
+    for (taxon, site), entry in np.ndenumerate(objects):
+        is_number = isinstance(entry, int | np.integer) and not isinstance(entry, bool)
+        if not (isinstance(entry, str | bytes) or (is_number and entry >= 0)):
+            msg = (
+                f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is no text and no whole "
+                "number from 0: use '?' for missing"
+            )
+            raise ValueError(msg)
 
 
 def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 
     from genobit.io._fasta_chunks import index_fasta
 
-    if not isinstance(chunks, int | np.integer) or chunks < 1:
+    if not isinstance(chunks, int | np.integer) or isinstance(chunks, bool) or chunks < 1:
         raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")
     _require_file(source)
     try:

@@ -62,7 +62,7 @@ def test_polymorphic_entries_hold_gaps_and_codes() -> None:
     assert state_sets([["{A-}"]], "dna").sets.tolist() == [[15]]
 
 
-@pytest.mark.parametrize("dtype", ["S1", "U1", "U4", object])
+@pytest.mark.parametrize("dtype", ["S1", "U1", "U4", object, np.dtypes.StringDType()])
 def test_text_of_every_dtype(dtype) -> None:
     values = np.array([list("ACGT-"), list("RYN?A")], dtype=dtype)
     assert state_sets(values, "dna").sets.tolist() == [[1, 2, 4, 8, 15], [5, 10, 15, 15, 1]]
@@ -90,6 +90,17 @@ def test_numbers__missing_is_minus_one() -> None:
     assert state_sets(np.array([[0, -1]]), states=["x", "y"]).sets.tolist() == [[1, 3]]
     assert state_sets(np.array([[0, -1]]), gap="state").sets.tolist() == [[1, 3]]
     assert state_sets(np.array([[3, -1]]), "dna").sets.tolist() == [[8, 15]]
+
+
+def test_states_of_no_symbols_are_those_that_occur() -> None:
+    assert state_sets(np.array([[0, 2]]), "standard", states=[]).sets.tolist() == [[1, 4]]
+    assert state_sets([["0", "2"]], "standard", states=[]).sets.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("values", [[["?", "-"]], [[-1, -1]]])
+def test_one_state_where_all_is_missing(values) -> None:
+    assert state_sets(values, "standard").symbols == ("0",)
+    assert state_sets(values, "standard").sets.tolist() == [[1, 1]]
 
 
 def test_sixty_four_states_and_missing() -> None:
@@ -138,6 +149,11 @@ def test_kind_is_guessed(text: str, kind: str) -> None:
         ({"values": [["0"]], "states": ["0", "-"]}, "has '-', which says"),
         ({"values": [[0, -2]]}, "taxon 0, site 1: -2 is no state .*-1 for missing"),
         ({"values": [[0, 4]], "kind": "dna"}, "site 1: 4 is no state of the 4 from 0 to 3"),
+        ({"values": np.array([["0", None]], object)}, "site 1: None is no text .*use '\\?' for"),
+        ({"values": np.array([["0", np.nan]], object)}, "taxon 0, site 1: nan is no text"),
+        ({"values": np.array([[0, -1]], object)}, "site 1: -1 is no text and no whole number from"),
+        ({"values": np.array([["0", True]], object)}, "site 1: True is no text"),
+        ({"values": [[0, 2**62]]}, f"has {2**62 + 1} states.*largest of them {2**62} at .*site 1"),
         ({"values": [[0, 64]]}, "65 states, more than the 64 .*largest of them 64 at .*site 1"),
         (
             {"values": [[str(n) for n in range(65)]]},

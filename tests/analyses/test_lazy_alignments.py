@@ -26,6 +26,7 @@ SYMBOLS = {
     "rare": "AAAACCCCDDDDOU*-?",
     "standard": "0123-?",
     "guessed": "01AC-?",
+    "unknown": "-?",
 }
 
 
@@ -40,7 +41,8 @@ def made(kind: str, taxa: int, sites: int, seed: int) -> xr.DataArray:
         return xr.DataArray(values, dims=("taxa", "sites"), attrs={"kind": "standard"})
     known = np.array(list(SYMBOLS[kind]))
     values = known[rng.integers(0, known.size, (taxa, sites))]
-    attrs = {"guessed": {}, "rare": {"kind": "protein"}}.get(kind, {"kind": kind})
+    kinds = {"rare": "protein", "unknown": "standard"}
+    attrs = {} if kind == "guessed" else {"kind": kinds.get(kind, kind)}
     names = {"taxa": [f"t{k}" for k in range(taxa)], "place": ("sites", np.arange(sites) * 10)}
     return xr.DataArray(values, names, ("taxa", "sites"), attrs=attrs)
 
@@ -117,7 +119,7 @@ def test_ancestral_states_do_not_depend_on_chunks(case, gap, resolve) -> None:
 
 
 @settings(max_examples=40)
-@given(cut(kinds=("dna", "guessed", "rare", "numbers")), st.sampled_from(["T", "r2"]))
+@given(cut(kinds=("dna", "guessed", "rare", "numbers", "unknown")), st.sampled_from(["T", "r2"]))
 def test_linkage_does_not_depend_on_chunks(case, statistic) -> None:
     aln, lazy, _ = case
     if statistic == "r2":
@@ -175,6 +177,16 @@ def wrong(kind: str) -> xr.DataArray:
     else:
         aln[2, 41] = "!"
     return aln
+
+
+def test_errors_name_the_site_of_what_is_no_text() -> None:
+    values = made("standard", 3, 20, 0).values.astype(object)
+    values[1, 13] = np.nan
+    aln = xr.DataArray(values, dims=("taxa", "sites"))
+    tree = tree_of(3, np.random.default_rng(0))
+    for each in (aln, aln.chunk(sites=6), aln.chunk(sites=6).assign_attrs(kind="dna")):
+        with pytest.raises(ValueError, match=r"^taxon 1 \('1'\), site 13: nan is no text"):
+            each.genobit.parsimony(tree)
 
 
 @pytest.mark.parametrize("kind", ["dna", "protein", "numbers"])

@@ -205,6 +205,20 @@ def test_states_of_several_letters_are_told_apart():
     assert anc.states.values[4:].tolist() == [["{10,11}", "0"]] * 3
 
 
+@pytest.mark.parametrize("sites", [True, False])
+@pytest.mark.parametrize(
+    ("cost", "length"),
+    [(2.0**60, 2**62), (2.0**61, 2.0**63), (2.0**600, 2.0**602), (1e308, np.inf), (0.5, 2.0)],
+)
+def test_costs_past_whole_numbers_are_floats(cost, length, sites):
+    aln = alignment(["0101", "1010", "0101", "0101"], kind="standard")
+    found = aln.genobit.parsimony(tree_of(BALANCED), costs=cost * (1 - np.eye(2)), sites=sites)
+    assert found.length == length
+    assert found.length.dtype == (np.int64 if isinstance(length, int) else np.float64)
+    if sites:
+        assert found.changes.values.tolist() == [cost] * 4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

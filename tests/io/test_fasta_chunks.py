@@ -113,7 +113,7 @@ def test_refuses_what_only_memory_reads(tmp_path) -> None:
     plain = written(tmp_path, FASTA)
     with pytest.raises(ValueError, match="chunks= reads plain FASTA"):
         gb.open_alignment(plain, chunks=2, format="nexus")
-    for chunks in (0, -1, 2.5, "auto"):
+    for chunks in (0, -1, 2.5, "auto", True):
         with pytest.raises(ValueError, match="is no whole number of sites from 1"):
             gb.open_alignment(plain, chunks=chunks)
     with pytest.raises(FileNotFoundError, match="does not exist"):
