@@ -55,6 +55,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
         for an unknown symbol, if what occurs is looked at.
     """
     from genobit.analyses.alignments import decided
+    from genobit.io.alignment import require_names
     from genobit.lazy.sites import whole_columns
 
     if set(array.dims) != {TAXA, SITES}:
@@ -66,10 +67,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     array = array.transpose(TAXA, SITES)
     labels = array.coords[TAXA].values if TAXA in array.coords else range(array.sizes[TAXA])
     taxa = [str(name) for name in labels]
-    if len(set(taxa)) < len(taxa):
-        name = next(name for name in taxa if taxa.count(name) > 1)
-        first, second = [k for k, other in enumerate(taxa) if other == name][:2]
-        raise ValueError(f"taxa {first} and {second} are both named {name!r}: rename one of them")
+    require_names(taxa)
     kind, states = array.attrs.get("kind"), array.attrs.get("states")
     values = array.values if array.chunks is None else whole_columns(array.data)
     coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)

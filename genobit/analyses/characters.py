@@ -112,7 +112,7 @@ def width_of(states: int) -> np.dtype[Any]:
     >>> [str(width_of(states)) for states in (4, 9, 64)]
     ['uint8', 'uint16', 'uint64']
     """
-    return np.dtype(f"u{max(1, 1 << (states - 1).bit_length() >> 3)}")
+    return np.min_scalar_type((1 << states) - 1)
 
 
 def check_asked(array: Any, kind: str | None, gap: str) -> None:

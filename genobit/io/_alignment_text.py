@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PHYLIP_HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s*[A-Za-z]*\s*$")
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
+"""Control characters other than tabs and ends of lines."""
 #: Characters of a name in strict PHYLIP.
 _NAME_WIDTH = 10
 

@@ -7,7 +7,6 @@ holds no more than a block of the file.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -16,6 +15,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
+from genobit.io._alignment_text import CONTROL
 from genobit.kernels import fasta_lines
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 BLOCK = 2**20
 """Bytes read at a time."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Control characters other than tabs and ends of lines.
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
 _REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it in memory"
 
 
@@ -174,7 +172,7 @@ class _Scan:
 
     def _begin_record(self) -> None:
         name, self.name = self.name or b"", None
-        if _CONTROL.search(name):
+        if CONTROL.search(name):
             raise ValueError("this is not a text file")
         self.names.append(name)
         self.state[: fasta_lines.OF_RECORD] = 0
@@ -202,7 +200,7 @@ class _Scan:
                 f"symbols: {_REMEDY}"
             )
             raise ValueError(msg)
-        if fault and _CONTROL.search(at.tobytes()):
+        if fault and CONTROL.search(at.tobytes()):
             raise ValueError("this is not a text file")
         if fault:
             msg = (

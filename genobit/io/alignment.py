@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit import alphabets
-from genobit.io._alignment_text import Rows, is_phylip, read_fasta, read_phylip
+from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
 from genobit.io._damage import named_damage
 from genobit.io._nexus import read_nexus
 
@@ -33,8 +32,6 @@ _SUFFIXES = {
 _PIECE = 2**20
 """Bytes or sites looked at at a time, of files that are not held whole."""
 _GZIP = b"\x1f\x8b"
-#: Control characters other than tabs and ends of lines.
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
 
 
 def open_alignment(
@@ -122,7 +119,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
         _require_plain_fasta(source, form)
         file, taxa, counts = index_fasta(source)
         _require_same_length(taxa, file.records[:, 3].tolist())
-        _require_names(taxa)
+        require_names(taxa)
         kind, symbols = _described(counts, kind, None)
         if not alphabets.known_symbols(kind, symbols).issuperset(counts):
             _refuse_symbol(file, kind, symbols, taxa)
@@ -179,14 +176,21 @@ def labelled_alignment(
     """
     import xarray as xr
 
-    _require_names(taxa)
+    require_names(taxa)
     kind, symbols = _described(alphabets.count_symbols(values), kind, states)
     alphabets.require_symbols(values, kind, symbols, taxa)
     attrs = _attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
 
 
-def _require_names(taxa: Sequence[str]) -> None:
+def require_names(taxa: Sequence[str]) -> None:
+    """Refuse a name given twice.
+
+    Raises
+    ------
+    ValueError
+        With the first two taxa of the name.
+    """
     numbers: dict[str, int] = {}
     for number, name in enumerate(taxa):
         if name in numbers:
@@ -228,7 +232,7 @@ def read_text(source: Path) -> str:
     if data.startswith(_GZIP):
         with named_damage(source):
             data = gzip.decompress(data)
-    if _CONTROL.search(data):
+    if CONTROL.search(data):
         raise ValueError(f"{source} is not a text file")
     try:
         text = data.decode("utf-8-sig")
