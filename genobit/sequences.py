@@ -1,6 +1,7 @@
 """``ds.genobit.alignment``: haploid calls as aligned sequences of the samples.
 
-A part of the accessor, and like it labels in, labels out. May import: io and what is below.
+A part of the accessor, and like it labels in, labels out. May import: io, analyses
+and what is below.
 """
 
 from __future__ import annotations
@@ -11,18 +12,13 @@ import numpy as np
 import xarray as xr
 
 from genobit import model
-from genobit.alphabets import GAP, MISSING
-from genobit.io.alignment import SITES, TAXA, labelled_alignment
+from genobit.io.alignment import SITES, TAXA, attributes, require_names
 from genobit.options import get_options, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from numpy.typing import NDArray
-
-_BASES = ("A", "C", "G", "T", "N")
-#: The allele of VCF that stands for a deletion which reaches over the site.
-_DELETED = "*"
+    from genobit.analyses.sequences import Entries
 
 
 class SequenceMethods:
@@ -35,10 +31,12 @@ class SequenceMethods:
 
         Returns
         -------
-            DataArray (taxa, sites) of text as of `genobit.open_alignment`, in memory: the bases of
-            the alleles (kind "dna") where all that are called are single bases, ``*`` as a gap;
+            DataArray (taxa, sites) of text as of `genobit.open_alignment`: the bases of the
+            alleles (kind "dna") where all that are called are single bases, ``*`` as a gap;
             otherwise the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. The
             taxa are named by ``sample_id``; variables of variants and samples are carried along.
+            Of calls in dask it is lazy, in their chunks of variants; they are gone through once,
+            a few chunks at a time, for the alleles that are called.
 
         Raises
         ------
@@ -48,7 +46,7 @@ class SequenceMethods:
         KeyError, TypeError
             If there is no ``call_genotype``, or not of integers.
         MemoryError
-            For an alignment past ``get_options().eager_limit``.
+            For calls in memory, and an alignment past ``get_options().eager_limit``.
 
         Examples
         --------
@@ -74,21 +72,25 @@ class SequenceMethods:
                 "take one haplotype of each sample with ds.isel(ploidy=[0])"
             )
             raise ValueError(msg)
-        size = 4 * calls.sizes[model.VARIANTS] * calls.sizes[model.SAMPLES]
-        if (limit := get_options().eager_limit) < size:
-            msg = (
-                f"the alignment takes {more_than(size, limit)}: select variants or samples, or "
-                "raise gb.set_options(eager_limit=...)"
-            )
-            raise MemoryError(msg)
-        numbers = np.asarray(calls.values)[:, :, 0]
+        lazy = calls.chunks is not None
+        if not lazy:
+            _require_room(4 * calls.sizes[model.VARIANTS] * calls.sizes[model.SAMPLES])
         taxa = _names(self._ds)
-        values = _bases(self._ds, numbers)
-        kind = "standard" if values is None else "dna"
-        if values is None:
-            values = np.where(numbers < 0, MISSING, np.maximum(numbers, 0).astype(str))
-        aln = labelled_alignment(np.ascontiguousarray(values.T), taxa, kind)
+        require_names(taxa)
+        numbers = (calls.data if lazy else np.asarray(calls.values))[:, :, 0].T
+        found = _entries(self._ds, numbers)
+        attrs = attributes(found.kind, found.symbols)
+        aln = xr.DataArray(found.values, {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
         return aln.assign_coords(_carried(self._ds))
+
+
+def _require_room(size: int) -> None:
+    if (limit := get_options().eager_limit) < size:
+        msg = (
+            f"the alignment takes {more_than(size, limit)}: select variants or samples, chunk the "
+            "calls, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
 
 
 def _names(ds: xr.Dataset) -> list[str]:
@@ -97,26 +99,13 @@ def _names(ds: xr.Dataset) -> list[str]:
     return [str(number) for number in range(ds.sizes[model.SAMPLES])]
 
 
-def _bases(ds: xr.Dataset, numbers: NDArray[Any]) -> NDArray[np.str_] | None:
-    """The base of every call (variants, samples); none where some allele is not a single one."""
+def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
+    from genobit.analyses.sequences import bases_of, entries_of
+
     if model.VARIANT_ALLELE not in ds.variables:
-        return None
-    alleles = np.asarray(ds[model.VARIANT_ALLELE].values).astype(object)
-    beyond = np.argwhere(numbers >= alleles.shape[1])
-    if len(beyond):
-        variant, sample = (int(index) for index in beyond[0])
-        msg = (
-            f"{model.CALL_GENOTYPE}: variant {variant}, sample {sample} has allele "
-            f"{int(numbers[variant, sample])}, {model.VARIANT_ALLELE} has {alleles.shape[1]}: mend "
-            f"one of them, or leave {model.VARIANT_ALLELE} out for an alignment of allele numbers"
-        )
-        raise ValueError(msg)
-    known = {**{base: base for base in _BASES}, _DELETED: GAP}
-    # Anything else becomes empty, and may be there as long as no call has it.
-    table = np.array([[known.get(str(a).upper(), "") for a in row] for row in alleles], "U1")
-    bases = np.take_along_axis(table, np.maximum(numbers, 0).astype(np.intp), axis=1)
-    bases[numbers < 0] = MISSING
-    return None if (bases == "").any() else bases
+        return entries_of(numbers, None)
+    alleles = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...)
+    return entries_of(numbers, bases_of(alleles.values))
 
 
 def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:

@@ -125,7 +125,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
             _refuse_symbol(file, kind, symbols, taxa)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
-    attrs = {**_attributes(kind, symbols), "format": "fasta", "source": str(source)}
+    attrs = {**attributes(kind, symbols), "format": "fasta", "source": str(source)}
     return xr.DataArray(file.array(int(chunks)), {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
 
 
@@ -179,7 +179,7 @@ def labelled_alignment(
     require_names(taxa)
     kind, symbols = _described(alphabets.count_symbols(values), kind, states)
     alphabets.require_symbols(values, kind, symbols, taxa)
-    attrs = _attributes(kind, symbols)
+    attrs = attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
 
 
@@ -212,7 +212,8 @@ def _described(
     return kind, alphabets.symbols_of(kind, set(counts))
 
 
-def _attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
+def attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
+    """Attributes of an alignment of characters of a kind."""
     attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
     if kind == "standard":
         attrs["states"] = list(symbols)
