@@ -98,7 +98,7 @@ def test_errors_of_lazy_calls_name_the_variant_of_the_whole() -> None:
 
 def test_alleles_and_calls_of_other_order() -> None:
     ds = haploid()
-    turned = ds.transpose("ploidy", "samples", "alleles", "variants")
+    turned = ds.transpose("ploidy", "samples", "alleles", "variants", ...)
     xr.testing.assert_identical(turned.genobit.alignment(), ds.genobit.alignment())
 
 
