@@ -25,8 +25,8 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``load_table(tables, offsets, i)``          16 bytes from ``tables[offsets[i]]``, for ``lookup``
 ``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
 ``store_words(array, i, a)``                ``array[i:] = a``
-``add_words(array, i, a)``                  ``array[i:] += a`` for int32 counts
-``write_words(array, i, a)``                ``array[i:] = a`` for int32 counts
+``add_words(array, i, a)``                  ``array[i:] += a`` for int32 or int16 counts
+``write_words(array, i, a)``                ``array[i:] = a`` for the same
 ``add_bytes(array, i, a)``                  the same for uint16 counts, even bytes first
 ========================================  ================================================
 
@@ -355,13 +355,13 @@ def sum_lanes(typing: Any, a: Any) -> Any:
 
 @intrinsic  # type: ignore[misc]
 def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + WORD_LANES] += value`` for an int32 array."""
+    """``array[index : index + WORD_LANES] += value`` for an array of int32 or int16."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        narrow = ir.VectorType(ir.IntType(32), WORD_LANES)
+        narrow = ir.VectorType(ir.IntType(array.dtype.bitwidth), WORD_LANES)
         pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
-        total = builder.add(builder.load(pointer, align=4), builder.trunc(arguments[2], narrow))
-        builder.store(total, pointer, align=4)
+        total = builder.add(builder.load(pointer, align=2), builder.trunc(arguments[2], narrow))
+        builder.store(total, pointer, align=2)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, words), generate
@@ -369,12 +369,12 @@ def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[misc]
 def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + WORD_LANES] = value`` for an int32 array."""
+    """``array[index : index + WORD_LANES] = value`` for an array of int32 or int16."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        narrow = ir.VectorType(ir.IntType(32), WORD_LANES)
+        narrow = ir.VectorType(ir.IntType(array.dtype.bitwidth), WORD_LANES)
         pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
-        builder.store(builder.trunc(arguments[2], narrow), pointer, align=4)
+        builder.store(builder.trunc(arguments[2], narrow), pointer, align=2)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, words), generate

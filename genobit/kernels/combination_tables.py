@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
-from genobit.kernels.gemm import common_bits
+from genobit.kernels.gemm import common_bits, count_type
 from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -158,8 +158,9 @@ def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool
 class Block(NamedTuple):
     """Counts of all first parts with all last parts, class by class, not yet tables."""
 
-    counts: NDArray[np.int32]
-    """(classes, lines of the first parts, lines of the last), with empty lines as of `room_for`."""
+    counts: NDArray[Any]
+    """int32 or int16 (classes, lines of the first parts, lines of the last), as many as `room_for`
+    says."""
     row_counts: NDArray[np.int64]
     """Of the lines alone, (classes, lines of the first parts)."""
     column_counts: NDArray[np.int64]
@@ -187,7 +188,7 @@ def block(
     row_starts, column_starts = (line_starts(kinds, found) for found in (rows, columns))
     height, width = room_for(int(row_starts[-1]), int(column_starts[-1]))
     shape = len(classes.planes), height, width
-    counts = scratch.array("counts", shape, np.int32)
+    counts = scratch.array("counts", shape, count_type(height, max(classes.sizes)))
     row_counts, column_counts = np.empty(shape[:2], np.int64), np.empty(shape[::2], np.int64)
     for c, planes in enumerate(classes.planes):
         words = planes.shape[2]

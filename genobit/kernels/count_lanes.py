@@ -59,8 +59,8 @@ def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) 
     lanes = _counts(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word, wide = ir.IntType(64), ir.VectorType(ir.IntType(64), COUNT_LANES)
-        narrow = ir.VectorType(ir.IntType(32), COUNT_LANES)
+        word, half = ir.IntType(64), ir.IntType(32)
+        narrow, wide = (ir.VectorType(kind, COUNT_LANES) for kind in (half, word))
         numbers, at, listed, k = arguments
         source = address(context, builder, signature.args[2], listed, k, narrow)
         offsets = builder.zext(builder.load(source, align=4), wide)
@@ -68,14 +68,16 @@ def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) 
         base = address(context, builder, signature.args[0], numbers, at, element, checked=0)
         size = ir.Constant(wide, [context.get_abi_sizeof(element)] * COUNT_LANES)
         start = repeated(builder, builder.ptrtoint(base, word), COUNT_LANES)
-        pointers = ir.VectorType(element.as_pointer(), COUNT_LANES)
+        # There is no gather of 16 bits: the 16 behind are cut off, and a block has room for them.
+        pointers = ir.VectorType(half.as_pointer(), COUNT_LANES)
         pointer = builder.inttoptr(builder.add(start, builder.mul(offsets, size)), pointers)
         flags = ir.VectorType(ir.IntType(1), COUNT_LANES)
-        kind = ir.FunctionType(lanes.vector, [pointers, ir.IntType(32), flags, lanes.vector])
-        name = f"llvm.masked.gather.v{COUNT_LANES}i{lanes.bits}.v{COUNT_LANES}p0i{lanes.bits}"
+        kind = ir.FunctionType(narrow, [pointers, half, flags, narrow])
+        name = f"llvm.masked.gather.v{COUNT_LANES}i32.v{COUNT_LANES}p0i32"
         gather = cgutils.get_or_insert_function(builder.module, kind, name)
-        every, none = ir.Constant(flags, [1] * COUNT_LANES), ir.Constant(lanes.vector, None)
-        return builder.call(gather, [pointer, ir.Constant(ir.IntType(32), 4), every, none])
+        every, none = ir.Constant(flags, [1] * COUNT_LANES), ir.Constant(narrow, None)
+        found = builder.call(gather, [pointer, half(2), every, none])
+        return found if lanes.bits == half.width else builder.trunc(found, lanes.vector)
 
     return lanes(array, types.intp, places, types.intp), generate
 
@@ -93,13 +95,14 @@ def everywhere(typing: Any, array: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[misc]
 def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + COUNT_LANES] = value``, cut to the width of the array's numbers."""
+    """``array[index : index + COUNT_LANES] = value``, as wide as the array's numbers."""
     lanes = _counts(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
-        cut = arguments[2] if value == lanes else builder.trunc(arguments[2], lanes.vector)
-        builder.store(cut, pointer, align=2)
+        convert = builder.trunc if value.bits > lanes.bits else builder.sext
+        fitted = arguments[2] if value == lanes else convert(arguments[2], lanes.vector)
+        builder.store(fitted, pointer, align=2)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, value), generate

@@ -77,7 +77,7 @@ def _load_columns(b: NDArray[np.uint64], w: int) -> tuple[Any, ...]:
 
 
 @njit
-def _write_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> None:
+def _write_row(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
     write_words(counts, first, row[0])
     write_words(counts, first + WORD_LANES, row[1])
     write_words(counts, first + 2 * WORD_LANES, row[2])
@@ -85,7 +85,7 @@ def _write_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> N
 
 
 @njit
-def _add_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> None:
+def _add_row(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
     add_words(counts, first, row[0])
     add_words(counts, first + WORD_LANES, row[1])
     add_words(counts, first + 2 * WORD_LANES, row[2])
@@ -94,9 +94,12 @@ def _add_row(counts: NDArray[np.int32], first: int, row: tuple[Any, ...]) -> Non
 
 @njit
 def multiply_and(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
+    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[Any]
 ) -> None:
-    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n."""
+    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n.
+
+    Counts are int32, or int16 of at most 2**15 - 1 bits.
+    """
     m, n = a.shape
     if n == 0:
         counts[:] = 0

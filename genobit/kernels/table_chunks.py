@@ -21,6 +21,7 @@ from genobit.kernels.count_lanes import (
     load_counts,
     store_counts,
 )
+from genobit.kernels.gemm import LARGEST_SHORT
 from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 24 * 2**10
 """Most bytes of the tables of a chunk: three quarters of a first-level cache of 32 KiB."""
 NARROWEST, WIDEST = COUNT_LANES, 256
-LARGEST_SHORT = 2**15 - 1
-"""Most samples of a class whose counts 16 bits hold: twice as many to a register."""
 
 
 class Chunk(NamedTuple):
@@ -99,7 +98,7 @@ def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) 
     counts, shared = counted.counts.reshape(-1), chunk.shared.reshape(-1)
     to = 0
     for c in range(classes):
-        alone = np.zeros(length + COUNT_LANES, np.int32)
+        alone = np.zeros(length + COUNT_LANES, counts.dtype)
         alone[:length] = counted.column_counts[c]
         for line in range(lines):
             source, at, total = alone, 0, counted.sizes[c]
@@ -113,7 +112,7 @@ def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) 
 @njit
 def fill(
     row: int,
-    counts: NDArray[np.int32],
+    counts: NDArray[Any],
     lines: tuple[int, int],
     row_counts: NDArray[np.int64],
     choices: NDArray[np.int64],
@@ -165,7 +164,7 @@ def fill(
 
 @njit
 def _cells_of(
-    counts: NDArray[np.int32],
+    counts: NDArray[Any],
     at: int,
     total: int,
     choices: NDArray[np.int64],
@@ -197,7 +196,7 @@ def _cells_of(
 
 @njit
 def _gather(
-    counts: NDArray[np.int32],
+    counts: NDArray[Any],
     first: int,
     places: NDArray[np.uint32],
     start: int,
