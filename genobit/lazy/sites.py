@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,15 +61,38 @@ def by_sites(
     Yields
     ------
         First site, and what the function made of the chunk, in order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Of the function, for the first chunk that it refuses, whichever was computed first.
     """
     starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
     name = "genobit-sites-" + tokenize(function, array.name, each)
     layer: dict[Any, Any] = {}
     for chunk, (first, stop) in enumerate(itertools.pairwise(starts)):
         more = () if each is None else (each[first:stop],)
-        layer[name, chunk] = (function, (array.name, 0, chunk), first, *more)
+        layer[name, chunk] = (_tried, function, (array.name, 0, chunk), first, *more)
     graph = HighLevelGraph.from_collections(name, layer, dependencies=[array])
-    yield from zip(starts[:-1], in_groups(list(layer), graph, GROUP), strict=True)
+    for first, found in zip(starts[:-1], in_groups(list(layer), graph, GROUP), strict=True):
+        if isinstance(found, _Fault):
+            raise found.error
+        yield first, found
+
+
+@dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
+class _Fault:
+    """What is wrong with a chunk."""
+
+    error: Exception
+
+
+def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The error itself of a chunk that is refused: others may come earlier in the alignment."""
+    try:
+        return function(*arguments)
+    except (ValueError, TypeError) as error:
+        return _Fault(error)
 
 
 def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:

@@ -170,6 +170,18 @@ def test_searches__refuse_columns_past_the_limit() -> None:
         lazy.genobit.parsimony_search("stepwise")
 
 
+@pytest.mark.parametrize("chunk", [1, 3])
+def test_errors_name_the_first_of_several_sites(chunk: int) -> None:
+    aln = made("dna", 3, 60, 0).copy()
+    aln[1, 7:] = "!"
+    lazy = aln.chunk(sites=chunk)
+    tree = tree_of(3, np.random.default_rng(0))
+    with dask.config.set(scheduler="threads", num_workers=4):
+        for _ in range(5):
+            with pytest.raises(ValueError, match=r"site 7: "):
+                lazy.genobit.parsimony(tree)
+
+
 def wrong(kind: str) -> xr.DataArray:
     aln = made(kind, 4, 50, 0).copy()
     if kind == "numbers":
@@ -180,7 +192,7 @@ def wrong(kind: str) -> xr.DataArray:
 
 
 def test_errors_name_the_site_of_what_is_no_text() -> None:
-    values = made("standard", 3, 20, 0).values.astype(object)
+    values = made("dna", 3, 20, 0).values.astype(object)
     values[1, 13] = np.nan
     aln = xr.DataArray(values, dims=("taxa", "sites"))
     tree = tree_of(3, np.random.default_rng(0))
