@@ -75,7 +75,9 @@ def _check(name: str, value: Any) -> None:
     elif name == "progress":
         fits, wanted = isinstance(value, bool), "is neither True nor False"
     elif name == "spill_to":
-        fits = value is None or (isinstance(value, str | os.PathLike) and Path(value).is_dir())
+        # Path("") is the current folder, which nobody means.
+        named = isinstance(value, str | os.PathLike) and value != ""
+        fits = value is None or (named and Path(value).is_dir())
         wanted = "is no folder: make it, or give None"
     elif name == "plot_scale":
         number = isinstance(value, int | float) and not isinstance(value, bool)

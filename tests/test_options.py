@@ -47,6 +47,7 @@ def test_set_options__without_a_block_stays() -> None:
             "spill_to='no such folder' is no folder: make",
         ),
         ({"spill_to": 3}, ValueError, "spill_to=3 is no folder"),
+        ({"spill_to": ""}, ValueError, "spill_to='' is no folder"),
         ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),
         ({"plot_scale": 0}, ValueError, "plot_scale=0 must be a number above 0, of 8 at most"),

@@ -183,6 +183,10 @@ def _of_two(
     With the counts a and b of a cell, shares f and g = 1 - f, n = a + b, d = a - f n, s = d (3 (g -
     f) n - 2 d) and m = 9 f g n^2 the terms of both classes are d^2 (m + s) / (2 f g n (m + 2 s)):
     one division. Where s is negative m + 2 s is a third of m or more.
+
+    d, taken of the first class, loses up to 2 units of n also where g n is small. The terms of a
+    cell grow with d by at most 1 + r / 2, r of the second class, and the sum of r n over cells is N
+    at most: 3 units of 1 in all, of the 32 that there are.
     """
     left, right = load_ratios(lefts, k), load_ratios(rights, k)
     both, tiny = left * right, ratio_everywhere(TINY)
