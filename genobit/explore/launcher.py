@@ -149,7 +149,7 @@ class Launcher(Explorer):
             explorer.stop()
             explorer._leave()
             self._arrange()
-            self.status = f"Closed {self.offers[name].title}"
+            self._said = self.status = f"Closed {self.offers[name].title}"
         self._buttons[name].value = False
 
     def _arrange(self) -> None:

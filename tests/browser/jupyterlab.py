@@ -298,6 +298,12 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> No
     assert within(seconds, condition), f"waited {seconds} s for {what}"
 
 
+def says(read: Callable[[], str], *words: str) -> None:
+    """Wait for words on the page: each widget hears of a change by a message of its own."""
+    if not within(60, lambda: all(word in read() for word in words)):
+        raise AssertionError(f"waited 60 s for {' and '.join(words)}; there is {read()!r}")
+
+
 def by_hand(gesture: Callable[[], None], answer: Callable[[], bool], what: str) -> None:
     """Do something with the mouse, as a reader does: again where nothing answers.
 

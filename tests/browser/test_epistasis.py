@@ -14,6 +14,7 @@ from tests.browser.jupyterlab import (
     not_blank,
     redrawn,
     save,
+    says,
     settled,
     until,
 )
@@ -63,8 +64,8 @@ def rows(page: Any) -> Any:
 
 
 def test_starts_with_the_best(page: Any) -> None:
-    assert "34,220 searched" in text(page, "status")
-    assert text(page, "count") == "100 combinations"
+    says(lambda: text(page, "status"), "34,220 searched")
+    until(lambda: text(page, "count") == "100 combinations", "the count")
     for view in VIEWS:
         assert not_blank(settled(figure(page, view))), view
     rows(page).first.wait_for(timeout=60_000)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, says, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -86,11 +86,11 @@ def press(page: Any, button: str) -> None:
 
 
 def test_starts_with_pictures_and_says_what_was_computed(page: Any) -> None:
-    until(lambda: "90 samples, 4,005 pairs over 800 variants" in status(page), "the status line")
-    assert "Selected: nothing" in selection(page)
+    says(lambda: status(page), "90 samples, 4,005 pairs over 800 variants")
+    says(lambda: selection(page), "Selected: nothing")
     for view in ("heatmap", "scatter", "histogram"):
         assert not_blank(settled(figure(page, view)))
-    assert "s03" in page.locator(".genobit-grm-table .slick-row").first.inner_text()
+    says(page.locator(".genobit-grm-table .slick-row").first.inner_text, "s03")
 
 
 def test_lasso_selects_everywhere(page: Any) -> None:

@@ -15,6 +15,7 @@ from tests.browser.jupyterlab import (
     not_blank,
     redrawn,
     save,
+    says,
     settled,
     until,
 )
@@ -64,10 +65,9 @@ def click_at(page: Any, view: str, x: float, y: float) -> None:
 
 def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
     at_rest(page)
-    assert edges(page) == 198
-    assert "1,124,250 pairs tested" in text(page, "status")
-    assert "weaker ones are not shown" in text(page, "status")
-    assert "Click an edge" in text(page, "scatter")
+    until(lambda: edges(page) == 198, "the edges")
+    says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker ones are not shown")
+    says(lambda: text(page, "scatter"), "Click an edge")
     for view in ("network", "heatmap", "histogram"):
         assert not_blank(settled(figure(page, view))), view
 

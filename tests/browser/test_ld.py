@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, by_hand, not_blank, redrawn, says, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -70,7 +70,7 @@ def _plot(page: Any) -> Any:
 
 
 def test_starts_with_a_picture_and_says_what_was_computed(page: Any) -> None:
-    assert "300 variants, 44,850 pairs" in _status(page)
+    says(lambda: _status(page), "300 variants, 44,850 pairs")
     assert not_blank(settled(_plot(page)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, not_blank, redrawn, settled, unlike, until
+from tests.browser.jupyterlab import Notebook, not_blank, redrawn, says, settled, unlike, until
 from tests.browser.test_ld import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -51,39 +51,36 @@ def _genes(page: Any) -> Any:
     return page.locator(".genobit-ld-genes .bk-Figure").first
 
 
-def _go_to(page: Any, where: str) -> str:
-    """The status line of another region."""
-    status = _status(page)
+def _go_to(page: Any, where: str, words: str) -> None:
+    """See another region, and wait for words of its status line."""
     text = page.locator(".genobit-ld-region input")
     text.fill(where)
     text.press("Enter")
-    until(lambda: _status(page) != status, f"the status line of {where}")
-    return _status(page)
+    says(lambda: _status(page), words)
 
 
 def test_genes_follow_the_region(page: Any) -> None:
     before, genes = settled(_plot(page)), settled(_genes(page))
     assert not_blank(genes)
-    assert "computed in" in _go_to(page, "7:5,000,000-5,900,000")
+    _go_to(page, "7:5,000,000-5,900,000", "computed in")
     assert not_blank(redrawn(_plot(page), before))
     assert unlike(genes, settled(_genes(page)))
 
 
 def test_the_whole_contig_is_a_sample_and_says_so(page: Any) -> None:
     before = settled(_plot(page))
-    said = _go_to(page, "7")
-    assert "thinned: 4 neighbours in every" in said
+    _go_to(page, "7", "thinned: 4 neighbours in every")
     redrawn(_plot(page), before)
 
 
 def test_a_region_seen_before_is_known(page: Any) -> None:
     before = settled(_plot(page))
-    assert "known before" in _go_to(page, "7:5,000,000-5,900,000")
+    _go_to(page, "7:5,000,000-5,900,000", "known before")
     assert not_blank(redrawn(_plot(page), before))
 
 
 def test_the_name_of_a_gene_is_a_region(page: Any) -> None:
-    _go_to(page, "gene20")
+    _go_to(page, "gene20", "computed in")
     text = page.locator(".genobit-ld-region input")
     until(lambda: text.input_value() == "7:2,405,000-2,435,000", "the region of the gene")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Notebook, redrawn, settled, until
+from tests.browser.jupyterlab import Notebook, redrawn, says, settled, until
 from tests.browser.test_epistasis import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -41,9 +41,9 @@ def rows(page: Any) -> Any:
 
 
 def test_launcher_says_what_there_is(page: Any) -> None:
-    assert "4 of 5 explorers can be opened" in text(page, "launcher-status")
+    says(lambda: text(page, "launcher-status"), "4 of 5 explorers can be opened")
     assert page.locator(".genobit-launcher-parsimony").is_disabled()
-    assert "Not here: these calls have ploidy 2" in text(page, "launcher")
+    says(lambda: text(page, "launcher"), "Not here: these calls have ploidy 2")
 
 
 def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
@@ -52,16 +52,15 @@ def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
     page.locator(".genobit-launcher-epistasis").focus()
     page.keyboard.press("Enter")
     rows(page).first.wait_for(timeout=90_000)
-    assert "1,770 searched" in text(page, "epistasis-status")
+    says(lambda: text(page, "epistasis-status"), "1,770 searched")
 
 
 def test_row_of_one_marks_in_the_other_and_is_seen_in_python(page: Any) -> None:
     rows(page).nth(2).click()
     until(lambda: "2 variants" in text(page, "ld-selection"), "the selection in LD", 120)
     names = text(page, "ld-selection").partition("(")[2].rstrip(")").split(", ")
-    seen = page.locator(".seen-in-python").inner_text()
     assert len(names) == 2
-    assert all(name in seen for name in names)
+    says(page.locator(".seen-in-python").inner_text, *names)
 
 
 def test_names_that_are_typed_filter_one_and_are_marked_in_the_other(page: Any) -> None:
@@ -101,7 +100,7 @@ def test_dark_theme_reaches_pictures_and_tables(page: Any) -> None:
 def test_button_closes_again(page: Any) -> None:
     page.locator(".genobit-launcher-epistasis").click()
     until(lambda: page.locator(".genobit-epistasis").count() == 0, "the explorer to go")
-    assert "Closed interactions" in text(page, "launcher-status")
+    says(lambda: text(page, "launcher-status"), "Closed interactions")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:
