@@ -79,7 +79,7 @@ class LinkedPairs:
         [[0.0, 1.0, 0.75]]
         """
         from genobit.analyses import ld
-        from genobit.analyses.pair_tables import lazy_table
+        from genobit.analyses.pair_tables import as_arrow, as_frame, lazy_table
 
         check_share("min_r2", min_r2)
         if statistic not in {"r2", "r2_em"}:
@@ -88,7 +88,8 @@ class LinkedPairs:
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
         last, labels = window_ends(ds, size), pair_labels(ds)
-        keys, graph, example = ld.pair_tiles(planes, layout, last, min_r2, labels, statistic)
+        table = as_frame if parquet is None else as_arrow
+        keys, graph, example = ld.pair_tiles(planes, layout, last, min_r2, labels, table, statistic)
         if parquet is not None:
             from genobit.analyses import ld_files
 
@@ -97,5 +98,5 @@ class LinkedPairs:
                 "min_r2": float(min_r2),
                 **ld_files.question_of(planes, layout, last, labels),
             }
-            return ld_files.write(parquet, (keys, graph, example), question, progress=progress)
+            return ld_files.write(parquet, keys, graph, question, progress=progress)
         return lazy_table(keys, graph, example, "genobit-ld-pairs")

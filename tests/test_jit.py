@@ -24,7 +24,7 @@ import sys
 import numpy as np
 import genobit as gb
 from genobit import simd
-from genobit.kernels import gemm, ld
+from genobit.kernels import gemm, ld, linked_pairs
 from tests.cohorts import random_calls
 from tests.kernels.test_ld import rows_of
 
@@ -46,11 +46,11 @@ for kernel in sys.argv[1:] or every:
                 rows = rows_of(calls, haploid=haploid)
                 digest.update(ld.square("r2", rows).tobytes())
                 last = np.minimum(np.arange(70) + 9, 69)
-                for found in ld.pairs(rows, None, last, 0, 0.2):
+                for found in linked_pairs.pairs(rows, None, last, 0, 0.2):
                     digest.update(found.tobytes())
     digests.add(digest.hexdigest())
 (found,) = digests
-print(found, gemm.chosen_kernel("and", 70), sum(ld._collect.stats.cache_misses.values()))
+print(found, gemm.chosen_kernel("and", 70), sum(linked_pairs._collect.stats.cache_misses.values()))
 """
 
 
@@ -287,7 +287,7 @@ from genobit.kernels import popcount_gemm
 from genobit.kernels.gemm import chosen_kernel
 print(chosen_kernel(), simd.host())
 kernel = popcount_gemm.multiply_and
-kernel.compile("void(uint64[:,::1], uint64[:,:,::1], int64, int32[:,::1])")
+kernel.compile("void(uint64[:,::1], uint64[:,:,::1], int64, int64[::1], int32[:,::1])")
 (assembly,) = kernel.inspect_asm().values()
 print(assembly.count("vpopcntq"), assembly.count("zmm"))
 """

@@ -28,6 +28,8 @@ from genobit.lazy import tiles
 from genobit.lazy.rows import as_rows, ordered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
@@ -43,6 +45,8 @@ LONG_NAMES = {
 }
 NEED_HAPLOTYPES = ("D", "dprime")
 NEED_DOSAGES = ("r2_em", "dprime_em")
+Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
+"""Column of a table of pairs -> labels of variants, and the place among them for each pair."""
 Planes = Mapping[str, da.Array]
 """Plane name -> uint64 (variants, words), ``called`` only where calls can be missing."""
 
@@ -156,24 +160,23 @@ def _pairs_tile(
     layout: Layout,
     minimum: float,
     statistic: str,
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
 ) -> Any:
-    import pandas as pd
-
-    from genobit.kernels import ld
+    from genobit.kernels import linked_pairs
 
     other = None if b is None else as_rows(b, layout)
-    i, j, found = ld.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
-    columns: dict[str, Any] = {}
+    i, j, found = linked_pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
+    labels: Labels = {}
     for name, values in left.items():
         if name == "contig":
-            columns[name] = values[i]
+            labels[name] = values, i
         else:
-            columns[f"{name}_0"], columns[f"{name}_1"] = values[i], right[name][j]
+            labels[f"{name}_0"], labels[f"{name}_1"] = (values, i), (right[name], j)
     if statistic == "r":
-        columns["r"], columns["r2"] = found.astype(np.float32), (found * found).astype(np.float32)
-    else:
-        columns[statistic] = found.astype(np.float32)
-    return pd.DataFrame(columns)
+        return table(
+            labels, {"r": found.astype(np.float32), "r2": (found * found).astype(np.float32)}
+        )
+    return table(labels, {statistic: found.astype(np.float32)})
 
 
 def pair_tiles(
@@ -182,6 +185,7 @@ def pair_tiles(
     last: NDArray[np.int64],
     minimum: float,
     labels: Mapping[str, NDArray[Any]],
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
     statistic: str = "r2",
 ) -> tuple[list[Any], HighLevelGraph, Any]:
     """Tables of the pairs of variants in a window whose r2 is at least ``minimum``.
@@ -194,13 +198,15 @@ def pair_tiles(
         Smallest r2 of a pair that is kept, compared after rounding to float32.
     labels
         Columns that describe a variant, each (variants,).
+    table
+        Makes a table of the labels of pairs and of their statistics.
     statistic
         "r2", which gives r too, or "r2_em".
 
     Returns
     -------
-        Keys and graph of pandas DataFrames, one for each pair of chunks that a window couples,
-        and an empty one that shows their columns.
+        Keys and graph of tables, one for each pair of chunks that a window couples, and an empty
+        one that shows their columns.
     """
     check_statistic(statistic, layout.kind)
 
@@ -209,7 +215,7 @@ def pair_tiles(
 
     # r2 is squared last, so that r keeps its sign.
     taken = "r" if statistic == "r2" else statistic
-    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken)
+    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken, table=table)
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, label)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FINISHED = ".genobit"
 """Folder of what is finished; readers of Parquet pass over names with a dot."""
+ENDS = slice(1000), slice(-1000, None)
+"""Variants whose calls tell one set of genotypes from another."""
 PASS = 16
 """Tiles of a pass: enough for the threads of one machine not to wait for each other for long."""
 
@@ -44,13 +46,16 @@ def question_of(
 ) -> dict[str, Any]:
     """What tells one set of genotypes and windows from another.
 
-    Of the calls only the first and the last chunk are looked at: to read all of them would take as
-    long as to use them.
+    Of the calls only the first and the last variants are looked at: to read all of them would take
+    as long as to use them.
     """
     arrays = whole_rows(ordered(planes, layout))
-    ends = compute(*[array.blocks[k] for k in (0, -1) for array in arrays])
+    ends = compute(*[array[end] for end in ENDS for array in arrays])
     # By way of objects: what xarray reads from Zarr 3 is text of numpy's StringDType.
-    named = [np.asarray(values).astype(object).astype("U") for values in labels.values()]
+    named = [
+        values if values.dtype.kind in "biuf" else values.astype(object).astype("U")
+        for values in labels.values()
+    ]
     return {
         "layout": layout.to_attributes(),
         "chunks": digest([np.array(arrays[0].chunks[0])]),
@@ -60,39 +65,22 @@ def question_of(
     }
 
 
-def _schema(example: Any) -> Any:
-    import pandas as pd
-    import pyarrow as pa
-
-    fields = []
-    for name, kind in example.dtypes.items():
-        # An empty column of objects does not say that it is of texts.
-        number = pd.api.types.is_numeric_dtype(kind)
-        fields.append((name, pa.from_numpy_dtype(kind) if number else pa.string()))
-    return pa.schema(fields)
-
-
-def _write(frame: Any, path: Path, schema: Any) -> int:
+def _write(table: Any, path: Path) -> int:
     """Write a part whole or not at all; returns its pairs."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [field.name for field in schema if field.type == pa.string()]
-    # What pandas knows to be texts is let be: to make texts of them takes as long as to write.
-    texts = {name: str for name in names if frame[name].dtype == object}
-    frame = frame.astype(texts) if texts else frame
-    table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
     with tempfile.NamedTemporaryFile(
         dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
     ) as unfinished:
         pq.write_table(table, unfinished)
     Path(unfinished.name).replace(path)
-    return table.num_rows
+    return int(table.num_rows)
 
 
 def write(
     folder: str | os.PathLike[str],
-    tiles: tuple[Sequence[Any], HighLevelGraph, Any],
+    keys: Sequence[Any],
+    graph: HighLevelGraph,
     question: Mapping[str, Any],
     *,
     progress: bool | None,
@@ -103,8 +91,8 @@ def write(
     ----------
     folder
         Where; made if it is not there.
-    tiles
-        Keys, graph and example of `genobit.analyses.ld.pair_tiles`.
+    keys, graph
+        Of `genobit.analyses.ld.pair_tiles`, whose tables are pyarrow's.
     question
         What is asked. Another one in the same folder is refused.
     progress
@@ -117,8 +105,7 @@ def write(
     RuntimeError
         If another run is at work in it.
     """
-    keys, graph, example = tiles
-    place, schema = Path(folder), _schema(example)
+    place = Path(folder)
     _check_folder(place)
     with Checkpoint(place / FINISHED, question) as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]
@@ -130,7 +117,7 @@ def write(
         ) as steps:
             for part in _batches(todo):
                 name = f"genobit-write-{part[0]}-{keys[0][0]}"
-                layer = {(name, k): (_write, keys[k], paths[k], schema) for k in part}
+                layer = {(name, k): (_write, keys[k], paths[k]) for k in part}
                 whole = HighLevelGraph(
                     {**graph.layers, name: layer}, {**graph.dependencies, name: {keys[0][0]}}
                 )

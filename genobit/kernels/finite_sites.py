@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from genobit._jit import njit
 from genobit.kernels import pair_blocks
 from genobit.kernels.gemm import BLOCK_COLUMNS, stacked
-from genobit.kernels.pair_blocks import Float, band_columns, band_rows
+from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,5 +104,5 @@ def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[n
 
     ``b`` starts with the sites of ``a``; ``last`` never decreases. Pairs outside are NaN.
     """
-    found = _blocks(a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last))
+    found = _blocks(a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
     return pair_blocks.band(found, a[0].shape[0], last, width)

@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
     rows: slice
     columns: slice
-    counts: NDArray[np.int32]
+    counts: NDArray[Any]
 
 
 class _Method(NamedTuple):
@@ -64,7 +64,8 @@ class _Method(NamedTuple):
     prepare: Callable[[Planes], Planes]
     rows: Callable[[Planes, slice, int, Any], Any]
     columns: Callable[[Planes, slice, int, Any], Any]
-    multiply: Callable[[Any, Any, int, NDArray[np.int32]], None]
+    multiply: Callable[[Any, Any, int, NDArray[np.int64], NDArray[np.int32]], None]
+    """Of rows and columns, from a diagonal on, and from a row on in each panel."""
     block: int = BLOCK
     """Most counts in a block."""
 
@@ -119,7 +120,7 @@ def _table_method(product: str) -> _Method:
         table_gemm.pack_columns(words, out[:panels])
         return out  # type: ignore[no-any-return]
 
-    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         table_gemm.multiply(a, b, table, diagonal, counts)
 
     return _Method(
@@ -149,9 +150,11 @@ def _popcount_method(product: str) -> _Method:
             popcount_gemm.pack_columns(plane[rows], target[:panels])
         return out
 
-    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+    def multiply(
+        a: Any, b: Any, diagonal: int, tops: NDArray[np.int64], counts: NDArray[np.int32]
+    ) -> None:
         kernel: Any = popcount_gemm.multiply_ternary if ternary else popcount_gemm.multiply_and
-        kernel(*a, *b, diagonal, counts)
+        kernel(*a, *b, diagonal, tops, counts)
 
     return _Method(
         popcount_gemm.TERNARY_ROWS if ternary else popcount_gemm.ROWS,
@@ -170,7 +173,7 @@ def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
 
 
 def _sums_method(product: str) -> _Method:
-    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         kernel: Any = sum_table_gemm if product == "ternary" else byte_sum_gemm
         kernel.multiply(*a, *b, diagonal, counts)
 
@@ -179,7 +182,7 @@ def _sums_method(product: str) -> _Method:
 
 
 def _scalar_method(product: str) -> _Method:
-    def multiply(a: Any, b: Any, diagonal: int, counts: NDArray[np.int32]) -> None:
+    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         ternary = product == "ternary"
         kernel: Any = scalar_gemm.multiply_ternary if ternary else scalar_gemm.multiply_and
         kernel(*a, *b, diagonal, counts)
@@ -236,6 +239,16 @@ def stacked(*planes: NDArray[np.uint64]) -> Planes:
     return (np.stack(planes, axis=1).reshape(rows * len(planes), words),)
 
 
+LARGEST_SHORT = 2**15 - 1
+"""Most bits of a row whose counts 16 bits hold."""
+
+
+def count_type(rows: int, bits: int) -> np.dtype[Any]:
+    """Of the counts of "and" products: 16 bits, half the bytes to the next cache, where it can."""
+    short = chosen_kernel("and", rows) == "popcount" and bits <= LARGEST_SHORT
+    return np.dtype(np.int16 if short else np.int32)
+
+
 def products(
     product: str,
     a: Planes,
@@ -244,7 +257,9 @@ def products(
     group: int = 1,
     upper: bool = False,
     rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    tops_of: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None,
     columns: int = BLOCK_COLUMNS,
+    kind: DTypeLike = np.int32,
 ) -> Iterator[Block]:
     """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
 
@@ -261,8 +276,13 @@ def products(
         Only entries with ``row <= column`` are wanted; the others may hold anything.
     rows_of
         For the columns start..stop, which rows are wanted (a band). All by default.
+    tops_of
+        Of each of some columns, ascending, the first row that is wanted; it never decreases. The
+        entries above it may hold anything.
     columns
         Most columns of a block; narrow bands waste less with narrow blocks.
+    kind
+        Of the counts: int32, or for "and" what `count_type` says of as many rows.
     """
     # The rows of a band's blocks are few.
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
@@ -276,42 +296,43 @@ def products(
     fitting = max(1, PANEL_BYTES // max(1, words * method.octets))
     width = _multiple(min(columns, fitting, n), method.tile_columns, group)
     height = _multiple(
-        min(method.block // width, max(fitting, BLOCK_ROWS)), method.tile_rows, group
+        min(method.block * 4 // np.dtype(kind).itemsize // width, max(fitting, BLOCK_ROWS)),
+        method.tile_rows,
+        group,
     )
+    step = math.lcm(method.tile_rows, group)
     storage: Any = None
     row_storage: Any = None
-    buffer = aligned((height * width,), np.int32)
+    buffer = aligned((height * width,), kind)
     for left in range(0, n, width):
         right = min(left + width, n)
         panels = -(-(right - left) // method.tile_columns)
         storage = method.columns(b, slice(left, right), panels, storage)
         packed = _first(storage, panels)
         top, bottom = (0, m) if rows_of is None else rows_of(left, right)
+        tops = np.zeros(panels, np.int64)
+        if tops_of is not None:
+            tops = tops_of(np.arange(left, right, method.tile_columns))
         if upper:
             bottom = min(bottom, right)
-        for start in range(top - top % group, bottom, height):
-            stop = min(start + height, m)
+        top -= top % group
+        # As many blocks as there must be, and none of a few rows.
+        parts = max(1, -(-(bottom - top) // height))
+        high = -(-(bottom - top) // (parts * step)) * step
+        for start in range(top, bottom, high or 1):
+            stop = min(start + high, bottom)
             padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
             if method.start is not None:
                 counts.fill(method.start * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
             row_storage = method.rows(a, slice(start, stop), padded, row_storage)
-            method.multiply(_first(row_storage, padded), packed, diagonal, counts)
+            from_row = np.maximum(tops - start, 0)
+            method.multiply(_first(row_storage, padded), packed, diagonal, from_row, counts)
             wanted = counts[: stop - start, : right - left]
             if totals is not None:
                 _differences(wanted, totals[0][start:stop], totals[1][left:right])
             yield Block(slice(start, stop), slice(left, right), wanted)
-
-
-LARGEST_SHORT = 2**15 - 1
-"""Most bits of a row whose counts 16 bits hold."""
-
-
-def count_type(rows: int, bits: int) -> np.dtype[Any]:
-    """Of the counts of `common_bits`: 16 bits, half the bytes to the next cache, where it can."""
-    short = chosen_kernel("and", rows) == "popcount" and bits <= LARGEST_SHORT
-    return np.dtype(np.int16 if short else np.int32)
 
 
 def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any]) -> None:
@@ -328,7 +349,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
         # Of whole tiles the counts are written to their place.
         panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
         popcount_gemm.pack_columns(b, panels)
-        popcount_gemm.multiply_and(a, panels, -(2**62), out)
+        popcount_gemm.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
     for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
         out[rows, columns] = counts

@@ -20,8 +20,8 @@ from numpy.typing import DTypeLike, NDArray
 from genobit._jit import njit
 from genobit.kernels import em_haplotypes, pair_blocks
 from genobit.kernels.bits import count_rows
-from genobit.kernels.gemm import BLOCK_COLUMNS, products, stacked
-from genobit.kernels.pair_blocks import Float, Values, band_columns, band_rows, view
+from genobit.kernels.gemm import BLOCK_COLUMNS, Block, count_type, products, stacked
+from genobit.kernels.pair_blocks import BandRows, Float, Values, band_columns, view
 from genobit.kernels.rows import Planes, Rows
 
 if TYPE_CHECKING:
@@ -32,12 +32,18 @@ STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME, "r2_adjusted": R2_ADJU
 
 
 @njit
+def correlation(n: float, x: float, y: float, scale: float, xy: float) -> float:
+    """The statistic r from the sums; ``scale`` is 1 / sqrt of both variances times n^4."""
+    return (n * xy - x * y) * scale
+
+
+@njit
 def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float) -> float:
-    """The statistic from the sums; ``scale`` is 1 / sqrt of both variances times n^4."""
-    covariance = n * xy - x * y
+    """The statistic from the sums, ``scale`` as for r."""
     if code <= R2:
-        r = covariance * scale
+        r = correlation(n, x, y, scale, xy)
         return r * r if code == R2 else r
+    covariance = n * xy - x * y
     if code == D:
         return covariance / (n * n)
     if code == R2_ADJUSTED:
@@ -118,7 +124,7 @@ def _inverse_roots(
     return out
 
 
-def _sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum of x and 1 / sqrt(n sum x^2 - (sum x)^2) of each row, nothing missing."""
     if rows.haplotypes:
         x = count_rows(rows.planes[0]).astype(np.float64)
@@ -151,12 +157,13 @@ def blocks(
     *,
     dtype: DTypeLike = np.float32,
     upper: bool = False,
-    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
+    rows_of: BandRows | None = None,
     columns: int = BLOCK_COLUMNS,
 ) -> Iterator[Values]:
     """Yield blocks of a statistic between the rows of ``a`` and of ``b`` (or of ``a`` itself).
 
-    ``upper``, ``rows_of`` and ``columns`` are those of `gemm.products`, counted in variants.
+    ``upper``, ``rows_of`` and ``columns`` are those of `gemm.products`, counted in variants. What
+    is outside a band may hold anything.
     """
     other = a if b is None else b
     complete = a.complete() and other.complete()
@@ -202,26 +209,45 @@ def homozygous(rows: Rows) -> NDArray[np.float64]:
     return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
+def complete_counts(
+    a: Rows,
+    b: Rows | None,
+    *,
+    upper: bool,
+    rows_of: BandRows | None = None,
+    columns: int = BLOCK_COLUMNS,
+    narrow: bool = False,
+) -> Iterator[Block]:
+    """Yield blocks of the sums of x y of rows that miss no call, as for `blocks`.
+
+    ``narrow`` is for who can take 16 bits as well as 32.
+    """
+    narrow &= a.haplotypes
+    return products(
+        "and" if a.haplotypes else "ternary",
+        _operand(a),
+        None if b is None else _operand(b),
+        upper=upper,
+        rows_of=rows_of,
+        tops_of=None if rows_of is None else rows_of.tops,
+        columns=columns,
+        kind=count_type(0, a.bits) if narrow else np.int32,
+    )
+
+
 def _complete(
     code: int,
     a: Rows,
     b: Rows | None,
     dtype: DTypeLike,
     upper: bool,
-    rows_of: Callable[[int, int], tuple[int, int]] | None,
+    rows_of: BandRows | None,
     columns: int,
 ) -> Iterator[Values]:
-    x, scale_x = _sums(a)
-    y, scale_y = (x, scale_x) if b is None else _sums(b)
+    x, scale_x = sums(a)
+    y, scale_y = (x, scale_x) if b is None else sums(b)
     out = np.empty(0, dtype)
-    for rows, cols, counts in products(
-        "and" if a.haplotypes else "ternary",
-        _operand(a),
-        None if b is None else _operand(b),
-        upper=upper,
-        rows_of=rows_of,
-        columns=columns,
-    ):
+    for rows, cols, counts in complete_counts(a, b, upper=upper, rows_of=rows_of, columns=columns):
         out, values = view(out, counts.shape, dtype)
         _complete_block(
             counts, code, float(a.bits), x[rows], y[cols], scale_x[rows], scale_y[cols], values
@@ -251,74 +277,5 @@ def band(
 
     ``b`` starts with the rows of ``a``; ``last`` never decreases. Pairs outside the window are NaN.
     """
-    found = blocks(statistic, a, b, upper=True, rows_of=band_rows(last), columns=band_columns(last))
+    found = blocks(statistic, a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
     return pair_blocks.band(found, a.planes[0].shape[0], last, width)
-
-
-@njit
-def _collect(
-    values: Float,
-    top: int,
-    left: int,
-    last: NDArray[np.int64],
-    shift: int,
-    minimum: np.float32,
-    squared: bool,
-    found: NDArray[np.int64],
-    kept: NDArray[np.float64],
-) -> int:
-    """Pairs i < shift + j, j <= last[i], of a block whose value, or its square, is >= minimum.
-
-    As float32. Returns how many.
-    """
-    k = 0
-    for i in range(values.shape[0]):
-        row = top + i
-        first = max(0, row + 1 - shift - left)
-        for j in range(first, min(values.shape[1], last[row] + 1 - left)):
-            value = values[i, j]
-            if np.float32(value * value if squared else value) >= minimum:
-                found[0, k] = row
-                found[1, k] = left + j
-                kept[k] = value
-                k += 1
-    return k
-
-
-def pairs(
-    a: Rows,
-    b: Rows | None,
-    last: NDArray[np.int64],
-    shift: int,
-    minimum: float,
-    statistic: str = "r",
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` whose r2 is at least ``minimum``.
-
-    ``statistic`` is "r", whose square is compared, or "r2_em".
-
-    Without ``b``, pairs within ``a``.
-    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a
-    later one count. Returns the rows of ``a``, those of ``b`` and the statistic (float64), sorted
-    by both.
-    ``last`` never decreases.
-    """
-    found, kept = np.empty((2, 0), np.int64), np.empty(0)
-    parts, least = [(found, kept)], np.float32(minimum)
-    for rows, columns, values in blocks(
-        statistic,
-        a,
-        b,
-        dtype=np.float64,
-        upper=b is None,
-        rows_of=band_rows(last, shift),
-        columns=band_columns(last + shift),
-    ):
-        if kept.size < values.size:
-            found, kept = np.empty((2, values.size), np.int64), np.empty(values.size)
-        top, left = rows.start, columns.start
-        k = _collect(values, top, left, last, shift, least, statistic == "r", found, kept)
-        parts.append((found[:, :k].copy(), kept[:k].copy()))
-    both = np.concatenate([part[0] for part in parts], axis=1)
-    order = np.lexsort((both[1], both[0]))
-    return both[0][order], both[1][order], np.concatenate([part[1] for part in parts])[order]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.kernels.ld import blocks
-from genobit.kernels.pair_blocks import Float, band_columns, band_rows
+from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
     from genobit.kernels.rows import Rows
@@ -80,7 +80,7 @@ def sums_by_distance(
     statistic
         Of `genobit.kernels.ld`, of values in [0, 1].
     a, b, last, shift
-        As for `genobit.kernels.ld.pairs`.
+        As for `genobit.kernels.linked_pairs.pairs`.
     places
         Where each row of ``a`` is, and each of ``b``; they do not decrease within a window.
     part
@@ -95,7 +95,7 @@ def sums_by_distance(
         a,
         b,
         upper=b is None,
-        rows_of=band_rows(last, shift),
+        rows_of=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         _add(values, rows.start, columns.start, last, shift, *places, part, edges, sums)

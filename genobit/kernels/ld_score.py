@@ -12,7 +12,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.ld import blocks
-from genobit.kernels.pair_blocks import band_columns, band_rows
+from genobit.kernels.pair_blocks import BandRows, band_columns
 from genobit.kernels.pair_ld import pair_rows, polymorphic
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def scores(
     Parameters
     ----------
     a, b, last, shift
-        As for `genobit.kernels.ld.pairs`. Without ``b`` each row is compared with itself, too, and
-        the second result is empty.
+        As for `genobit.kernels.linked_pairs.pairs`. Without ``b`` each row is compared with itself,
+        too, and the second result is empty.
     adjust
         Whether r2 is less what chance adds to it.
     """
@@ -77,7 +77,7 @@ def scores(
         b,
         dtype=np.float64,
         upper=b is None,
-        rows_of=band_rows(last, shift),
+        rows_of=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         _add(values, part.start, others.start, last, shift, rows, columns)

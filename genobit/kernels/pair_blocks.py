@@ -116,13 +116,27 @@ def band(
     return out
 
 
-def band_rows(last: NDArray[np.int64], shift: int = 0) -> Callable[[int, int], tuple[int, int]]:
-    """Rows whose window reaches the columns start..stop; ``last`` never decreases."""
+class BandRows:
+    """Rows whose windows reach some columns.
 
-    def rows_of(start: int, stop: int) -> tuple[int, int]:
-        return int(np.searchsorted(last, start)), min(stop + shift, last.shape[0])
+    Parameters
+    ----------
+    last
+        Last column in the window of each row; it never decreases.
+    shift
+        The first column counted from the first row.
+    """
 
-    return rows_of
+    def __init__(self, last: NDArray[np.int64], shift: int = 0) -> None:
+        self.last, self.shift = last, shift
+
+    def __call__(self, start: int, stop: int) -> tuple[int, int]:
+        """Rows of the columns start..stop."""
+        return int(self.last.searchsorted(start)), min(stop + self.shift, self.last.shape[0])
+
+    def tops(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """First row of each column."""
+        return self.last.searchsorted(columns).astype(np.int64, copy=False)
 
 
 def band_columns(last: NDArray[np.int64]) -> int:

@@ -94,11 +94,16 @@ def _add_row(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
 
 @njit
 def multiply_and(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[Any]
+    a: NDArray[np.uint64],
+    b: NDArray[np.uint64],
+    diagonal: int,
+    tops: NDArray[np.int64],
+    counts: NDArray[Any],
 ) -> None:
     """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n.
 
-    Counts are int32, or int16 of at most 2**15 - 1 bits.
+    Counts are int32, or int16 of at most 2**15 - 1 bits. Rows before ``tops`` (panels,), and those
+    below the diagonal, hold anything.
     """
     m, n = a.shape
     if n == 0:
@@ -109,17 +114,18 @@ def multiply_and(
         last = min(first + SLAB, n)
         for panel in range(b.shape[0]):
             columns = b[panel].reshape(-1)
-            for i in range(0, m, ROWS):
+            for i in range(tops[panel] // ROWS * ROWS, m, ROWS):
                 if (panel + 1) * COLUMNS <= i + diagonal:
                     break
                 zero = zero_words()
                 r0 = r1 = r2 = r3 = (zero, zero, zero, zero)
                 for w in range(first, last):
                     loaded = _load_columns(columns, w)
-                    r0 = _and_row(r0, a[i, w], loaded)
-                    r1 = _and_row(r1, a[i + 1, w], loaded)
-                    r2 = _and_row(r2, a[i + 2, w], loaded)
-                    r3 = _and_row(r3, a[i + 3, w], loaded)
+                    word = np.uint64(w)
+                    r0 = _and_row(r0, a[i, word], loaded)
+                    r1 = _and_row(r1, a[i + 1, word], loaded)
+                    r2 = _and_row(r2, a[i + 2, word], loaded)
+                    r3 = _and_row(r3, a[i + 3, word], loaded)
                 corner = i * width + panel * COLUMNS
                 if first:
                     _add_row(flat, corner, r0)
@@ -147,6 +153,7 @@ def multiply_ternary(
     b_mask: NDArray[np.uint64],
     b_sign: NDArray[np.uint64],
     diagonal: int,
+    tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
     """Sums of products of values in {-1, 0, 1}.
@@ -162,7 +169,7 @@ def multiply_ternary(
         last = min(first + SLAB, n)
         for panel in range(b_mask.shape[0]):
             masks, signs = b_mask[panel].reshape(-1), b_sign[panel].reshape(-1)
-            for i in range(0, m, TERNARY_ROWS):
+            for i in range(tops[panel] // TERNARY_ROWS * TERNARY_ROWS, m, TERNARY_ROWS):
                 if (panel + 1) * TERNARY_COLUMNS <= i + diagonal:
                     break
                 p00 = p01 = p02 = p10 = p11 = p12 = zero_words()

@@ -22,6 +22,11 @@ class Rows(NamedTuple):
     """(alt,), or (carrier, hom_alt) of dosages; the called plane is apart."""
     called: NDArray[np.uint64] | None
 
+    def part(self, start: int, stop: int) -> Rows:
+        """Some of the rows."""
+        called = None if self.called is None else self.called[start:stop]
+        return self._replace(planes=tuple(p[start:stop] for p in self.planes), called=called)
+
     def complete(self) -> bool:
         """Whether no call is missing."""
         return self.called is None or _complete(self.called, self.bits)

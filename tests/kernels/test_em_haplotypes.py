@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genobit.kernels import em_haplotypes, ld
+from genobit.kernels import em_haplotypes, ld, linked_pairs
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
-from tests.kernels.test_ld import KERNELS, part, rows_of, window
+from tests.kernels.test_ld import KERNELS, rows_of, window
 from tests.reference import (
     banded,
     coupled_double_heterozygotes,
@@ -141,11 +141,11 @@ def test_band_and_pairs__equal_the_square(seed: int, missing: float, cut: int) -
     square = ld.square("r2_em", rows)
     right = banded(square, inside)
     stop = int(last[cut - 1]) + 1
-    head, reached = part(rows, 0, cut), part(rows, 0, stop)
+    head, reached = rows.part(0, cut), rows.part(0, stop)
     found = ld.band("r2_em", head, reached, last[:cut], right.shape[1])
     np.testing.assert_array_equal(found, right[:cut])
 
-    i, j, r2 = ld.pairs(rows, None, last, 0, 0.3, "r2_em")
+    i, j, r2 = linked_pairs.pairs(rows, None, last, 0, 0.3, "r2_em")
     wanted = sorted((i, j) for i, j in inside if square[i, j] >= np.float32(0.3))
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == wanted
     assert r2.astype(np.float32).tobytes() == square[i, j].tobytes()

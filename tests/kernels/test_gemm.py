@@ -140,6 +140,39 @@ def test_rows_of__gives_every_entry_of_a_band(
         np.testing.assert_array_equal(found[inside], right[inside], err_msg=kernel)
 
 
+@given(
+    n=st.sampled_from([1, 33, 258, 700]),
+    bits=st.sampled_from([40, 65, 3000]),
+    reach=st.sampled_from([0, 1, 30, 300]),
+    width=st.sampled_from([6, 64, 512]),
+    product=st.sampled_from(["and", "ternary"]),
+    kind=st.sampled_from([np.int16, np.int32]),
+    seed=st.integers(0, 2**16),
+)
+def test_tops_of__gives_every_entry_of_a_band(
+    n: int, bits: int, reach: int, width: int, product: str, kind: type, seed: int
+) -> None:
+    a = operand(product, n, bits, seed)
+    right = expected(product, a, a)
+    steps = np.random.default_rng(seed).integers(0, reach + 1, n)
+    last = np.minimum(np.maximum.accumulate(np.arange(n) + steps), n - 1)
+    row, column = np.indices((n, n))
+    inside = (row <= column) & (column <= last[:, None])
+    for kernel in KERNELS:
+        short = kernel == "popcount" and product == "and"
+        found = collect(
+            kernel,
+            product,
+            a,
+            upper=True,
+            rows_of=lambda start, stop: (int(last.searchsorted(start)), stop),
+            tops_of=last.searchsorted,
+            columns=width,
+            kind=kind if short else np.int32,
+        )
+        np.testing.assert_array_equal(found[inside], right[inside], err_msg=kernel)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("group", [2, 3])
 def test_group__is_never_parted(kernel: str, group: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kernels import ld
+from genobit.kernels import ld, linked_pairs
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
@@ -27,11 +27,6 @@ def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> Rows:
 
 def values_of(calls: np.ndarray, *, haploid: bool) -> np.ndarray:
     return haplotypes(calls) if haploid else dosages(calls)
-
-
-def part(rows: Rows, start: int, stop: int) -> Rows:
-    called = None if rows.called is None else rows.called[start:stop]
-    return rows._replace(planes=tuple(p[start:stop] for p in rows.planes), called=called)
 
 
 def statistics(haploid: bool) -> tuple[str, ...]:
@@ -142,16 +137,18 @@ def test_band_and_pairs__equal_the_square(
     right = banded(square, inside)
     head = min(cut, n)
     stop = int(last[head - 1]) + 1
-    found = ld.band("r2", part(rows, 0, head), part(rows, 0, stop), last[:head], right.shape[1])
+    found = ld.band("r2", rows.part(0, head), rows.part(0, stop), last[:head], right.shape[1])
     np.testing.assert_array_equal(found, right[:head])
 
-    i, j, r = ld.pairs(rows, None, last, 0, 0.3)
+    i, j, r = linked_pairs.pairs(rows, None, last, 0, 0.3)
     wanted = sorted((i, j) for i, j in inside if square[i, j] >= np.float32(0.3))
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == wanted
     assert (r * r).astype(np.float32).tobytes() == square[i, j].tobytes()
 
     if head < n:
-        i, j, r = ld.pairs(part(rows, 0, head), part(rows, head, n), last[:head] - head, head, 0.3)
+        i, j, r = linked_pairs.pairs(
+            rows.part(0, head), rows.part(head, n), last[:head] - head, head, 0.3
+        )
         found_pairs = list(zip(i.tolist(), (j + head).tolist(), strict=True))
         assert found_pairs == [(i, j) for i, j in wanted if i < head <= j]
 

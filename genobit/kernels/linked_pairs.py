@@ -1,0 +1,205 @@
+"""Pairs of rows whose r2 is at least a minimum: blocks of counts or of values -> a list of pairs.
+
+Most pairs of a window are far below the minimum. Of rows that miss no call they are told from
+their counts eight at a time, and nothing is written; only where one of a stretch may reach the
+minimum are its values worked out, one by one, as `genobit.kernels.ld` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from genobit._jit import njit
+from genobit.kernels import ld
+from genobit.kernels.double_lanes import (
+    DOUBLE_LANES,
+    broadcast_double,
+    load_as_doubles,
+    load_doubles,
+    reaching,
+)
+from genobit.kernels.pair_blocks import BandRows, Float, band_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genobit.kernels.rows import Rows
+
+Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Rows of both sides (2, pairs), and the statistic of each pair."""
+STRETCH = 4 * DOUBLE_LANES
+"""Pairs of a row that are looked at together."""
+SLACK = 1 - 2.0**-20
+"""What r is compared with is less than the root of the minimum by more than float32 rounds."""
+
+
+@njit
+def _collect(
+    values: Float,
+    top: int,
+    left: int,
+    last: NDArray[np.int64],
+    shift: int,
+    minimum: np.float32,
+    squared: bool,
+    found: NDArray[np.int64],
+    kept: NDArray[np.float64],
+) -> int:
+    """Pairs i < shift + j, j <= last[i], of a block whose value, or its square, is >= minimum.
+
+    As float32. Returns how many.
+    """
+    k = 0
+    for i in range(values.shape[0]):
+        row = top + i
+        first = max(0, row + 1 - shift - left)
+        for j in range(first, min(values.shape[1], last[row] + 1 - left)):
+            value = values[i, j]
+            if np.float32(value * value if squared else value) >= minimum:
+                found[0, k] = row
+                found[1, k] = left + j
+                kept[k] = value
+                k += 1
+    return k
+
+
+@njit
+def _collect_counts(
+    counts: NDArray[Any],
+    n: float,
+    of_rows: tuple[NDArray[np.float64], NDArray[np.float64]],
+    of_columns: tuple[NDArray[np.float64], NDArray[np.float64]],
+    top: int,
+    left: int,
+    last: NDArray[np.int64],
+    shift: int,
+    minimum: np.float32,
+    found: NDArray[np.int64],
+    kept: NDArray[np.float64],
+) -> int:
+    """The same as `_collect` of r, from sums of x y (rows, columns).
+
+    ``of_rows`` and ``of_columns`` are the `ld.sums` of both.
+    """
+    (x, scale_x), (y, scale_y) = of_rows, of_columns
+    least, k, bits = np.sqrt(float(minimum)) * SLACK, 0, broadcast_double(n)
+    for i in range(counts.shape[0]):
+        row, of_row = top + i, counts[i]
+        j = max(0, row + 1 - shift - left)
+        stop = min(counts.shape[1], last[row] + 1 - left)
+        # A row with one allele has no scale, and so reaches nothing.
+        wanted, total = broadcast_double(least / scale_x[i]), broadcast_double(x[i])
+        while j < stop:
+            end = min(j + STRETCH, stop)
+            if end - j == STRETCH:
+                reached = np.uint64(0)
+                for h in range(j, end, DOUBLE_LANES):
+                    covariance = bits * load_as_doubles(of_row, h) - total * load_doubles(y, h)
+                    reached |= reaching(covariance * load_doubles(scale_y, h), wanted)
+                if not reached:
+                    j = end
+                    continue
+            for h in range(j, end):
+                r = ld.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
+                if np.float32(r * r) >= minimum:
+                    found[0, k] = row
+                    found[1, k] = left + h
+                    kept[k] = r
+                    k += 1
+            j = end
+    return k
+
+
+def pairs(
+    a: Rows,
+    b: Rows | None,
+    last: NDArray[np.int64],
+    shift: int,
+    minimum: float,
+    statistic: str = "r",
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` whose r2 is at least ``minimum``.
+
+    ``statistic`` is "r", whose square is compared, or "r2_em".
+
+    Without ``b``, pairs within ``a``.
+    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a
+    later one count. Returns the rows of ``a``, those of ``b`` and the statistic (float64), sorted
+    by both.
+    ``last`` never decreases.
+    """
+    first = 0
+    if b is not None:
+        # Of two chunks that follow each other the windows reach from the end to the beginning.
+        first = int(last.searchsorted(0))
+        a, b = a.part(first, last.size), b.part(0, int(last.max(initial=-1)) + 1)
+        last, shift = last[first:], shift - first
+    complete = a.complete() and (b is None or b.complete())
+    kind = _of_counts if complete and statistic == "r" else _of_values
+    parts = list(kind(a, b, last, shift, np.float32(minimum), statistic))
+    both = np.concatenate([np.empty((2, 0), np.int64), *(part[0] for part in parts)], axis=1)
+    values = np.concatenate([np.empty(0), *(part[1] for part in parts)])
+    order = np.lexsort((both[1], both[0]))
+    return both[0][order] + first, both[1][order], values[order]
+
+
+def _of_values(
+    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, statistic: str
+) -> Iterator[Found]:
+    room = _Room()
+    for rows, columns, values in ld.blocks(
+        statistic,
+        a,
+        b,
+        dtype=np.float64,
+        upper=b is None,
+        rows_of=BandRows(last, shift),
+        columns=band_columns(last + shift),
+    ):
+        place = rows.start, columns.start, last, shift
+        found = room.of(values.size)
+        count = _collect(values, *place, least, statistic == "r", *found)
+        if count:
+            yield room.taken(count)
+
+
+def _of_counts(
+    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, _: str
+) -> Iterator[Found]:
+    room, n = _Room(), float(a.bits)
+    x, scale_x = ld.sums(a)
+    y, scale_y = (x, scale_x) if b is None else ld.sums(b)
+    for rows, columns, counts in ld.complete_counts(
+        a,
+        b,
+        upper=b is None,
+        rows_of=BandRows(last, shift),
+        columns=band_columns(last + shift),
+        narrow=True,
+    ):
+        of_rows, of_columns = (x[rows], scale_x[rows]), (y[columns], scale_y[columns])
+        place = rows.start, columns.start, last, shift
+        found = room.of(counts.size)
+        count = _collect_counts(counts, n, of_rows, of_columns, *place, least, *found)
+        if count:
+            yield room.taken(count)
+
+
+class _Room:
+    """Where the pairs of one block after the other are put."""
+
+    def __init__(self) -> None:
+        self._found, self._kept = np.empty((2, 0), np.int64), np.empty(0)
+
+    def of(self, size: int) -> Found:
+        """Room for so many."""
+        if self._kept.size < size:
+            self._found, self._kept = np.empty((2, size), np.int64), np.empty(size)
+        return self._found, self._kept
+
+    def taken(self, count: int) -> Found:
+        """The first that were put there, to keep."""
+        return self._found[:, :count].copy(), self._kept[:count].copy()

@@ -1,0 +1,101 @@
+"""Pairs whose r2 is at least a minimum, against all pairs looked at one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genobit._jit import njit
+from genobit.kernels import ld, linked_pairs
+from genobit.kernels.double_lanes import (
+    DOUBLE_LANES,
+    broadcast_double,
+    load_as_doubles,
+    load_doubles,
+    reaching,
+)
+from genobit.kernels.rows import Rows
+from genobit.options import set_options
+from tests.kernels import KERNELS
+from tests.kernels.test_ld import window
+from tests.reference import words_of
+
+
+def alike(variants: int, bits: int, seed: int, share: float) -> np.ndarray:
+    """Haplotypes of neighbours that differ in a share of the bits; some with one allele."""
+    rng = np.random.default_rng(seed)
+    x = np.empty((variants, bits), bool)
+    x[0] = rng.uniform(size=bits) < 0.4
+    for i in range(1, variants):
+        x[i] = x[i - 1] ^ (rng.uniform(size=bits) < share)
+    x[rng.uniform(size=variants) < 0.1] = False
+    x[rng.uniform(size=variants) < 0.05] = True
+    return x
+
+
+def rows_of(x: np.ndarray) -> Rows:
+    return Rows(True, x.shape[1], (words_of(x),), None)
+
+
+def one_by_one(x: np.ndarray, last: np.ndarray, minimum: float) -> list[tuple[int, int]]:
+    """Every pair of the window, by numpy's own correlation of two rows."""
+    found = []
+    for i in range(len(x)):
+        for j in range(i + 1, last[i] + 1):
+            if 0 < x[i].sum() < len(x[i]) and 0 < x[j].sum() < len(x[j]):
+                r = np.corrcoef(x[i], x[j])[0, 1]
+                if np.float32(r * r) >= np.float32(minimum):
+                    found.append((i, j))
+    return found
+
+
+@given(
+    variants=st.sampled_from([1, 2, 40, 90]),
+    # Counts of 16 bits hold 32,767.
+    bits=st.sampled_from([30, 64, 511, 32_767, 32_768]),
+    reach=st.sampled_from([0, 1, 20, 200]),
+    minimum=st.sampled_from([0.0, 0.1, 0.5, 0.97]),
+    share=st.sampled_from([0.005, 0.1]),
+    seed=st.integers(0, 2**16),
+    cut=st.integers(1, 90),
+)
+def test_pairs__are_those_found_one_by_one(
+    variants: int, bits: int, reach: int, minimum: float, share: float, seed: int, cut: int
+) -> None:
+    x = alike(variants, bits, seed, share)
+    rows, last = rows_of(x), window(variants, reach, seed)
+    wanted = one_by_one(x, last, minimum)
+    square = ld.square("r", rows)
+    for kernel in KERNELS:
+        with set_options(kernel=kernel):
+            i, j, r = linked_pairs.pairs(rows, None, last, 0, minimum)
+            assert list(zip(i.tolist(), j.tolist(), strict=True)) == wanted, kernel
+            assert r.astype(np.float32).tobytes() == square[i, j].tobytes()
+            if cut < variants:
+                i, j, _ = linked_pairs.pairs(
+                    rows.part(0, cut), rows.part(cut, variants), last[:cut] - cut, cut, minimum
+                )
+                across = [pair for pair in wanted if pair[0] < cut <= pair[1]]
+                assert list(zip(i.tolist(), (j + cut).tolist(), strict=True)) == across, kernel
+
+
+@njit
+def _in_lanes(counts: np.ndarray, x: np.ndarray, least: float) -> tuple[int, int]:
+    a = broadcast_double(3.0) * load_as_doubles(counts, 1) - load_doubles(x, 1)
+    return reaching(a, broadcast_double(least)), reaching(load_doubles(x, 0), load_doubles(x, 0))
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32])
+def test_lanes_of_doubles(kind: type) -> None:
+    rng = np.random.default_rng(2)
+    counts = rng.integers(-99, 99, DOUBLE_LANES + 1).astype(kind)
+    x = rng.normal(0, 50, DOUBLE_LANES + 1)
+    x[3] = np.nan
+    wanted = np.abs(3.0 * counts - x)[1:] >= 100.0
+    assert 0 < wanted.sum() < DOUBLE_LANES
+    reached, itself = _in_lanes(counts, x, 100.0)
+    assert reached == sum(1 << k for k in range(DOUBLE_LANES) if wanted[k])
+    # Of a negative number the size is larger than itself; NaN reaches nothing.
+    assert itself == (1 << DOUBLE_LANES) - 1 - (1 << 3)
