@@ -10,6 +10,7 @@
 ``ratio_everywhere(x)``                           a float32 in as many lanes
 ``a + b``, ``a - b``, ``a * b``, ``a / b``            lane by lane, each rounded once
 ``multiply_add(a, b, c)``                         ``a * b + c``
+``reaching(a, b)``                                bit k is set where ``abs(a[k]) >= b[k]``
 ``store_ratios(array, i, a)``                     ``array[i:] = a`` for float32
 ==============================================  ==========================================
 
@@ -156,3 +157,18 @@ def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.call(function, arguments)
 
     return ratios(ratios, ratios, ratios), generate
+
+
+@intrinsic  # type: ignore[misc]
+def reaching(typing: Any, a: Any, b: Any) -> Any:
+    """Bit k of the result is set where ``abs(a[k]) >= b[k]``, not where either is no number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ratios.vector, [ratios.vector])
+        absolute = cgutils.get_or_insert_function(
+            builder.module, kind, f"llvm.fabs.v{RATIO_LANES}f32"
+        )
+        mask = builder.fcmp_ordered(">=", builder.call(absolute, arguments[:1]), arguments[1])
+        return builder.zext(builder.bitcast(mask, ir.IntType(RATIO_LANES)), ir.IntType(64))
+
+    return types.uint64(ratios, ratios), generate

@@ -1,8 +1,8 @@
 """Pairs of rows whose r2 is at least a minimum: blocks of counts or of values -> a list of pairs.
 
 Most pairs of a window are far below the minimum. Of rows that miss no call they are told from
-their counts eight at a time, and nothing is written; only where one of a stretch may reach the
-minimum are its values worked out, one by one, as `genobit.kernels.ld` does.
+their counts in registers of float32, and nothing is written; only where one of a stretch may reach
+the minimum are its values worked out, one by one, as `genobit.kernels.ld` does.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.kernels import ld
-from genobit.kernels.double_lanes import (
-    DOUBLE_LANES,
-    broadcast_double,
-    load_as_doubles,
-    load_doubles,
+from genobit.kernels.count_lanes import (
+    RATIO_LANES,
+    load_ratios,
+    multiply_add,
+    ratio_everywhere,
     reaching,
 )
 from genobit.kernels.pair_blocks import BandRows, Float, band_columns
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of both sides (2, pairs), and the statistic of each pair."""
-STRETCH = 4 * DOUBLE_LANES
+STRETCH = 8 * RATIO_LANES
 """Pairs of a row that are looked at together."""
-SLACK = 1 - 2.0**-20
-"""What r is compared with is less than the root of the minimum by more than float32 rounds."""
+SLACK, UNIT = 1 - 2.0**-18, 2.0**-21
+"""A pair is worked out that has this share of the least |r|, or misses it by UNIT of the bits: four
+roundings to float32 each, and twice that."""
 
 
 @njit
@@ -85,31 +86,37 @@ def _collect_counts(
     ``of_rows`` and ``of_columns`` are the `ld.sums` of both.
     """
     (x, scale_x), (y, scale_y) = of_rows, of_columns
-    least, k, bits = np.sqrt(float(minimum)) * SLACK, 0, broadcast_double(n)
+    k, columns = 0, counts.shape[1]
+    whole = columns // RATIO_LANES * RATIO_LANES
+    least, margin = np.sqrt(float(minimum)) * SLACK, ratio_everywhere(np.float32(-UNIT * n))
+    # |xy - x y / n| >= (least / scale_x) / (n scale_y). One allele has no scale, reaches nothing.
+    share, width = np.empty(columns, np.float32), np.empty(columns, np.float32)
+    for j in range(columns):
+        share[j], width[j] = y[j] / n, 1.0 / (n * scale_y[j])
     for i in range(counts.shape[0]):
         row, of_row = top + i, counts[i]
-        j = max(0, row + 1 - shift - left)
-        stop = min(counts.shape[1], last[row] + 1 - left)
-        # A row with one allele has no scale, and so reaches nothing.
-        wanted, total = broadcast_double(least / scale_x[i]), broadcast_double(x[i])
+        first, stop = max(0, row + 1 - shift - left), min(columns, last[row] + 1 - left)
+        minus = ratio_everywhere(np.float32(-x[i]))
+        wanted = ratio_everywhere(np.float32(least / scale_x[i]))
+        j = first // RATIO_LANES * RATIO_LANES
         while j < stop:
-            end = min(j + STRETCH, stop)
-            if end - j == STRETCH:
+            begin, j = j, min(j + STRETCH, whole if j < whole else columns)
+            if begin < whole:
                 reached = np.uint64(0)
-                for h in range(j, end, DOUBLE_LANES):
-                    covariance = bits * load_as_doubles(of_row, h) - total * load_doubles(y, h)
-                    reached |= reaching(covariance * load_doubles(scale_y, h), wanted)
+                # Counts beside the window may be of anything: they are not looked at below.
+                for h in range(begin, j, RATIO_LANES):
+                    covariance = multiply_add(minus, load_ratios(share, h), load_ratios(of_row, h))
+                    enough = multiply_add(wanted, load_ratios(width, h), margin)
+                    reached |= reaching(covariance, enough)
                 if not reached:
-                    j = end
                     continue
-            for h in range(j, end):
+            for h in range(max(begin, first), min(j, stop)):
                 r = ld.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
                 if np.float32(r * r) >= minimum:
                     found[0, k] = row
                     found[1, k] = left + h
                     kept[k] = r
                     k += 1
-            j = end
     return k
 
 

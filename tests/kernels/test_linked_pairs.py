@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from genobit._jit import njit
 from genobit.kernels import ld, linked_pairs
-from genobit.kernels.double_lanes import (
-    DOUBLE_LANES,
-    broadcast_double,
-    load_as_doubles,
-    load_doubles,
+from genobit.kernels.count_lanes import (
+    RATIO_LANES,
+    load_ratios,
+    multiply_add,
+    ratio_everywhere,
     reaching,
 )
 from genobit.kernels.rows import Rows
@@ -83,19 +83,21 @@ def test_pairs__are_those_found_one_by_one(
 
 @njit
 def _in_lanes(counts: np.ndarray, x: np.ndarray, least: float) -> tuple[int, int]:
-    a = broadcast_double(3.0) * load_as_doubles(counts, 1) - load_doubles(x, 1)
-    return reaching(a, broadcast_double(least)), reaching(load_doubles(x, 0), load_doubles(x, 0))
+    three, own = ratio_everywhere(np.float32(3.0)), load_ratios(x, 0)
+    a = multiply_add(three, load_ratios(counts, 1), load_ratios(x, 1))
+    return reaching(a, ratio_everywhere(np.float32(least))), reaching(own, own)
 
 
 @pytest.mark.parametrize("kind", [np.int16, np.int32])
-def test_lanes_of_doubles(kind: type) -> None:
+def test_reaching__is_of_sizes(kind: type) -> None:
     rng = np.random.default_rng(2)
-    counts = rng.integers(-99, 99, DOUBLE_LANES + 1).astype(kind)
-    x = rng.normal(0, 50, DOUBLE_LANES + 1)
+    counts = rng.integers(-99, 99, RATIO_LANES + 1).astype(kind)
+    x = np.abs(rng.normal(0, 50, RATIO_LANES + 1)).astype(np.float32)
+    x[1] = -7
     x[3] = np.nan
-    wanted = np.abs(3.0 * counts - x)[1:] >= 100.0
-    assert 0 < wanted.sum() < DOUBLE_LANES
+    wanted = np.abs(3.0 * counts + x)[1:] >= 100.0
+    assert 0 < wanted.sum() < RATIO_LANES
     reached, itself = _in_lanes(counts, x, 100.0)
-    assert reached == sum(1 << k for k in range(DOUBLE_LANES) if wanted[k])
-    # Of a negative number the size is larger than itself; NaN reaches nothing.
-    assert itself == (1 << DOUBLE_LANES) - 1 - (1 << 3)
+    assert reached == sum(1 << k for k in range(RATIO_LANES) if wanted[k])
+    # The size of a negative number is above it; NaN reaches nothing.
+    assert itself == (1 << RATIO_LANES) - 1 - (1 << 3)
