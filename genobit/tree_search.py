@@ -155,7 +155,7 @@ def _planned(
     """Check what is asked for."""
     from genobit.analyses.parsimony import whole_weights
     from genobit.analyses.site_patterns import site_patterns
-    from genobit.kernels.tree_patterns import informative_of
+    from genobit.kernels.tree_patterns import informative
     from genobit.lazy.tree_steps import Plan
 
     if method not in METHODS:
@@ -171,10 +171,11 @@ def _planned(
             msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
             raise ValueError(msg)
     number = found.values.shape[1]
-    each = np.ones(number, np.int64) if weights is None else whole_weights(weights, number)
-    patterns = site_patterns(found.values, found.coding, found.taxa)
+    each = None if weights is None else whole_weights(weights, number)
+    columns = site_patterns(found.values, found.coding, found.taxa, each, resampled=bool(bootstrap))
     return Plan(
-        informative_of(patterns, each), each, method, _start(start, found), int(seed),
+        informative(columns.sets, columns.weights), columns.drawn, method, _start(start, found),
+        int(seed),
         1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),
         SHARE, int(max_trees), int(bootstrap),
     )  # fmt: skip

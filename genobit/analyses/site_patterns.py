@@ -3,25 +3,60 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 
-from genobit.analyses.characters import sets_in, width_of
-from genobit.kernels.state_planes import Patterns, compressed
+from genobit.analyses.characters import sets_in
+from genobit.kernels.state_planes import different
+from genobit.kernels.tree_patterns import Drawn
 from genobit.lazy.sites import by_sites
 from genobit.options import get_options, more_than
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from genobit.analyses.characters import Coding
 
+PIECE = 2**18
+"""Sites that are numbered anew at a time."""
 
-def site_patterns(values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]) -> Patterns:
+
+class SitePatterns(NamedTuple):
+    """The different columns of an alignment, those of most sites first."""
+
+    sets: NDArray[np.unsignedinteger]
+    """State sets in as few bytes as hold them, (taxa, columns)."""
+    weights: NDArray[np.int64]
+    """Summed over the sites of each, (columns,)."""
+    drawn: Drawn
+    """What resamples draw from; nothing where there are none."""
+
+
+class _Part(NamedTuple):
+    """The different columns of a chunk."""
+
+    rows: NDArray[np.unsignedinteger]
+    """State sets, (columns, taxa), in the order in which they come first."""
+    counts: NDArray[np.int64]
+    """Sites of each."""
+    weights: NDArray[np.int64]
+    """Summed over the sites of each."""
+    of_site: NDArray[np.unsignedinteger]
+    """The column of each site that may be drawn."""
+
+
+def site_patterns(
+    values: NDArray[Any] | da.Array,
+    coding: Coding,
+    taxa: Sequence[str],
+    weights: NDArray[np.int64] | None = None,
+    *,
+    resampled: bool = False,
+) -> SitePatterns:
     """The different columns, which stay in memory, each of the weight of its sites.
 
     Parameters
@@ -30,6 +65,11 @@ def site_patterns(values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequenc
         The alignment (taxa, sites).
     coding, taxa
         What its entries stand for, and the names of its taxa.
+    weights
+        Of each site, 1 by default.
+    resampled
+        Whether sites are to be drawn: a number for each is then held, of a byte for up to 256
+        columns, of two for up to 65,536.
 
     Raises
     ------
@@ -40,36 +80,96 @@ def site_patterns(values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequenc
     --------
     >>> from genobit.analyses.characters import Coding
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
-    >>> found = site_patterns(np.array([list("ACA"), list("ATA")]), dna, "ab")
-    >>> found.sets.tolist(), found.of_site.tolist()
-    ([[1, 2], [1, 8]], [0, 1, 0])
+    >>> found = site_patterns(np.array([list("ACA"), list("ATA")]), dna, "ab", resampled=True)
+    >>> found.sets.tolist(), found.weights.tolist(), found.drawn.of_site.tolist()
+    ([[1, 2], [1, 8]], [2, 1], [0, 1, 0])
     """
-    if not isinstance(values, da.Array):
-        return _compressed(values, 0, coding=coding, taxa=taxa)
-    columns: dict[bytes, int] = {}
-    of_site = np.empty(values.shape[1], np.int64)
-    # As few bytes a set as hold the states.
-    width = width_of(len(coding.symbols))
-    for first, part in by_sites(partial(_compressed, coding=coding, taxa=taxa), values):
-        rows = np.ascontiguousarray(part.sets.T.astype(width))
-        # In the order in which they come first in the alignment.
-        _, sites = np.unique(part.of_site, return_index=True)
-        numbers = np.empty(len(rows), np.int64)
-        for pattern in np.argsort(sites):
-            numbers[pattern] = columns.setdefault(rows[pattern].tobytes(), len(columns))
-        of_site[first : first + part.of_site.size] = numbers[part.of_site]
-        _require_room(len(columns), len(taxa))
-    different = np.frombuffer(b"".join(columns), width).reshape(len(columns), len(taxa))
-    # The columns once each, in the order and of the weight that they would have all together.
-    once = compressed(different.T, np.bincount(of_site))
-    return once._replace(of_site=once.of_site[of_site])
+    of_part = partial(_part, coding=coding, taxa=taxa, resampled=resampled)
+    if isinstance(values, da.Array):
+        sites = values.shape[1] if weights is None else np.count_nonzero(weights)
+        parts = by_sites(of_part, values, weights)
+        whole = _joined(parts, len(taxa), int(sites) if resampled else 0)
+    else:
+        whole = of_part(values, 0, weights)
+    order = np.lexsort((np.arange(whole.counts.size), -whole.counts))
+    ranks = _ranks(order)
+    for start in range(0, whole.of_site.size, PIECE):
+        piece = whole.of_site[start : start + PIECE]
+        piece[:] = ranks[piece]
+    each = None
+    if resampled and weights is not None:
+        each = _narrow(weights[weights > 0])
+    sets = np.ascontiguousarray(whole.rows[order].T)
+    return SitePatterns(sets, whole.weights[order], Drawn(whole.of_site, each))
 
 
-def _compressed(
-    values: NDArray[Any], first: int, *, coding: Coding, taxa: Sequence[str]
-) -> Patterns:
+def _part(
+    values: NDArray[Any],
+    first: int,
+    weights: NDArray[np.int64] | None = None,
+    *,
+    coding: Coding,
+    taxa: Sequence[str],
+    resampled: bool,
+) -> _Part:
     sets = sets_in(values, coding, taxa, first)
-    return compressed(sets, np.ones(sets.shape[1], np.int64))
+    found = different(sets, np.ones(sets.shape[1], np.int64))
+    # Backwards, as the last of equal indices stays.
+    place = np.empty(found.weights.size, np.int64)
+    place[found.of_site[::-1]] = np.arange(found.of_site.size)[::-1]
+    order = np.argsort(place)
+    of_site = _ranks(order)[found.of_site]
+    counts = totals = found.weights[order]
+    if weights is not None:
+        totals = np.zeros_like(counts)
+        np.add.at(totals, of_site, weights)
+        of_site = of_site[weights > 0]
+    rows = np.ascontiguousarray(found.sets.T[order])
+    return _Part(rows, counts, totals, of_site if resampled else of_site[:0].copy())
+
+
+def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, drawn: int) -> _Part:
+    """The columns of all parts, in the order in which they come first in the alignment."""
+    columns: dict[bytes, int] = {}
+    counts = weights = np.zeros(0, np.int64)
+    # As few bytes a site as hold the columns that were seen.
+    of_site, done = np.empty(drawn, np.uint8), 0
+    width = np.dtype(np.uint8)
+    for _, part in parts:
+        width = part.rows.dtype
+        each = [columns.setdefault(row.tobytes(), len(columns)) for row in part.rows]
+        _require_room(len(columns), taxa)
+        counts = _added(counts, len(columns), each, part.counts)
+        weights = _added(weights, len(columns), each, part.weights)
+        if drawn:
+            numbers = _narrow(np.array(each))
+            of_site = of_site.astype(np.result_type(of_site, numbers), copy=False)
+            stop = done + part.of_site.size
+            of_site[done:stop] = numbers[part.of_site]
+            done = stop
+    rows = np.frombuffer(b"".join(columns), width).reshape(len(columns), taxa)
+    return _Part(rows, counts, weights, of_site)
+
+
+def _added(
+    sums: NDArray[np.int64], size: int, at: list[int], more: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Sums of ``size`` columns, with those of a part, each of which it has once."""
+    if size > sums.size:
+        sums = np.append(sums, np.zeros(size - sums.size, np.int64))
+    sums[at] += more
+    return sums
+
+
+def _ranks(order: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    """Where each column comes in an order, in as few bytes as hold it."""
+    ranks = np.empty(order.size, np.min_scalar_type(max(order.size - 1, 0)))
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _narrow(numbers: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
 
 
 def _require_room(columns: int, taxa: int) -> None:

@@ -13,7 +13,7 @@ all of its patterns and a popcount to multiply by it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ MOST_STATES = 64
 class Patterns(NamedTuple):
     """The different columns of an alignment."""
 
-    sets: NDArray[np.uint64]
+    sets: NDArray[Any]
     """State sets, (rows, patterns)."""
     weights: NDArray[np.int64]
     """Sites with each pattern, or the sum of their weights, descending, (patterns,)."""
@@ -51,6 +51,12 @@ class Weights(NamedTuple):
 
 
 def compressed(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
+    """Different columns of state sets (rows, sites), as 64 bits, with a weight for each site."""
+    found = different(sets, weights)
+    return found._replace(sets=found.sets.astype(np.uint64))
+
+
+def different(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
     """Different columns of state sets (rows, sites) with a whole weight for each site."""
     heavy = np.flatnonzero(weights > 0)
     used = sets if heavy.size == weights.size else sets[:, heavy]
@@ -65,8 +71,7 @@ def compressed(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) 
     rank[order] = np.arange(order.size)
     of_site = np.full(weights.size, -1, np.int64)
     of_site[heavy] = rank[inverse]
-    different = np.ascontiguousarray(columns[first[order]].T.astype(np.uint64))
-    return Patterns(different, totals[order], of_site)
+    return Patterns(np.ascontiguousarray(columns[first[order]].T), totals[order], of_site)
 
 
 def blocks_of(patterns: int) -> int:

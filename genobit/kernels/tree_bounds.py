@@ -72,9 +72,9 @@ DEPTH, LOOKED = 0, 1
 def later(patterns: Informative, sites: Sites) -> Later:
     """Which taxa have which states without doubt."""
     sets = patterns.sets
-    every = np.bitwise_or.reduce(sets, axis=0)
-    known = filled(np.where(sets == every, np.uint64(0), sets), sites)
-    alone = np.where(np.bitwise_count(sets) == 1, sets, np.uint64(0))
+    every, none = np.bitwise_or.reduce(sets, axis=0), sets.dtype.type(0)
+    known = filled(np.where(sets == every, none, sets), sites)
+    alone = np.where(np.bitwise_count(sets) == 1, sets, none)
     # One row that has the states of all.
     row = np.bitwise_or.reduce(alone, axis=0)[None]
     return Later(known, filled(row, sites))

@@ -19,64 +19,83 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
-from genobit.kernels.state_planes import MOST_STATES, compressed
+from genobit.kernels.state_planes import MOST_STATES, different
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.state_planes import Patterns
+
+class Drawn(NamedTuple):
+    """Sites of positive weight, which resamples draw from."""
+
+    of_site: NDArray[np.unsignedinteger]
+    """The column of each, in as few bytes as hold it, (sites,)."""
+    weights: NDArray[np.unsignedinteger] | None
+    """Of each site; None where all are 1."""
+
+    def weights_again(self, generator: np.random.Generator, columns: int) -> NDArray[np.int64]:
+        """Weights of all columns when as many sites are drawn with replacement, each with its own.
+
+        They are drawn some at a time, and are those that would be drawn all at once.
+        """
+        totals, sites = np.zeros(columns, np.int64), self.of_site.size
+        for start in range(0, sites, DRAWN):
+            drawn = generator.integers(sites, size=min(DRAWN, sites - start))
+            if self.weights is None:
+                totals += np.bincount(self.of_site[drawn], minlength=columns)
+            else:
+                np.add.at(totals, self.of_site[drawn], self.weights[drawn].astype(np.int64))
+        return totals
+
+
+DRAWN = 2**17
+"""Sites that are drawn at a time."""
 
 
 class Informative(NamedTuple):
     """Patterns whose length depends on the tree."""
 
-    sets: NDArray[np.uint64]
+    sets: NDArray[np.unsignedinteger]
     """State sets, states numbered in each pattern from 0, (taxa, patterns)."""
     weights: NDArray[np.int64]
     """(patterns,)."""
-    of_site: NDArray[np.int64]
-    """The pattern of each site, -1 for sites that are the same on every tree, (sites,)."""
+    of_column: NDArray[np.int64]
+    """The pattern of each column of the alignment, -1 where it is the same on every tree."""
     singles: NDArray[np.int64]
-    """Changes of each site that every tree has besides those of its pattern, (sites,)."""
+    """Changes of each column that every tree has besides those of its pattern, (columns,)."""
     constant: int
     """Weighted sum of ``singles``."""
 
     def reweighted(self, weights: NDArray[np.integer]) -> Informative:
-        """The same sites with other weights; those of weight 0 stay."""
-        heavy = self.of_site >= 0
-        totals = np.bincount(self.of_site[heavy], weights[heavy], self.weights.size)
+        """The same columns with other weights; patterns of weight 0 stay."""
+        heavy = self.of_column >= 0
+        totals = np.zeros_like(self.weights)
+        np.add.at(totals, self.of_column[heavy], weights[heavy])
         constant = int(self.singles @ weights.astype(np.int64))
-        return self._replace(weights=totals.astype(np.int64), constant=constant)
+        return self._replace(weights=totals, constant=constant)
 
 
-def informative(sets: NDArray[np.uint64], weights: NDArray[np.integer]) -> Informative:
-    """Patterns for a search from state sets (taxa, sites) and a whole weight for each site."""
-    return informative_of(compressed(sets, np.ones(sets.shape[1], np.int64)), weights)
-
-
-def informative_of(whole: Patterns, weights: NDArray[np.integer]) -> Informative:
-    """Patterns for a search from the different columns of all sites, and weights of the sites."""
-    small = whole.sets.copy()
-    constants, counts = np.zeros(whole.weights.size, np.int64), np.zeros(whole.weights.size)
+def informative(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Informative:
+    """Patterns for a search from different columns (taxa, columns) and a whole weight for each."""
+    small = sets.copy()
+    constants, counts = np.zeros(sets.shape[1], np.int64), np.zeros(sets.shape[1])
     _reduce(small, constants, counts)
     kept = np.flatnonzero(counts > 1)
-    sites = np.asarray(weights, np.int64)
-    singles = constants[whole.of_site]
-    of_site = np.full(sites.size, -1, np.int64)
-    found = np.empty((small.shape[0], 0), np.uint64)
+    of_column = np.full(sets.shape[1], -1, np.int64)
+    found = small[:, :0]
     if kept.size:
-        # Different patterns may be the same when their states are numbered anew.
-        again = compressed(np.ascontiguousarray(small[:, kept]), np.ones(kept.size, np.int64))
-        place = np.full(whole.weights.size, -1, np.int64)
-        place[kept] = again.of_site
-        of_site, found = place[whole.of_site], again.sets
-    empty = Informative(found, np.empty(found.shape[1], np.int64), of_site, singles, 0)
-    return empty.reweighted(sites)
+        # Different columns may be the same when their states are numbered anew.
+        again = different(np.ascontiguousarray(small[:, kept]), np.ones(kept.size, np.int64))
+        of_column[kept], found = again.of_site, again.sets
+    empty = Informative(found, np.empty(found.shape[1], np.int64), of_column, constants, 0)
+    return empty.reweighted(weights)
 
 
 @njit
 def _reduce(
-    sets: NDArray[np.uint64], constants: NDArray[np.int64], counts: NDArray[np.float64]
+    sets: NDArray[np.unsignedinteger],
+    constants: NDArray[np.int64],
+    counts: NDArray[np.float64],
 ) -> None:
     """Apply the rules to each pattern; ``counts`` receives the states that are left."""
     taxa, patterns = sets.shape

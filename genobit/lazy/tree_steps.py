@@ -20,7 +20,7 @@ from genobit.kernels.tree_sites import sites_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.tree_patterns import Informative
+    from genobit.kernels.tree_patterns import Drawn, Informative
     from genobit.kernels.tree_pools import Pool
     from genobit.kernels.tree_sites import Sites
 
@@ -47,8 +47,8 @@ class Plan(NamedTuple):
     """What is searched, and how."""
 
     patterns: Informative
-    weights: NDArray[np.int64]
-    """Of each site, (sites,)."""
+    drawn: Drawn
+    """What resamples draw from; nothing where there are none."""
     method: str
     start: str | NDArray[np.int64]
     """"random" or "closest" addition, or a tree as half-branches."""
@@ -101,10 +101,9 @@ def _swapped(
 
 def _resampled(plan: Plan, number: int) -> State:
     """The tree of sites drawn with replacement, each with its weight (Felsenstein 1985)."""
-    kept = np.flatnonzero(plan.weights)
     sequence = np.random.SeedSequence(plan.seed, spawn_key=(RESAMPLE, number, 0))
-    drawn = np.random.Generator(np.random.Philox(sequence)).integers(kept.size, size=kept.size)
-    weights = np.bincount(kept[drawn], minlength=plan.weights.size) * plan.weights
+    generator = np.random.Generator(np.random.Philox(sequence))
+    weights = plan.drawn.weights_again(generator, plan.patterns.of_column.size)
     sites = sites_of(plan.patterns.reweighted(weights))
     again = plan._replace(start="random")
     back, _ = _swapped(again, sites, stream_of(plan, RESAMPLE, number), tree_swaps.TBR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 
 import dask
 import dask.array as da
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.analyses.alignments import sets_by_sites
+from genobit.analyses.characters import sets_in
 from genobit.analyses.neighbour_joining import distances
+from genobit.analyses.site_patterns import site_patterns
 from genobit.io.trees import Phylogeny
 from genobit.phylogenetics import alignment_of
 from tests.laziness import raise_if_dask_computes
@@ -139,10 +142,42 @@ def test_linkage_does_not_depend_on_chunks(case, statistic) -> None:
 @given(cut(kinds=("dna", "guessed", "polymorphic")), st.sampled_from(["stepwise", "closest"]))
 def test_searches_do_not_depend_on_chunks(case, start) -> None:
     aln, lazy, rng = case
-    weights = rng.integers(1, 4, aln.sizes["sites"])
+    weights = np.append(rng.integers(0, 4, aln.sizes["sites"] - 1), 1)
     asked = {"method": "spr", "start": start, "bootstrap": 1, "weights": weights}
     found = lazy.genobit.parsimony_search(**asked)
     xr.testing.assert_identical(found, aln.genobit.parsimony_search(**asked))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [700, 300, 7])
+def test_columns_of_chunks_are_those_of_the_sites(size: int, weighted: bool) -> None:
+    """More of them than a byte can number."""
+    aln = made("dna", 5, 700, 3).copy()
+    aln[:, 40:80] = aln[:, :1]
+    weights = np.random.default_rng(0).integers(0, 3, 700) if weighted else None
+    each = np.ones(700, np.int64) if weights is None else weights
+    whole = alignment_of(aln.chunk(sites=size), "missing")
+    coding, taxa = whole.coding, whole.taxa
+    found = site_patterns(whole.values, coding, taxa, weights, resampled=True)
+    sets = sets_in(aln.values, coding, taxa)
+    columns = [tuple(column) for column in sets.T.tolist()]
+    # Those of most sites first, then as they come.
+    order = sorted(set(columns), key=lambda column: (-columns.count(column), columns.index(column)))
+    assert [tuple(column) for column in found.sets.T.tolist()] == order
+    sums = Counter()
+    for column, weight in zip(columns, each.tolist(), strict=True):
+        sums[column] += weight
+    assert found.weights.tolist() == [sums[column] for column in order]
+    assert found.drawn.of_site.dtype == np.uint16
+    heavy = np.flatnonzero(each)
+    assert found.drawn.of_site.tolist() == [order.index(columns[site]) for site in heavy]
+    assert (found.drawn.weights is None) == (weights is None)
+    if weights is not None:
+        np.testing.assert_array_equal(found.drawn.weights, weights[heavy])
+    several = site_patterns(aln.values, coding, taxa, weights, resampled=True)
+    for name, values in found.drawn._asdict().items():
+        np.testing.assert_array_equal(values, several.drawn._asdict()[name])
+    assert site_patterns(whole.values, coding, taxa, weights).drawn.of_site.size == 0
 
 
 @given(cut())

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genobit.kernels import tree_bounds, tree_pools, tree_prunings, tree_swaps, tree_ties
+from genobit.kernels import (
+    tree_bounds,
+    tree_patterns,
+    tree_pools,
+    tree_prunings,
+    tree_swaps,
+    tree_ties,
+)
 from genobit.kernels.topology import children
 from genobit.kernels.tree_additions import add_tip, added_stepwise, first_three
 from genobit.kernels.tree_halves import (
@@ -16,7 +23,7 @@ from genobit.kernels.tree_halves import (
     parents_from_halves,
     tree_length,
 )
-from genobit.kernels.tree_patterns import informative
+from genobit.kernels.tree_patterns import Drawn, informative
 from genobit.kernels.tree_ratchet import ratchet_rounds
 from genobit.kernels.tree_sites import sites_of
 from tests.trees import random_parents, random_sets
@@ -83,7 +90,7 @@ def test_states_of_one_taxon_and_of_codes_alone_are_left_out():
     rows = [[1, 1, 1], [1, 1, 2], [2, 2, 4], [2, 4, 8]]
     patterns = informative(np.array(rows, np.uint64), np.array([3, 1, 5]))
     assert patterns.sets.tolist() == [[1], [1], [2], [2]]
-    assert patterns.of_site.tolist() == [0, -1, -1]
+    assert patterns.of_column.tolist() == [0, -1, -1]
     assert patterns.singles.tolist() == [0, 2, 3]
     assert patterns.constant == 2 + 3 * 5
 
@@ -194,6 +201,20 @@ def test_no_move_is_left_when_swapping_is_at_its_end(case):
         tree_pools.keep(back, length, pool)
         tree_ties.swap_pool(sites, moves, 1, pool, work)
         assert pool.state[tree_pools.LENGTH] == length
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64, 1000])
+def test_sites_drawn_in_pieces_are_those_drawn_at_once(piece, monkeypatch):
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(tree_patterns, "DRAWN", piece)
+    columns, weights = rng.integers(0, 9, 200), rng.integers(0, 3, 200)
+    kept = np.flatnonzero(weights)
+    drawn = Drawn(columns[kept].astype(np.uint8), weights[kept].astype(np.uint8))
+    again = kept[np.random.default_rng(1).integers(kept.size, size=kept.size)]
+    expected = np.bincount(columns[again], weights[again], 9)
+    np.testing.assert_array_equal(drawn.weights_again(np.random.default_rng(1), 9), expected)
+    equal = drawn._replace(weights=None).weights_again(np.random.default_rng(1), 9)
+    np.testing.assert_array_equal(equal, np.bincount(columns[again], minlength=9))
 
 
 def test_a_resampled_alignment_has_its_own_constant():
