@@ -28,6 +28,7 @@ import numpy as np
 import xarray as xr
 
 import genobit as gb
+from genobit.io.trees import Phylogeny, read_trees
 from tests.analyses import test_pca as pca
 from tests.analyses.test_epistasis import SCORES, assert_ranked, every_table
 from tests.analyses.test_finite_sites import alignment, letters
@@ -40,6 +41,7 @@ from tests.reference import (
     clumped,
     coupled_double_heterozygotes,
     dosages,
+    fitch,
     haplotype_blocks,
     haplotypes,
     kendall,
@@ -54,6 +56,7 @@ from tests.reference import (
 )
 from tests.test_similarity import prints, rows_of, twin
 from tests.test_tree_search import simulated
+from tests.trees import random_parents
 
 Check = Callable[[np.random.Generator], None]
 LINKAGE = {"rtol": 1e-6, "atol": 1e-7}
@@ -267,11 +270,40 @@ def parsimony_search(rng: np.random.Generator) -> None:
     assert (found.length >= best.length.values[0]).all()
 
 
+def chunked_alignment(rng: np.random.Generator) -> None:
+    taxa, count = int(rng.integers(3, 9)), int(rng.integers(1, 90))
+    states = {"A": 1, "C": 2, "G": 4, "T": 8, "R": 5, "Y": 10, "N": 15, "-": 15}
+    letters_drawn = rng.choice(list(states), (taxa, count), p=[0.3, 0.3, 0.15, 0.15, *[0.025] * 4])
+    weights, width = np.append(rng.integers(0, 4, count - 1), 1), int(rng.integers(1, 100))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "aligned.fasta"
+        rows = ["".join(row) for row in letters_drawn]
+        lines = [[row[k : k + width] for k in range(0, count, width)] for row in rows]
+        file.write_text("".join(">" + "\n".join([f"t{k}", *x, ""]) for k, x in enumerate(lines)))
+        aln = gb.open_alignment(file)
+        lazy = gb.open_alignment(file, chunks=int(rng.integers(1, 99)))
+        sets = np.vectorize(states.get)(letters_drawn).astype(np.uint64)
+        parents = random_parents(taxa, rng)
+        _, changes = fitch(sets, parents)
+        tree = Phylogeny(parents, ("",) * parents.size, None)
+        scored = lazy.genobit.parsimony(tree, weights=weights)
+        np.testing.assert_array_equal(scored.changes, changes)
+        assert int(scored.length) == int(changes @ weights)
+        asked = {"seed": int(rng.integers(99)), "iterations": 3, "bootstrap": 2, "weights": weights}
+        asked["method"] = str(rng.choice(["ratchet", "tbr", "stepwise"]))
+        found = lazy.genobit.parsimony_search(**asked)
+        xr.testing.assert_identical(found, aln.genobit.parsimony_search(**asked))
+        for newick, length in zip(found.tree.values, found.length.values, strict=True):
+            (shortest,) = read_trees(str(newick), found.attrs["taxa"]).trees
+            again = lazy.genobit.parsimony(shortest, weights=weights, sites=False)
+            assert int(again.length) == int(length)
+
+
 CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
         ld, ld_pairs, prune, clump, score, decay, blocks, similarity, sites, grm, king, components,
-        tau, tau_pairs, epistasis, parsimony_search,
+        tau, tau_pairs, epistasis, parsimony_search, chunked_alignment,
     )
 }  # fmt: skip
 
