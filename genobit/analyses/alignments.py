@@ -65,7 +65,7 @@ def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> character
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
-    """First site and entries of each part, one in memory at a time."""
+    """First site and entries of each part, a few in memory at a time."""
     if isinstance(values, da.Array):
         yield from one_by_one(values)
     else:

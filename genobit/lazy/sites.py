@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 GROUP = 64
 """Chunks handed to a scheduler at a time: it holds some of them for each of its threads."""
+FEW = 4
+"""Chunks that are held as they are: to ask dask for each alone takes 3 ms instead of 0.7."""
 
 
 def whole_columns(array: da.Array) -> da.Array:
@@ -96,8 +98,7 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:
-    """Each chunk itself and its first site, one in memory at a time."""
-    first = 0
-    for chunk, size in enumerate(array.chunks[1]):
-        yield first, array.blocks[:, chunk].compute()
-        first += size
+    """Each chunk itself and its first site, a few in memory at a time."""
+    starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
+    keys = [(array.name, 0, chunk) for chunk in range(len(array.chunks[1]))]
+    yield from zip(starts[:-1], in_groups(keys, array.dask, FEW), strict=True)

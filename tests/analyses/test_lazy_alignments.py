@@ -293,6 +293,7 @@ def test_few_chunks_are_held_at_a_time() -> None:
     aln = xr.DataArray(lazy, dims=("taxa", "sites"), attrs={"kind": "dna"})
     with dask.config.set(scheduler="threads", num_workers=2):
         aln.genobit.parsimony(tree)
+        aln.genobit.parsimony_search("stepwise", start="neighbour_joining")
     assert 1 <= most[0] <= 8
 
 
