@@ -31,10 +31,12 @@ threading.stack_size(2**18)
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 import genobit as gb
 from genobit import model
+from genobit.analyses import kendall_pairs as tau_pairs
 from genobit.io.trees import Phylogeny
 from genobit.lazy import combination_units, pair_sums, sample_products, streaming
 from genobit.packing import Layout, tail_mask
@@ -44,14 +46,15 @@ pair_sums.LEAF_BITS = 2**22
 sample_products.LEAF_CALLS = 2**21
 streaming.GROUP_BYTES = 2**22
 combination_units.LINE_BYTES = 2**21
+tau_pairs.JOBS = 8
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])
 
 
-def packed(samples, mib):
-    '''Bit planes of so many MiB, made in chunks of 2 MiB: the first half of samples differs.'''
+def packed(samples, mib, chunk=2):
+    '''Bit planes of so many MiB, made in chunks of some: the first half of samples differs.'''
     words = samples // 64
-    variants, rows = mib * 2**16 // words, 2**17 // words
+    variants, rows = mib * 2**16 // words, chunk * 2**16 // words
 
     def planes(block_info=None):
         _, (start, stop), _ = block_info[None]["array-location"]
@@ -77,16 +80,18 @@ def packed(samples, mib):
 
 
 TAXA = 64
+PIECE = 2**9
+search = {"iterations": 5, "patience": 2, "max_trees": 10}
 
 
 def fasta(path, mib):
-    '''A file of so many MiB, written in pieces of half a KiB.'''
+    '''A file of so many MiB: for each taxon a piece again and again.'''
     random = np.random.default_rng(3)
     with path.open("wb") as file:
         for taxon in range(TAXA):
-            piece = random.choice(np.frombuffer(b"ACGT", np.uint8), 2**9).tobytes()
+            piece = random.choice(np.frombuffer(b"ACGT", np.uint8), PIECE).tobytes()
             file.write(b">t%d\\n" % taxon)
-            for _ in range(mib * 2**11 // TAXA):
+            for _ in range(mib * 2**20 // PIECE // TAXA):
                 file.write(piece)
             file.write(b"\\n")
 
@@ -113,12 +118,15 @@ tree = Phylogeny(nodes, tuple(f"t{k}" if k < TAXA else "" for k in range(nodes.s
 
 
 def analyses(size, where):
-    '''Each of so many MiB.'''
+    '''Each of so many MiB; of few, those that it can are compared with the same in memory.'''
+    small = size < limit
     where.mkdir()
     file = where / "aligned.fasta"
     fasta(file, size)
     few, many = text(TAXA, size, 2**12), text(2**12, size, 2**7)
     long, square, wide, widest = (packed(samples, size) for samples in (2**9, 2**13, 2**17, 2**21))
+    # In chunks as its tiles have them: dask would take as long to join others as tau takes.
+    wider = packed(2**20, size, chunk=5)
     p = np.random.default_rng(1).uniform(size=wide.sizes["variants"]) ** 4
 
     def kendall():
@@ -126,6 +134,18 @@ def analyses(size, where):
         with gb.set_options(chunk_rows=4, kernel="popcount"):
             some = widest.genobit.isel(variants=slice(4))
             gb.to_zarr(widest.genobit.kendall(other=some), where / "kendall")
+
+    def kendall_pairs():
+        # Planes are made anew for each pass, which large tiles make up for: of them, one at a time.
+        options = gb.set_options(chunk_rows=20, kernel="popcount", eager_limit=2**22)
+        with options, dask.config.set(num_workers=1):
+            asked = {"min_abs": None, "fdr": None}
+            path = wider.genobit.kendall_pairs(**asked, parquet=where / "tau")
+        if small:
+            right = wider.compute().genobit.kendall_pairs(**asked).to_pandas()
+            ends = ["variants_0", "variants_1"]
+            found = pd.read_parquet(path).sort_values(ends, ignore_index=True)
+            pd.testing.assert_frame_equal(found, right, check_exact=True)
 
     def epistasis():
         case = np.arange(2**17) % 3 == 0
@@ -139,11 +159,27 @@ def analyses(size, where):
     def parsimony():
         gb.open_alignment(file, chunks=2**14).genobit.parsimony(tree, sites=False)
 
+    def parsimony_search():
+        found = gb.open_alignment(file, chunks=2**14).genobit.parsimony_search(**search)
+        # The file is one piece again and again, which takes no more memory than its columns.
+        times = np.full(PIECE, gb.open_alignment(file, chunks=PIECE).sizes["sites"] // PIECE)
+        piece = gb.open_alignment(file, chunks=PIECE).isel(sites=slice(PIECE)).compute()
+        right = piece.genobit.parsimony_search(**search, weights=times)
+        xr.testing.assert_identical(found, right)
+
+    def resampled():
+        lazy = gb.open_alignment(file, chunks=2**14)
+        asked = {**search, "method": "spr", "start": "neighbour_joining", "bootstrap": 2}
+        found = lazy.genobit.parsimony_search(**asked)
+        if small:
+            xr.testing.assert_identical(found, lazy.compute().genobit.parsimony_search(**asked))
+
     def ancestral_states():
         few.genobit.ancestral_states(tree).states[-1, -9:].compute()
 
     return {
         "kendall": kendall,
+        "kendall_pairs of all": kendall_pairs,
         "epistasis": epistasis,
         "pca": pca,
         "ld of a window": lambda: gb.to_zarr(wide.genobit.ld(window=4), where / "band"),
@@ -160,6 +196,8 @@ def analyses(size, where):
         "grm_pairs": lambda: long.genobit.grm_pairs(minimum=0.9).to_parquet(where / "related"),
         "crossproduct": lambda: gb.to_zarr(long.genobit.crossproduct(), where / "products"),
         "parsimony of a FASTA file": parsimony,
+        "parsimony_search of a FASTA file": parsimony_search,
+        "parsimony_search with resamples": resampled,
         "ancestral_states": ancestral_states,
         "ld of sites": lambda: gb.to_zarr(many.genobit.ld("T", window=4), where / "sites"),
     }
@@ -220,7 +258,13 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bool]:
     root = Path(__file__).parent.parent
     environment = {**os.environ, **ONE_HEAP}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=root, timeout=900, env=environment
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+        timeout=1800,
+        env=environment,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
