@@ -36,7 +36,8 @@ class Options:
     """Bytes that a call which computes at once may allocate before it refuses."""
     spill_to: str | os.PathLike[str] | None = None
     """Folder for the genotypes of `epistasis` where they are past ``eager_limit``, in a file that
-    is removed at the end; None refuses them. Every worker has to see it."""
+    is removed at the end; None refuses them. Every worker has to see it. Also for the numbers of
+    sites that a search of trees with ``bootstrap=`` holds; None keeps them in memory."""
     progress: bool = False
     """Whether methods show a bar once they take a second, where ``progress=`` is not given."""
     plot_theme: str = "light"

@@ -174,6 +174,15 @@ def analyses(size, where):
         if small:
             xr.testing.assert_identical(found, lazy.compute().genobit.parsimony_search(**asked))
 
+    def resampled_from_a_file():
+        # 5 taxa: numbers of 4 bytes a site are a fifth of the text.
+        lazy = text(5, size, 2**16)
+        asked = {"method": "spr", "bootstrap": 2}
+        with gb.set_options(eager_limit=2**20, spill_to=where):
+            found = lazy.genobit.parsimony_search(**asked)
+        if small:
+            xr.testing.assert_identical(found, lazy.compute().genobit.parsimony_search(**asked))
+
     def ancestral_states():
         few.genobit.ancestral_states(tree).states[-1, -9:].compute()
 
@@ -198,6 +207,7 @@ def analyses(size, where):
         "parsimony of a FASTA file": parsimony,
         "parsimony_search of a FASTA file": parsimony_search,
         "parsimony_search with resamples": resampled,
+        "parsimony_search with resamples, sites in a file": resampled_from_a_file,
         "ancestral_states": ancestral_states,
         "ld of sites": lambda: gb.to_zarr(many.genobit.ld("T", window=4), where / "sites"),
     }

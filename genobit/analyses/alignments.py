@@ -10,7 +10,7 @@ import numpy as np
 
 from genobit.analyses import characters
 from genobit.analyses.characters import sets_in
-from genobit.lazy.sites import by_sites, one_by_one
+from genobit.lazy.sites import FEW, by_sites, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> character
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
-    """First site and entries of each part, a few in memory at a time."""
+    """First site and entries of each part, one in memory at a time."""
     if isinstance(values, da.Array):
         yield from one_by_one(values)
     else:
@@ -74,7 +74,14 @@ def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]
 
 def sets_by_sites(
     values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
-) -> Iterator[NDArray[np.uint64]]:
+) -> Iterator[NDArray[np.unsignedinteger]]:
     """State sets of an alignment in memory, or of a chunk after the other."""
-    for first, part in _parts(values):
-        yield sets_in(part, coding, taxa, first).astype(np.uint64)
+    if not isinstance(values, da.Array):
+        yield sets_in(values, coding, taxa)
+        return
+    for _, sets in by_sites(partial(_sets, coding=coding, taxa=taxa), values, group=FEW):
+        yield sets
+
+
+def _sets(values: NDArray[Any], first: int, *, coding: Coding, taxa: Sequence[str]) -> NDArray[Any]:
+    return sets_in(values, coding, taxa, first)

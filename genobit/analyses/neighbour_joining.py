@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def distances(parts: Iterable[NDArray[np.uint64]]) -> NDArray[np.float64]:
+def distances(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.float64]:
     """Shares of sites at which taxa differ, of those where both have one state, (taxa, taxa).
 
     Pairs without such a site are at the largest distance of all.
@@ -35,8 +35,9 @@ def distances(parts: Iterable[NDArray[np.uint64]]) -> NDArray[np.float64]:
     both: NDArray[np.float64] | float = 0.0
     for sets in parts:
         alone = np.bitwise_count(sets) == 1
-        used = np.flatnonzero(np.bincount(np.log2(sets[alone]).astype(np.int64), minlength=64))
-        planes = [packed(sets == np.uint64(1) << np.uint64(state)) for state in used]
+        used = int(np.bitwise_or.reduce(sets, axis=None, where=alone, initial=0))
+        states = [1 << state for state in range(used.bit_length()) if used >> state & 1]
+        planes = [packed(sets == sets.dtype.type(state)) for state in states]
         shape = (len(sets),) * 2
         same = same + (_counts(np.concatenate(planes, axis=1)) if planes else np.zeros(shape))
         both = both + _counts(packed(alone))
@@ -54,7 +55,7 @@ def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     return out
 
 
-def neighbour_joining(parts: Iterable[NDArray[np.uint64]]) -> NDArray[np.int64]:
+def neighbour_joining(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.int64]:
     """Parents of the neighbour-joining tree, without a root, of parts as of `distances`.
 
     Of three taxa or more. What ties is joined in the order of the taxa.

@@ -11,6 +11,7 @@ import numpy as np
 from genobit.analyses.characters import sets_in
 from genobit.kernels.state_planes import different
 from genobit.kernels.tree_patterns import Drawn
+from genobit.lazy.site_numbers import SiteNumbers
 from genobit.lazy.sites import by_sites
 from genobit.options import get_options, more_than
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.analyses.characters import Coding
-
-PIECE = 2**18
-"""Sites that are numbered anew at a time."""
 
 
 class SitePatterns(NamedTuple):
@@ -69,12 +67,14 @@ def site_patterns(
         Of each site, 1 by default.
     resampled
         Whether sites are to be drawn: a number for each is then held, of a byte for up to 256
-        columns, of two for up to 65,536.
+        columns, of two for up to 65,536, or is in a file (`SiteNumbers`).
 
     Raises
     ------
     MemoryError
         For a lazy alignment whose different columns take more than ``get_options().eager_limit``.
+    OSError
+        If the folder of ``spill_to`` has no room for the numbers of sites.
 
     Examples
     --------
@@ -85,22 +85,20 @@ def site_patterns(
     ([[1, 2], [1, 8]], [2, 1], [0, 1, 0])
     """
     of_part = partial(_part, coding=coding, taxa=taxa, resampled=resampled)
-    if isinstance(values, da.Array):
-        sites = values.shape[1] if weights is None else np.count_nonzero(weights)
-        parts = by_sites(of_part, values, weights)
-        whole = _joined(parts, len(taxa), int(sites) if resampled else 0)
-    else:
-        whole = of_part(values, 0, weights)
-    order = np.lexsort((np.arange(whole.counts.size), -whole.counts))
-    ranks = _ranks(order)
-    for start in range(0, whole.of_site.size, PIECE):
-        piece = whole.of_site[start : start + PIECE]
-        piece[:] = ranks[piece]
+    sites = values.shape[1] if weights is None else int(np.count_nonzero(weights))
+    with SiteNumbers(sites if resampled else 0) as numbers:
+        if isinstance(values, da.Array):
+            whole = _joined(by_sites(of_part, values, weights), len(taxa), numbers)
+        else:
+            whole = of_part(values, 0, weights)
+            numbers.append(whole.of_site)
+        order = np.lexsort((np.arange(whole.counts.size), -whole.counts))
+        of_site = numbers.renumbered(_ranks(order))
     each = None
     if resampled and weights is not None:
         each = _narrow(weights[weights > 0])
     sets = np.ascontiguousarray(whole.rows[order].T)
-    return SitePatterns(sets, whole.weights[order], Drawn(whole.of_site, each))
+    return SitePatterns(sets, whole.weights[order], Drawn(of_site, each))
 
 
 def _part(
@@ -128,12 +126,10 @@ def _part(
     return _Part(rows, counts, totals, of_site if resampled else of_site[:0].copy())
 
 
-def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, drawn: int) -> _Part:
+def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: SiteNumbers) -> _Part:
     """The columns of all parts, in the order in which they come first in the alignment."""
     columns: dict[bytes, int] = {}
     counts = weights = np.zeros(0, np.int64)
-    # As few bytes a site as hold the columns that were seen.
-    of_site, done = np.empty(drawn, np.uint8), 0
     width = np.dtype(np.uint8)
     for _, part in parts:
         width = part.rows.dtype
@@ -141,14 +137,9 @@ def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, drawn: int) -> _Part:
         _require_room(len(columns), taxa)
         counts = _added(counts, len(columns), each, part.counts)
         weights = _added(weights, len(columns), each, part.weights)
-        if drawn:
-            numbers = _narrow(np.array(each))
-            of_site = of_site.astype(np.result_type(of_site, numbers), copy=False)
-            stop = done + part.of_site.size
-            of_site[done:stop] = numbers[part.of_site]
-            done = stop
+        numbers.append(np.array(each, np.int64)[part.of_site])
     rows = np.frombuffer(b"".join(columns), width).reshape(len(columns), taxa)
-    return _Part(rows, counts, weights, of_site)
+    return _Part(rows, counts, weights, np.empty(0, np.uint8))
 
 
 def _added(

@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
     """Sites of positive weight, which resamples draw from."""
 
     of_site: NDArray[np.unsignedinteger]
-    """The column of each, in as few bytes as hold it, (sites,)."""
+    """The column of each, in as few bytes as hold it, (sites,) or from a file (1, sites, 1)."""
     weights: NDArray[np.unsignedinteger] | None
     """Of each site; None where all are 1."""
 
@@ -38,13 +38,14 @@ class Drawn(NamedTuple):
 
         They are drawn some at a time, and are those that would be drawn all at once.
         """
-        totals, sites = np.zeros(columns, np.int64), self.of_site.size
+        totals, of_site = np.zeros(columns, np.int64), self.of_site.reshape(-1)
+        sites = of_site.size
         for start in range(0, sites, DRAWN):
             drawn = generator.integers(sites, size=min(DRAWN, sites - start))
             if self.weights is None:
-                totals += np.bincount(self.of_site[drawn], minlength=columns)
+                totals += np.bincount(of_site[drawn], minlength=columns)
             else:
-                np.add.at(totals, self.of_site[drawn], self.weights[drawn].astype(np.int64))
+                np.add.at(totals, of_site[drawn], self.weights[drawn].astype(np.int64))
         return totals
 
 

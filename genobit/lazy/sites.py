@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP = 64
 """Chunks handed to a scheduler at a time: it holds some of them for each of its threads."""
 FEW = 4
-"""Chunks that are held as they are: to ask dask for each alone takes 3 ms instead of 0.7."""
+"""The same where much is left of each: dask takes 3 ms for one, 0.7 ms for each of four."""
 
 
 def whole_columns(array: da.Array) -> da.Array:
@@ -46,7 +46,10 @@ def whole_columns(array: da.Array) -> da.Array:
 
 
 def by_sites(
-    function: Callable[..., Any], array: da.Array, each: NDArray[Any] | None = None
+    function: Callable[..., Any],
+    array: da.Array,
+    each: NDArray[Any] | None = None,
+    group: int = GROUP,
 ) -> Iterator[tuple[int, Any]]:
     """Call ``function(chunk, first site)`` for each chunk, on whatever scheduler is active.
 
@@ -59,6 +62,8 @@ def by_sites(
     each
         A value for each site, of which the function gets those of its chunk as a third argument;
         the function of no values gets none.
+    group
+        Most results that are held.
 
     Yields
     ------
@@ -76,7 +81,7 @@ def by_sites(
         more = () if each is None else (each[first:stop],)
         layer[name, chunk] = (_tried, function, (array.name, 0, chunk), first, *more)
     graph = HighLevelGraph.from_collections(name, layer, dependencies=[array])
-    for first, found in zip(starts[:-1], in_groups(list(layer), graph, GROUP), strict=True):
+    for first, found in zip(starts[:-1], in_groups(list(layer), graph, group), strict=True):
         if isinstance(found, _Fault):
             raise found.error
         yield first, found
@@ -98,7 +103,8 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:
-    """Each chunk itself and its first site, a few in memory at a time."""
-    starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
-    keys = [(array.name, 0, chunk) for chunk in range(len(array.chunks[1]))]
-    yield from zip(starts[:-1], in_groups(keys, array.dask, FEW), strict=True)
+    """Each chunk itself and its first site, one in memory at a time."""
+    first = 0
+    for chunk, size in enumerate(array.chunks[1]):
+        yield first, array.blocks[:, chunk].compute()
+        first += size

@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 
 class Mapped(np.memmap[Any, Any]):
-    """A file of words, mapped to be read; pickled whole it is the name of the file."""
+    """A file of words or numbers, mapped to be read; pickled whole it is the name of the file."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Name the file; of a part, the words."""
         base: Any = self.base
         if isinstance(base, mmap.mmap):
-            return opened, (str(self.filename), self.shape, self.offset)
+            return opened, (str(self.filename), self.shape, self.offset, self.dtype.str)
         return np.array(self).__reduce_ex__(protocol)
 
 
-def opened(path: str, shape: tuple[int, ...], offset: int) -> Mapped:
-    """Map words of a file.
+def opened(path: str, shape: tuple[int, ...], offset: int, dtype: str = "=u8") -> Mapped:
+    """Map words or other whole numbers of a file.
 
     Raises
     ------
@@ -42,17 +42,17 @@ def opened(path: str, shape: tuple[int, ...], offset: int) -> Mapped:
     """
     try:
         # numpy's stubs give memmap's own type.
-        return np.memmap.__new__(Mapped, path, np.uint64, "r", offset, shape)  # type: ignore[return-value]
+        return np.memmap.__new__(Mapped, path, dtype, "r", offset, shape)  # type: ignore[return-value]
     except FileNotFoundError as error:
         msg = (
-            f"{path} is not there: planes past eager_limit are read from "
+            f"{path} is not there: what is past eager_limit is read from "
             "gb.set_options(spill_to=...), a folder that every worker has to see"
         )
         raise FileNotFoundError(msg) from error
 
 
 class Spilled(AbstractContextManager["Spilled"]):
-    """A file of words that is written part by part, then mapped.
+    """A file of words, or of smaller numbers, that is written part by part, then mapped.
 
     It is removed when nothing reads it any more, and where writing fails.
 
@@ -62,6 +62,8 @@ class Spilled(AbstractContextManager["Spilled"]):
         Where.
     shape
         (planes, rows, words).
+    dtype
+        Of the numbers.
 
     Raises
     ------
@@ -81,14 +83,19 @@ class Spilled(AbstractContextManager["Spilled"]):
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: str | os.PathLike[str], shape: tuple[int, int, int]) -> None:
-        self._shape = shape
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        shape: tuple[int, int, int],
+        dtype: DTypeLike = np.uint64,
+    ) -> None:
+        self._shape, self._dtype = shape, np.dtype(dtype)
         number, path = tempfile.mkstemp(".planes", "genobit-", folder)
         self._path = Path(path)
         self._file = os.fdopen(number, "wb")
         try:
             # What is not written takes no room.
-            self._file.truncate(8 * math.prod(shape))
+            self._file.truncate(self._dtype.itemsize * math.prod(shape))
         except OSError as error:
             self.__exit__(OSError)
             raise self._full(error) from error
@@ -100,7 +107,7 @@ class Spilled(AbstractContextManager["Spilled"]):
         if kind is not None:
             _remove(str(self._path))
 
-    def write(self, plane: int, row: int, rows: NDArray[np.uint64]) -> None:
+    def write(self, plane: int, row: int, rows: NDArray[np.integer]) -> None:
         """Write rows of a plane, from row number ``row`` on.
 
         Raises
@@ -110,8 +117,9 @@ class Spilled(AbstractContextManager["Spilled"]):
         """
         # Not through the mapping, where a full disk is a signal that ends the process.
         try:
-            self._file.seek(8 * self._shape[2] * (self._shape[1] * plane + row))
-            self._file.write(np.ascontiguousarray(rows).data)
+            place = self._shape[2] * (self._shape[1] * plane + row)
+            self._file.seek(self._dtype.itemsize * place)
+            self._file.write(np.ascontiguousarray(rows, self._dtype).data)
         except OSError as error:
             raise self._full(error) from error
 
@@ -122,16 +130,18 @@ class Spilled(AbstractContextManager["Spilled"]):
         except OSError as error:
             raise self._full(error) from error
         planes, rows, words = self._shape
-        found = opened(str(self._path), (planes - first, rows, words), 8 * first * rows * words)
+        offset = self._dtype.itemsize * first * rows * words
+        shape = planes - first, rows, words
+        found = opened(str(self._path), shape, offset, self._dtype.str)
         # What views of it are made from, and so the last to go.
         weakref.finalize(found._mmap, _remove, str(self._path))  # type: ignore[attr-defined]
         return found
 
     def _full(self, error: OSError) -> OSError:
-        size = 8 * math.prod(self._shape)
+        size = self._dtype.itemsize * math.prod(self._shape)
         msg = (
             f"{self._path} cannot be written ({error}): it needs {size / 2**20:,.0f} MiB; name a "
-            "folder with room, gb.set_options(spill_to=...), or select variants"
+            "folder with room, gb.set_options(spill_to=...), or select variants or sites"
         )
         return OSError(error.errno, msg)
 

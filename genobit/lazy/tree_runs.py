@@ -29,7 +29,7 @@ def question(plan: Plan) -> dict[str, Any]:
     start = plan.start if isinstance(plan.start, str) else digest([plan.start])
     asked = plan._asdict()
     del asked["patterns"], asked["drawn"]
-    drawn = [part for part in plan.drawn if part is not None]
+    drawn = [part.reshape(-1) for part in plan.drawn if part is not None]
     patterns = digest([plan.patterns.sets, plan.patterns.weights, *drawn])
     return {"genobit": version("genobit"), **asked, "start": start, "patterns": patterns}
 
