@@ -105,6 +105,8 @@ class ArrayTreeSearch:
         MemoryError
             For an alignment of dask whose different columns take more than
             ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
+        OSError
+            With ``bootstrap``, if the folder of ``spill_to`` has no room for a number of each site.
         ImportError
             For trees as text when DendroPy is not installed.
 
