@@ -85,13 +85,19 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no 
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
         self._cache_path = str(cache_folder())
+        self._stamp = "the folder's name is the stamp"
+        if Path(__file__).parent not in Path(file).parents:
+            # That name is of the package's sources. Cached code imports its module, so that a
+            # kernel of a file that is imported by two names cannot be of both.
+            digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            self._stamp = f"{function.__module__} {digest}"
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> _Locator:
         return cls(function, file)
 
     def get_source_stamp(self) -> str:
-        return "the folder's name is the stamp"
+        return self._stamp
 
 
 class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]

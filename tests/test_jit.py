@@ -297,3 +297,23 @@ print(assembly.count("vpopcntq"), assembly.count("zmm"))
     vpopcntq, zmm = map(int, second.split())
     assert vpopcntq >= 16
     assert zmm > 16
+
+
+def test_kernel_outside_the_package__is_compiled_anew_for_another_name_or_text(
+    tmp_path: Path,
+) -> None:
+    code = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(sys.argv[2], sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+sys.modules[sys.argv[2]] = module
+spec.loader.exec_module(module)
+print(module.kernel(1), sum(module.kernel.stats.cache_hits.values()))
+"""
+    file, found = tmp_path / "benchmark.py", []
+    for name, more in (("one", 1), ("one", 1), ("another", 1), ("another", 2)):
+        text = f"from genobit._jit import njit\n\n\n@njit\ndef kernel(x):\n    return x + {more}\n"
+        file.write_text(text)
+        done = run(code, str(file), name, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        found.append(done.stdout.split())
+    assert found == [["2", "0"], ["2", "1"], ["2", "0"], ["3", "0"]]
