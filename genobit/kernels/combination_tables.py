@@ -13,12 +13,14 @@ complete cases of each combination.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit._jit import njit
 from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
 from genobit.kernels.gemm import common_bits, count_type
@@ -97,8 +99,24 @@ def _different(parts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     numbers = parts[:, 0]
     for m in range(1, size):
         numbers = numbers * variants + parts[:, m]
-    _, where, places = np.unique(numbers, return_index=True, return_inverse=True)
+    where, places = _first_of_each(np.ascontiguousarray(numbers))
     return parts[where], places
+
+
+@njit
+def _first_of_each(
+    numbers: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """As ``np.unique``: where each number is first, and which number each is."""
+    order = np.argsort(numbers, kind="mergesort")
+    where, places = np.empty_like(order), np.empty_like(order)
+    found = 0
+    for k in range(order.shape[0]):
+        if k == 0 or numbers[order[k]] != numbers[order[k - 1]]:
+            where[found] = order[k]
+            found += 1
+        places[order[k]] = found - 1
+    return where[:found], places
 
 
 class Cells(NamedTuple):
@@ -114,9 +132,9 @@ class Cells(NamedTuple):
 
 def line_starts(kinds: int, found: Part) -> NDArray[np.int64]:
     """The first line of the subsets of each choice, and where the lines end."""
-    counts = [len(subsets) * kinds ** subsets.shape[1] for subsets in found.subsets]
+    counts = (len(subsets) * kinds ** subsets.shape[1] for subsets in found.subsets)
     # No members are chosen by the first choice, which has no line.
-    return np.concatenate([[0, 0], np.cumsum(counts)])
+    return np.array([0, *itertools.accumulate(counts, initial=0)], np.int64)
 
 
 def room_for(rows: int, columns: int) -> tuple[int, int]:
@@ -128,31 +146,49 @@ def room_for(rows: int, columns: int) -> tuple[int, int]:
 
 
 def lines(
-    planes: NDArray[np.uint64], found: Part, *, by_plane: bool, out: NDArray[np.uint64]
+    planes: NDArray[np.uint64],
+    found: Part,
+    starts: NDArray[np.int64],
+    *,
+    by_plane: bool,
+    out: NDArray[np.uint64],
 ) -> None:
-    """Planes of all subsets, a line each, as `line_starts` says; others of ``out`` are empty."""
-    starts = line_starts(len(planes), found)
+    """Planes of all subsets, a line each from ``starts`` on; others of ``out`` are empty."""
     for k, subsets in enumerate(found.subsets):
         intersect(planes, subsets, by_plane, out[starts[k + 1] : starts[k + 2]])
     out[starts[-1] :] = 0
 
 
+class _Patterns(NamedTuple):
+    """Of the 3^size patterns of a part of so many members."""
+
+    choices: NDArray[np.int64]
+    """Members that have a kind, in binary."""
+    planes: NDArray[np.int64]
+    """Which plane of these members, counted over their kinds."""
+    counts: NDArray[np.int64]
+    """How many planes these members have."""
+
+
+@functools.cache
+def _patterns(size: int, kinds: int) -> _Patterns:
+    """With two kinds the first of three is that the member is left out."""
+    pattern = np.array(list(itertools.product(range(3), repeat=size)), np.int64)
+    chosen = pattern > (-1 if kinds == 3 else 0)
+    planes = np.zeros(len(pattern), np.int64)
+    for m in range(size):
+        here = planes * kinds + pattern[:, m] - (kinds == 2)
+        planes = np.where(chosen[:, m], here, planes)
+    return _Patterns(chosen @ (1 << np.arange(size)), planes, kinds ** chosen.sum(axis=1))
+
+
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
-    """Of the 3^size patterns; with two kinds the first of three is that the member is left out."""
-    size = found.members.shape[1]
-    choices, first, strides = [], [], []
-    for pattern in itertools.product(range(3), repeat=size):
-        chosen = [m for m in range(size) if kinds == 3 or pattern[m]]
-        plane = 0
-        for m in chosen:
-            plane = plane * kinds + pattern[m] - (kinds == 2)
-        choice = sum(1 << m for m in chosen)
-        planes = kinds ** len(chosen)
-        count = len(found.subsets[choice - 1]) if choice else 0
-        choices.append(choice)
-        first.append(int(starts[choice]) + plane * (count if by_plane else 1))
-        strides.append(1 if by_plane else planes)
-    return Cells(*(np.array(values, np.int64) for values in (choices, first, strides)))
+    """Of all patterns."""
+    choices, planes, counts = _patterns(found.members.shape[1], kinds)
+    if not by_plane:
+        return Cells(choices, starts[choices] + planes, counts)
+    subsets = np.array([0, *map(len, found.subsets)])
+    return Cells(choices, starts[choices] + planes * subsets[choices], np.ones_like(planes))
 
 
 class Block(NamedTuple):
@@ -194,8 +230,8 @@ def block(
         words = planes.shape[2]
         left = scratch.array("lines of first parts", (height, words), np.uint64)
         right = scratch.array("lines of last parts", (width, words), np.uint64)
-        lines(planes, rows, by_plane=False, out=left)
-        lines(planes, columns, by_plane=True, out=right)
+        lines(planes, rows, row_starts, by_plane=False, out=left)
+        lines(planes, columns, column_starts, by_plane=True, out=right)
         common_bits(left, right, counts[c])
         row_counts[c], column_counts[c] = count_rows(left), count_rows(right)
     return Block(

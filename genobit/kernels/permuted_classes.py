@@ -138,9 +138,10 @@ def _lines(
     planes: NDArray[np.uint64], members: NDArray[np.int64], *, complete: bool, by_plane: bool
 ) -> NDArray[np.uint64]:
     found = part(members, complete=complete)
-    count = int(line_starts(len(planes), found)[-1])
+    starts = line_starts(len(planes), found)
+    count = int(starts[-1])
     out = np.empty((room_for(count, count)[by_plane], planes.shape[2]), np.uint64)
-    lines(planes, found, by_plane=by_plane, out=out)
+    lines(planes, found, starts, by_plane=by_plane, out=out)
     return out
 
 

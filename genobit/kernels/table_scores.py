@@ -9,6 +9,7 @@ Counts are whole, so x ln x is a table of N + 1 numbers.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@functools.lru_cache(4)
 def x_log_x(most: int) -> NDArray[np.float64]:
-    """x ln x for x from 0 to ``most``."""
+    """x ln x for x from 0 to ``most``, to be read."""
     x = np.arange(most + 1, dtype=np.float64)
     x[1:] *= np.log(x[1:])
     return x

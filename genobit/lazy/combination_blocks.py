@@ -116,7 +116,12 @@ def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> F
         maxima = getattr(best, "maxima", found.maxima)
         if not found.maxima.size:
             found = found._replace(maxima=np.full(maxima.shape, -np.inf))
-        found = merged([found, Found(best.scores, best.members, 0, best.scored, maxima)], work.top)
+        new = Found(best.scores, best.members, 0, best.scored, maxima)
+        if not new.scores.size:
+            maxima = np.maximum(found.maxima, maxima)
+            found = found._replace(scored=found.scored + best.scored, maxima=maxima)
+            continue
+        found = merged([found, new], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
     return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
