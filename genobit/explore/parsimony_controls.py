@@ -69,10 +69,10 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
 
 
 def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
-    layout = _toggles([(name, name) for name in LAYOUTS], "90px")
-    lengths = _toggles([(f"lengths: {name}", name) for name in LENGTHS], "130px")
+    layout = _toggles([(name, name) for name in LAYOUTS], "104px")
+    lengths = _toggles([(name, name) for name in LENGTHS], "84px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
-    resolve = dropdown("ancestors", list(RESOLVES.items()), "260px")
+    resolve = dropdown("ancestors", list(RESOLVES.items()), "280px")
     here = button(explorer, "root here", "sign-in", "100px", explorer.root_here)
     back = button(explorer, "root as given", "undo", "130px", explorer.root_as_given)
 
@@ -84,6 +84,7 @@ def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     offer(None)
     return row(
         linked(explorer, "layout_of_tree", layout),
+        ipywidgets.Label("lengths"),
         linked(explorer, "lengths", lengths),
         linked(explorer, "numbers", numbers),
         linked(explorer, "resolve", resolve),

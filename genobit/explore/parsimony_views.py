@@ -159,7 +159,7 @@ class Sites(_ParsimonyView):
     """
 
     name = "sites"
-    size = (440, 200)
+    size = (395, 200)
 
     def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
@@ -223,7 +223,7 @@ class Changes(_ParsimonyView):
     """
 
     name = "changes"
-    size = (440, 150)
+    size = (395, 150)
 
     def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
         super().__init__(home)

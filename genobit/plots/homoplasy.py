@@ -189,7 +189,7 @@ def draw_sites(table: pd.DataFrame) -> hv.Table:
     """
     shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
     return hv.Table(shown, [], list(shown.columns)).opts(
-        width=440, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
+        width=395, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
     )
 
 
@@ -199,7 +199,7 @@ def _table_frame(plot: Any, element: Any) -> None:
     mark_selected_rows(plot, element)
     for column in plot.handles["table"].columns:
         form = "0.000" if column.field in {"ci", "ri"} else "0,0"
-        column.width, column.formatter = 60, NumberFormatter(format=form, text_align="right")
+        column.width, column.formatter = 54, NumberFormatter(format=form, text_align="right")
 
 
 def _hover(width: int) -> Any:

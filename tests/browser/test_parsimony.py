@@ -126,7 +126,7 @@ def test_radial(page: Any) -> None:
     choose(page, "layout-of-tree", "radial")
     assert not_blank(redrawn(figure(page, "tree"), before, 0.02))
     before = settled(figure(page, "tree"))
-    choose(page, "lengths", "lengths: equal")
+    choose(page, "lengths", "equal")
     assert not_blank(redrawn(figure(page, "tree"), before))
 
 
