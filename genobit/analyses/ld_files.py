@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 FINISHED = ".genobit"
 """Folder of what is finished; readers of Parquet pass over names with a dot."""
-ENDS = slice(1000), slice(-1000, None)
-"""Variants whose calls tell one set of genotypes from another."""
+END_VARIANTS, END_BYTES = 1000, 2**20
+"""Most variants at either end whose calls tell one set of genotypes from another, and most bytes of
+a plane of them: long rows are few, as they are held together."""
 PASS = 16
 """Tiles of a pass: enough for the threads of one machine not to wait for each other for long."""
 
@@ -50,7 +51,8 @@ def question_of(
     as long as to use them.
     """
     arrays = whole_rows(ordered(planes, layout))
-    ends = compute(*[array[end] for end in ENDS for array in arrays])
+    most = min(END_VARIANTS, max(1, END_BYTES // (8 * max(1, layout.words))))
+    ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in arrays])
     # By way of objects: what xarray reads from Zarr 3 is text of numpy's StringDType.
     named = [
         values if values.dtype.kind in "biuf" else values.astype(object).astype("U")
