@@ -188,8 +188,14 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return _cached(numba.njit(**_OPTIONS, forceinline=True)(function), function)
 
 
+def _file(function: Callable[..., Any]) -> Path:
+    return Path(function.__code__.co_filename)
+
+
 def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
-    if isinstance(getattr(dispatcher, "_cache", None), NullCache):
+    # Of what is typed at a prompt there is no file to tell when it changes: no cache.
+    known = Path(__file__).parent in _file(function).parents or _file(function).is_file()
+    if known and isinstance(getattr(dispatcher, "_cache", None), NullCache):
         # False where NUMBA_DISABLE_JIT leaves plain Python functions.
         cache = dispatcher._cache = _LockedCache(function)
         compiler = dispatcher._compiler

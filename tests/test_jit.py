@@ -317,3 +317,14 @@ print(module.kernel(1), sum(module.kernel.stats.cache_hits.values()))
         done = run(code, str(file), name, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
         found.append(done.stdout.split())
     assert found == [["2", "0"], ["2", "1"], ["2", "0"], ["3", "0"]]
+
+
+def test_kernel_of_no_file__is_compiled_and_not_kept(tmp_path: Path) -> None:
+    code = """
+from genobit._jit import njit
+space = {"njit": njit}
+exec("@njit\\ndef kernel(x):\\n    return x + 1", space)
+print(space["kernel"](1))
+"""
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "2\n"
+    assert not list(tmp_path.rglob("*.nbi"))

@@ -35,14 +35,25 @@ def as_arrow(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
 
 
 def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:
+    import pandas as pd
     import pyarrow as pa
 
     if labels.dtype.kind in "biuf":
-        return pa.array(labels[places])
+        # pyarrow takes no numbers of the other byte order, as netCDF 3 has them.
+        return pa.array(labels[places].astype(labels.dtype.newbyteorder("="), copy=False))
     # A label is made a text once, whatever the number of its pairs.
     used, at = np.unique(places, return_inverse=True)
-    texts = [None if label is None else str(label) for label in labels[used].tolist()]
-    return pa.array(texts, pa.string()).take(pa.array(at))
+    named = pd.Series(labels[used], dtype=object)
+    texts = [
+        None if missing else _text(label)
+        for label, missing in zip(named, named.isna(), strict=True)
+    ]
+    # Large: a column of 7 million ids of 300 letters is past what 32 bits count.
+    return pa.array(texts, pa.large_string()).take(pa.array(at))
+
+
+def _text(label: Any) -> str:
+    return label.decode() if isinstance(label, bytes) else str(label)
 
 
 def lazy_table(

@@ -224,7 +224,7 @@ def block(
     row_starts, column_starts = (line_starts(kinds, found) for found in (rows, columns))
     height, width = room_for(int(row_starts[-1]), int(column_starts[-1]))
     shape = len(classes.planes), height, width
-    counts = scratch.array("counts", shape, count_type(height, max(classes.sizes)))
+    counts = scratch.array("counts", shape, count_type(max(classes.sizes)))
     row_counts, column_counts = np.empty(shape[:2], np.int64), np.empty(shape[::2], np.int64)
     for c, planes in enumerate(classes.planes):
         words = planes.shape[2]

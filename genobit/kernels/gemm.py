@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BLOCK = 256 * 512
-"""Most counts in a block: 512 KiB, which a second-level cache holds or nearly so."""
+"""Most counts of 32 bits in a block: 512 KiB, which a second-level cache holds or nearly so."""
 TALL_BLOCK = 2048 * 512
 """The same for tables of sums, which every row of a block shares."""
 FEWEST_ROWS = {"ternary": 192, "and": 768, "xor": 768}
@@ -64,7 +64,7 @@ class _Method(NamedTuple):
     prepare: Callable[[Planes], Planes]
     rows: Callable[[Planes, slice, int, Any], Any]
     columns: Callable[[Planes, slice, int, Any], Any]
-    multiply: Callable[[Any, Any, int, NDArray[np.int64], NDArray[np.int32]], None]
+    multiply: Callable[[Any, Any, int, NDArray[np.int64], NDArray[Any]], None]
     """Of rows and columns, from a diagonal on, and from a row on in each panel."""
     block: int = BLOCK
     """Most counts in a block."""
@@ -243,9 +243,9 @@ LARGEST_SHORT = 2**15 - 1
 """Most bits of a row whose counts 16 bits hold."""
 
 
-def count_type(rows: int, bits: int) -> np.dtype[Any]:
+def count_type(bits: int) -> np.dtype[Any]:
     """Of the counts of "and" products: 16 bits, half the bytes to the next cache, where it can."""
-    short = chosen_kernel("and", rows) == "popcount" and bits <= LARGEST_SHORT
+    short = chosen_kernel() == "popcount" and bits <= LARGEST_SHORT
     return np.dtype(np.int16 if short else np.int32)
 
 
@@ -282,7 +282,7 @@ def products(
     columns
         Most columns of a block; narrow bands waste less with narrow blocks.
     kind
-        Of the counts: int32, or for "and" what `count_type` says of as many rows.
+        Of the counts: int32, or for "and" what `count_type` says.
     """
     # The rows of a band's blocks are few.
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
@@ -319,7 +319,7 @@ def products(
         # As many blocks as there must be, and none of a few rows.
         parts = max(1, -(-(bottom - top) // height))
         high = -(-(bottom - top) // (parts * step)) * step
-        for start in range(top, bottom, high or 1):
+        for start in range(top, bottom, max(1, high)):
             stop = min(start + high, bottom)
             padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
@@ -336,7 +336,7 @@ def products(
 
 
 def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any]) -> None:
-    """Positions set in both rows: a (m, words), b (n, words), out (m, n) of `count_type`.
+    """Positions set in both rows: a (m, words), b (n, words), out (m, n) int32 or of `count_type`.
 
     The "and" product in one block, for those who make blocks themselves.
     """

@@ -162,8 +162,8 @@ def blocks(
 ) -> Iterator[Values]:
     """Yield blocks of a statistic between the rows of ``a`` and of ``b`` (or of ``a`` itself).
 
-    ``upper``, ``rows_of`` and ``columns`` are those of `gemm.products`, counted in variants. What
-    is outside a band may hold anything.
+    ``upper`` and ``columns`` are those of `gemm.products`, counted in variants; ``rows_of`` is a
+    band, and what is outside it may hold anything.
     """
     other = a if b is None else b
     complete = a.complete() and other.complete()
@@ -231,7 +231,7 @@ def complete_counts(
         rows_of=rows_of,
         tops_of=None if rows_of is None else rows_of.tops,
         columns=columns,
-        kind=count_type(0, a.bits) if narrow else np.int32,
+        kind=count_type(a.bits) if narrow else np.int32,
     )
 
 

@@ -1,8 +1,8 @@
 """Pairs of rows whose r2 is at least a minimum: blocks of counts or of values -> a list of pairs.
 
 Most pairs of a window are far below the minimum. Of rows that miss no call they are told from
-their counts in registers of float32, and nothing is written; only where one of a stretch may reach
-the minimum are its values worked out, one by one, as `genobit.kernels.ld` does.
+their counts in registers of float32, and nothing is written; only those that may reach the minimum
+are worked out, one by one, as `genobit.kernels.ld` does.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of both sides (2, pairs), and the statistic of each pair."""
 STRETCH = 8 * RATIO_LANES
-"""Pairs of a row that are looked at together."""
+"""Pairs of a row that are looked at together; one by one, registers take twice as long."""
 SLACK, UNIT = 1 - 2.0**-18, 2.0**-21
-"""A pair is worked out that has this share of the least |r|, or misses it by UNIT of the bits: four
-roundings to float32 each, and twice that."""
+"""A pair is worked out that has this share of the least |r|, or misses it by UNIT of the bits: they
+are more than what three roundings to float32 lose of one, and five of the other."""
 
 
 @njit
@@ -68,6 +68,40 @@ def _collect(
 
 
 @njit
+def _near(
+    counts: NDArray[Any],
+    j: int,
+    minus: Any,
+    share: NDArray[np.float32],
+    wanted: Any,
+    width: NDArray[np.float32],
+    margin: Any,
+) -> int:
+    """Bits of the pairs of a register, from column j on, that may reach the minimum."""
+    covariance = multiply_add(minus, load_ratios(share, j), load_ratios(counts, j))
+    return reaching(covariance, multiply_add(wanted, load_ratios(width, j), margin))  # type: ignore[no-any-return]
+
+
+@njit
+def _keep(
+    r: float,
+    row: int,
+    column: int,
+    minimum: np.float32,
+    k: int,
+    found: NDArray[np.int64],
+    kept: NDArray[np.float64],
+) -> int:
+    """Put a pair after k others if its r2 is at least the minimum; returns how many there are."""
+    if not np.float32(r * r) >= minimum:  # nor if it is no number
+        return k
+    found[0, k] = row
+    found[1, k] = column
+    kept[k] = r
+    return k + 1
+
+
+@njit
 def _collect_counts(
     counts: NDArray[Any],
     n: float,
@@ -98,25 +132,22 @@ def _collect_counts(
         first, stop = max(0, row + 1 - shift - left), min(columns, last[row] + 1 - left)
         minus = ratio_everywhere(np.float32(-x[i]))
         wanted = ratio_everywhere(np.float32(least / scale_x[i]))
-        j = first // RATIO_LANES * RATIO_LANES
-        while j < stop:
-            begin, j = j, min(j + STRETCH, whole if j < whole else columns)
-            if begin < whole:
-                reached = np.uint64(0)
-                # Counts beside the window may be of anything: they are not looked at below.
-                for h in range(begin, j, RATIO_LANES):
-                    covariance = multiply_add(minus, load_ratios(share, h), load_ratios(of_row, h))
-                    enough = multiply_add(wanted, load_ratios(width, h), margin)
-                    reached |= reaching(covariance, enough)
-                if not reached:
-                    continue
-            for h in range(max(begin, first), min(j, stop)):
-                r = ld.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
-                if np.float32(r * r) >= minimum:
-                    found[0, k] = row
-                    found[1, k] = left + h
-                    kept[k] = r
-                    k += 1
+        for begin in range(first // RATIO_LANES * RATIO_LANES, min(stop, whole), STRETCH):
+            end, reached = min(begin + STRETCH, whole), np.uint64(0)
+            for j in range(begin, end, RATIO_LANES):
+                reached |= _near(of_row, j, minus, share, wanted, width, margin)
+            if not reached:
+                continue
+            for j in range(begin, end, RATIO_LANES):
+                near = _near(of_row, j, minus, share, wanted, width, margin)
+                # Counts beside the window may be of anything.
+                for h in range(max(j, first), min(j + RATIO_LANES, stop)):
+                    if near >> np.uint64(h - j) & np.uint64(1):
+                        r = ld.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
+                        k = _keep(r, row, left + h, minimum, k, found, kept)
+        for h in range(max(first, whole), stop):
+            r = ld.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
+            k = _keep(r, row, left + h, minimum, k, found, kept)
     return k
 
 

@@ -159,7 +159,8 @@ def multiply_ternary(
     """Sums of products of values in {-1, 0, 1}.
 
     counts += pop(m) - 2 pop(m & (s_a ^ s_b)) with m = m_a & m_b.
-    a_* (m, n), b_* (panels, n, TERNARY_COLUMNS), counts (m, panels * TERNARY_COLUMNS).
+    a_* (m, n), b_* (panels, n, TERNARY_COLUMNS), counts (m, panels * TERNARY_COLUMNS); ``diagonal``
+    and ``tops`` as for `multiply_and`.
     """
     m, n = a_mask.shape
     width = counts.shape[1]

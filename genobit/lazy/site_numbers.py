@@ -65,6 +65,8 @@ class SiteNumbers(AbstractContextManager["SiteNumbers"]):
     def renumbered(self, ranks: NDArray[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
         """``ranks[number]`` of each site, of the type of the ranks, (sites,) or from a file."""
         if self._file is None or self._folder is None:
+            # Ranks may be wider: those of all columns, some of which no site here is of.
+            self._values = self._values.astype(ranks.dtype, copy=False)
             for start in range(0, self._sites, PIECE):
                 piece = self._values[start : start + PIECE]
                 piece[:] = ranks[piece]

@@ -66,6 +66,32 @@ def test_labels_of_a_reopened_store(tmp_path: Path, kind: np.dtype | type) -> No
     assert written(found).id_0.tolist() == in_memory(ds, 0.5).id_0.tolist()
 
 
+def test_labels_of_every_kind__are_those_in_memory(tmp_path: Path) -> None:
+    calls = random_calls(3, 30, 50)
+    names = [f"rs{k}" for k in range(30)]
+    missing = np.array([*names[:-1], None], object)
+    kinds = {
+        "text": np.array(names),
+        "bytes": np.array(names).astype("S"),
+        "objects of bytes": np.array([name.encode() for name in names], object),
+        "None": missing,
+        "NaN": np.array([*names[:-1], np.nan], object),
+    }
+    for kind, ids in kinds.items():
+        ds = cohort(calls).genobit.pack().assign(variant_id=("variants", ids))
+        # As netCDF 3 has them.
+        ds["variant_position"] = ds.variant_position.astype(">i4")
+        found = ds.genobit.ld_pairs(min_r2=0.0, window=WINDOW, parquet=tmp_path / kind)
+        table = written(found)
+        for side in ("0", "1"):
+            called = [*names[:-1], None if kind in {"None", "NaN"} else names[-1]]
+            wanted = [called[k] for k in table[f"variants_{side}"]]
+            listed = table[f"id_{side}"].astype(object)
+            assert listed.where(listed.notna(), None).tolist() == wanted, kind
+            positions = ds.variant_position.values[table[f"variants_{side}"]]
+            assert table[f"position_{side}"].tolist() == positions.tolist()
+
+
 KILLED = """
 import os, signal, sys
 import dask

@@ -244,3 +244,10 @@ def test_aligned__starts_on_a_cache_line() -> None:
             assert array.ctypes.data % 64 == 0
             assert array.shape == (size, 3)
             array[:] = 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_no_rows_of_some_columns__give_no_block(kernel: str) -> None:
+    with set_options(kernel=kernel):
+        words = (words_of(random_bits(9, 10, 1)),)
+        assert not list(gemm.products("and", words, rows_of=lambda start, stop: (7, 2)))

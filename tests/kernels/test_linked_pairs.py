@@ -18,7 +18,9 @@ from genobit.kernels.count_lanes import (
 )
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
+from tests.cohorts import random_calls
 from tests.kernels import KERNELS
+from tests.kernels.test_ld import rows_of as calls_as_rows
 from tests.kernels.test_ld import window
 from tests.reference import words_of
 
@@ -79,6 +81,62 @@ def test_pairs__are_those_found_one_by_one(
                 )
                 across = [pair for pair in wanted if pair[0] < cut <= pair[1]]
                 assert list(zip(i.tolist(), (j + cut).tolist(), strict=True)) == across, kernel
+
+
+@given(
+    seed=st.integers(0, 2**16),
+    variants=st.sampled_from([2, 45, 80]),
+    samples=st.sampled_from([3, 40, 500]),
+    minimum=st.sampled_from([0.0, 1e-12, 0.05, 1.0]),
+)
+def test_pairs_of_dosages__are_those_of_the_square(
+    seed: int, variants: int, samples: int, minimum: float
+) -> None:
+    calls = random_calls(seed, variants, samples)
+    calls[1] = calls[0]
+    rows, last = calls_as_rows(calls, haploid=False), window(variants, 50, seed)
+    square = ld.square("r", rows)
+    for kernel in KERNELS:
+        with set_options(kernel=kernel):
+            i, j, r = linked_pairs.pairs(rows, None, last, 0, minimum)
+            found = set(zip(i.tolist(), j.tolist(), strict=True))
+            assert r.astype(np.float32).tobytes() == square[i, j].tobytes()
+            everything, *_ = linked_pairs.pairs(rows, None, last, 0, 0.0)
+            for a in range(variants):
+                for b in range(a + 1, last[a] + 1):
+                    near = abs(float(square[a, b]) ** 2 - minimum) < 1e-6
+                    assert near or ((a, b) in found) == (square[a, b] ** 2 >= minimum), kernel
+            assert len(everything) == sum(
+                int(np.isfinite(square[a, a + 1 : last[a] + 1]).sum()) for a in range(variants)
+            )
+
+
+@pytest.mark.parametrize("n", [60, 5_000, 2**20 + 7, 2**30])
+def test_a_pair_at_the_minimum__is_not_lost(n: int) -> None:
+    rng, columns = np.random.default_rng(n), 2 * linked_pairs.STRETCH
+    for _ in range(400):
+        x, y = rng.integers(1, n, 1).astype(float), rng.integers(1, n, columns).astype(float)
+        scale_x, scale_y = 1 / np.sqrt(x * (n - x)), 1 / np.sqrt(y * (n - y))
+        # All others have the count that chance gives: the stretch stands or falls with this one.
+        k, counts = int(rng.integers(columns)), np.rint(x * y / n).astype(np.int32)[None]
+        least, most = max(0, x[0] + y[k] - n), min(x[0], y[k])
+        counts[0, k] = rng.integers(least, most + 1)
+        r = (n * float(counts[0, k]) - x[0] * y[k]) * (scale_x[0] * scale_y[k])
+        found, kept = np.empty((2, columns), np.int64), np.empty(columns)
+        count = linked_pairs._collect_counts(
+            counts,
+            float(n),
+            (x, scale_x),
+            (y, scale_y),
+            0,
+            0,
+            np.array([columns - 1]),
+            1,
+            min(np.float32(r * r), np.float32(1)),
+            found,
+            kept,
+        )
+        assert k in found[1, :count]
 
 
 @njit
