@@ -84,7 +84,7 @@ def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     offer(None)
     return row(
         linked(explorer, "layout_of_tree", layout),
-        ipywidgets.Label("lengths"),
+        ipywidgets.HTML("lengths"),
         linked(explorer, "lengths", lengths),
         linked(explorer, "numbers", numbers),
         linked(explorer, "resolve", resolve),
