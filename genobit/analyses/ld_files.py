@@ -7,6 +7,7 @@ the planes they need.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,13 @@ from dask.base import compute
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from genobit.analyses.pair_tables import texts_of
 from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.lazy.rows import ordered
 from genobit.lazy.tiles import whole_rows
 from genobit.progress import bar
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     import dask.array as da
@@ -53,10 +54,9 @@ def question_of(
     arrays = whole_rows(ordered(planes, layout))
     most = min(END_VARIANTS, max(1, END_BYTES // (8 * max(1, layout.words))))
     ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in arrays])
-    # By way of objects: what xarray reads from Zarr 3 is text of numpy's StringDType.
     named = [
-        values if values.dtype.kind in "biuf" else values.astype(object).astype("U")
-        for values in labels.values()
+        values if values.dtype.kind in "biuf" else _marked(texts_of(values, f"variant_{name}"))
+        for name, values in labels.items()
     ]
     return {
         "layout": layout.to_attributes(),
@@ -65,6 +65,11 @@ def question_of(
         "variants": digest(named),
         "calls": digest([np.asarray(end) for end in ends]),
     }
+
+
+def _marked(texts: list[str | None]) -> NDArray[np.str_]:
+    """Texts in which a missing one is no empty one."""
+    return np.array(["" if text is None else f"={text}" for text in texts], "U")
 
 
 def _write(table: Any, path: Path) -> int:
@@ -108,7 +113,7 @@ def write(
         If another run is at work in it.
     """
     place = Path(folder)
-    _check_folder(place)
+    _check_folder(place, folder)
     with Checkpoint(place / FINISHED, question) as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]
         written = [k for unit in kept.units() for k in kept.read(unit)["tiles"].tolist()]
@@ -134,7 +139,9 @@ def _batches(numbers: list[int]) -> list[list[int]]:
     return [numbers[k : k + PASS] for k in range(0, len(numbers), PASS)]
 
 
-def _check_folder(place: Path) -> None:
+def _check_folder(place: Path, folder: str | os.PathLike[str]) -> None:
+    if not os.fspath(folder):
+        raise ValueError("parquet='' is no folder: name an empty or a new one")
     if place.exists() and not place.is_dir():
         msg = f"parquet={str(place)!r} is a file: name a folder"
         raise ValueError(msg)

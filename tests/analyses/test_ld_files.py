@@ -92,6 +92,14 @@ def test_labels_of_every_kind__are_those_in_memory(tmp_path: Path) -> None:
             assert table[f"position_{side}"].tolist() == positions.tolist()
 
 
+def test_label_that_is_no_text__is_refused_by_place(tmp_path: Path) -> None:
+    ds = genotypes()
+    ids = np.array([b"rs1"] * 7 + [b"rs\xff"] + [b"rs2"] * (ds.sizes["variants"] - 8))
+    ds = ds.assign(variant_id=("variants", ids))
+    with pytest.raises(ValueError, match=r"variant_id is b'rs\\xff' at variants=7, .* no UTF-8"):
+        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "pairs")
+
+
 KILLED = """
 import os, signal, sys
 import dask
@@ -168,6 +176,8 @@ def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:
         ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
     with pytest.raises(ValueError, match="is a file: name a folder"):
         ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
+    with pytest.raises(ValueError, match="parquet='' is no folder"):
+        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet="")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SAMPLES = 1092
 GIGA = 1e9
 WINDOW_CHUNK = 32_768
-"""Variants of a chunk: a file for each takes 1 to 2 ms, those of 2,048 a seventh of the time."""
+"""Variants of a chunk: a file for each takes 1 to 2 ms, those of 2,048 a fifth of the time."""
 
 
 def cpu(call: Callable[[], Any]) -> float:
