@@ -184,4 +184,4 @@ def test_planes_past_the_limit__are_read_by_workers_from_their_folder(
     np.testing.assert_array_equal(found.members, right.members)
     np.testing.assert_array_equal(found.scores, right.scores)
     opened = client.run(lambda: Path("/proc/self/maps").read_text().count(str(tmp_path)))
-    assert all(opened.values())
+    assert any(opened.values())  # not all: one worker may have taken every unit
