@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from types import SimpleNamespace
 
 import ipywidgets
 import numpy as np
@@ -348,7 +350,11 @@ class TestData:
 
 def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
     monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
-    arranged = []
+    arranged, at_rest = [], threading.Event()
+    # Instead of some time: until the slider stands still.
+    monkeypatch.setattr(
+        "genobit.explore.kendall.time", SimpleNamespace(sleep=lambda _: at_rest.wait(60))
+    )
     scene = Correlated.scene
 
     def counted(self, table, opened):
@@ -359,16 +365,22 @@ def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
 
     async def slide() -> KendallExplorer:
         explorer = expr.genobit.explore.kendall(pairs, min_abs=0.5)
+        at_rest.set()
         while explorer.busy:
             await asyncio.sleep(0.02)
         arranged.clear()
-        for k in range(10):
+        at_rest.clear()
+        for k in range(1, 10):
             explorer.min_abs = 0.5 - 0.01 * k
-            await asyncio.sleep(0.04)
+            await asyncio.sleep(0.02)
+        last = len(pairs.select(min_abs=explorer.min_abs))
+        while count(explorer) != last:
+            await asyncio.sleep(0.02)
+        assert not arranged
+        at_rest.set()
         while explorer.busy:
             await asyncio.sleep(0.02)
         return explorer
 
     explorer = asyncio.run(slide())
-    assert arranged[-1] == count(explorer) == len(pairs.select(min_abs=explorer.min_abs))
-    assert len(arranged) < 6
+    assert arranged == [count(explorer)]

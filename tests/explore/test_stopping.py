@@ -45,13 +45,13 @@ def test_stops_a_loop_and_nothing_after_it():
             time.sleep(0.001)
 
     thread, ended = in_thread(forever, stoppable)
-    assert running.wait(30)
+    assert running.wait(60)
     assert stoppable.stop()
-    thread.join(30)
+    thread.join(60)
     assert isinstance(ended[0], Stopped)
     assert not stoppable.stop()
     thread, ended = in_thread(lambda: sum(range(100_000)), stoppable)
-    thread.join(30)
+    thread.join(60)
     assert ended == [4_999_950_000]
 
 
@@ -67,9 +67,9 @@ def test_goes_past_what_catches_any_error():
             return "went on"
 
     thread, ended = in_thread(stubborn, stoppable)
-    assert running.wait(30)
+    assert running.wait(60)
     stoppable.stop()
-    thread.join(30)
+    thread.join(60)
     assert isinstance(ended[0], Stopped)
 
 
@@ -85,29 +85,24 @@ class Counting(Explorer):
         self._work(what, work, lambda result, _seconds: self.got.append(result))
 
 
-@pytest.fixture
-def tasks() -> tuple[dask.array.Array, list[int]]:
-    """An array of 400 chunks that take 10 ms each, and those that were computed."""
-    seen: list[int] = []
+def test_dask_begins_no_further_task():
+    go_on, seen = threading.Event(), []
 
     def slow(chunk: np.ndarray) -> np.ndarray:
         seen.append(1)
-        time.sleep(0.01)
+        _wait(go_on)
         return chunk
 
-    return dask.array.zeros(400, chunks=1).map_blocks(slow, dtype="f8"), seen
-
-
-def test_dask_begins_no_further_task(tasks):
-    array, seen = tasks
+    array = dask.array.zeros(400, chunks=1).map_blocks(slow, dtype="f8", meta=np.empty(0))
 
     async def session() -> Counting:
         explorer = Counting()
-        explorer.ask("the chunks", array.compute)
+        explorer.ask("the chunks", lambda: array.compute(scheduler="threads", num_workers=2))
         explorer.ask("what waits", lambda: 1)
-        while not seen:
+        while len(seen) < 2:
             await asyncio.sleep(0.005)
         cancel, again, _ = explorer.status_row.children
+        worker = explorer._worker
         assert not cancel.disabled
         assert again.layout.display == "none"
         cancel.click()
@@ -115,10 +110,10 @@ def test_dask_begins_no_further_task(tasks):
         assert explorer.status.startswith("Stopped after")
         assert "the chunks and what waits" in explorer.status
         assert again.layout.display == "flex"
-        await asyncio.sleep(0.1)
-        count = len(seen)
-        await asyncio.sleep(0.2)
-        assert len(seen) == count < 400
+        # The two tasks that had begun end now, and with them the thread that hands them out.
+        go_on.set()
+        worker.shutdown()
+        assert len(seen) == 2
         return explorer
 
     explorer = asyncio.run(session())
@@ -127,9 +122,9 @@ def test_dask_begins_no_further_task(tasks):
 
 def test_run_again_takes_up_what_was_stopped():
     async def session() -> Counting:
-        explorer, go_on = Counting(), threading.Event()
-        explorer.ask("the first", lambda: _wait(go_on))
-        await asyncio.sleep(0.05)
+        explorer, running, go_on = Counting(), threading.Event(), threading.Event()
+        explorer.ask("the first", lambda: running.set() or _wait(go_on))
+        assert running.wait(60)
         explorer.stop()
         go_on.set()
         explorer.status_row.children[1].click()
@@ -144,7 +139,10 @@ def test_run_again_takes_up_what_was_stopped():
     assert not explorer.stopped
 
 
-def test_says_what_was_saved_while_something_else_is_computed(tmp_path):
+def test_says_what_was_saved_while_something_else_is_computed(tmp_path, monkeypatch):
+    # No seconds in the line, however slow this machine is.
+    monkeypatch.setattr("genobit.explore.explorer.TICK", 3600.0)
+
     async def session() -> tuple[str, str, str]:
         explorer, go_on = Counting(), threading.Event()
         explorer.ask("the first", lambda: _wait(go_on))
@@ -165,6 +163,8 @@ def test_says_what_was_saved_while_something_else_is_computed(tmp_path):
 
 
 def _wait(event: threading.Event) -> bool:
-    while not event.is_set():
+    """Until an event, in steps between which a thread can be stopped."""
+    end = time.monotonic() + 60
+    while not event.is_set() and time.monotonic() < end:
         time.sleep(0.001)
-    return True
+    return event.is_set()
