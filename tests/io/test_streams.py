@@ -140,18 +140,20 @@ def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, matrix().compute())
 
 
-SLOW = """
-import sys, time
+SIX = """
+import itertools, sys, time
 import genobit as gb
 from genobit.io import streams
 from tests.io.test_streams import matrix
 
-genuine = streams._store
-def slow(*arguments):
-    genuine(*arguments)
-    time.sleep(0.2)
+genuine, calls = streams._store, itertools.count()
 
-streams._store = slow
+def six(*arguments):
+    if next(calls) > 5:
+        time.sleep(1000)
+    genuine(*arguments)
+
+streams._store = six
 gb.to_zarr(matrix(), sys.argv[1])
 """
 
@@ -159,20 +161,24 @@ gb.to_zarr(matrix(), sys.argv[1])
 @pytest.mark.distributed
 def test_a_process_that_is_killed__leaves_a_store_that_opens(tmp_path: Path) -> None:
     path = tmp_path / "r2.zarr"
-    command = [sys.executable, "-c", SLOW, str(path)]
+    command = [sys.executable, "-c", SIX, str(path)]
+
+    def finished() -> list[tuple[int, ...]]:
+        return [at for at in np.ndindex(5, 5) if path.joinpath("r2", "c", *map(str, at)).exists()]
+
     with subprocess.Popen(command, cwd=Path(__file__).parents[2]) as process:
-        until = time.monotonic() + 300
-        while len(list((path / "r2" / "c").glob("*/*"))) < 5 and time.monotonic() < until:
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.kill()
+        try:
+            until = time.monotonic() + 600
+            while len(finished()) < 6:
+                assert process.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.01)
+        finally:
+            process.kill()
     right = matrix().compute()
     part = opened(path).r2
-    finished = [
-        at for at in np.ndindex(5, 5) if (path / "r2" / "c" / str(at[0]) / str(at[1])).exists()
-    ]
-    assert 5 <= len(finished) < 25
-    for i, j in finished:
+    assert len(finished()) == 6
+    for i, j in finished():
         np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])
     assert zarr.open_array(path / "r2").shape == (320, 320)
     xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, right)

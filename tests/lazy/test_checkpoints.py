@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 from genobit.kernels.epistasis import Best, search
-from genobit.lazy.checkpoints import MANIFEST, Checkpoint, digest
+from genobit.lazy.checkpoints import MANIFEST, TEMPORARY, Checkpoint, digest
 from genobit.lazy.combination_search import CombinationSearch
 from tests.lazy.combinations import check, cohort, every, same
 
@@ -75,19 +74,19 @@ def test_an_interrupted_run__goes_on_to_the_same_files(tmp_path: Path, count: in
 
 
 KILLED = """
-import sys, time
+import itertools, sys, time
 from pathlib import Path
-from genobit.lazy import checkpoints
 from tests.lazy.test_checkpoints import work
 
-replace = Path.replace
+replace, calls = Path.replace, itertools.count()
 
-def slowly(self, target):
-    time.sleep(0.05)
+def held(self, target):
+    # The manifest and five units; of the sixth comes its temporary file, and not its name.
+    if next(calls) > 5:
+        time.sleep(1000)
     return replace(self, target)
 
-# Most of the time is spent between a temporary file and its name.
-Path.replace = slowly
+Path.replace = held
 work().run(checkpoint=sys.argv[1])
 """
 
@@ -96,19 +95,24 @@ def test_a_killed_process__is_resumed_to_the_same_files(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     expected = work().run(checkpoint=whole)
     root = Path(__file__).parents[2]
-    run = subprocess.Popen(
+
+    def units() -> int:
+        return len(list(killed.glob("unit-*")))
+
+    with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(killed)],
         cwd=root,
         env=os.environ | {"PYTHONPATH": str(root)},
-    )
-    deadline = time.monotonic() + 300
-    while (
-        len(list(killed.glob("unit-*"))) < 5 and time.monotonic() < deadline and run.poll() is None
-    ):
-        time.sleep(0.01)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    assert 5 <= len(list(killed.glob("unit-*"))) < 22
+    ) as run:
+        try:
+            until = time.monotonic() + 600
+            while not (units() == 5 and list(killed.glob(f"*{TEMPORARY}"))):
+                assert run.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.01)
+        finally:
+            run.kill()
+    assert units() == 5
     same(work().run(checkpoint=killed), expected)
     # A file that was being written has gone, and a lock does not outlive its process.
     assert files(killed) == files(whole)

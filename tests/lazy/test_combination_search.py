@@ -323,9 +323,11 @@ def test_a_signal__ends_threads_with_a_ranking_and_progress_was_shown() -> None:
         # The bar is drawn, and so units are done.
         seen = ""
         while " 780" not in seen and "/780" not in seen:
-            seen += run.stderr.read(1)
+            read = run.stderr.read(1)
+            assert read, seen
+            seen += read
         threading.Event().wait(0.1)
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=600)
     assert out == "True True\n", seen + err
     assert "combinations" in seen
