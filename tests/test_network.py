@@ -178,11 +178,14 @@ def test_layout__keeps_components_apart_and_repeats_itself(nodes: int, edges: in
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1_000, 5_000, 10_000])
-def test_layout__of_5000_pairs_takes_under_5_seconds(nodes: int) -> None:
+def test_layout__of_5000_pairs_takes_as_long_as_additions_of_a_few_seconds(nodes: int) -> None:
     network = random_network(nodes, 5_000)
     start = time.process_time()
+    sum(x * x for x in range(5_000_000))
+    counted = time.process_time()
     network.layout()
-    assert time.process_time() - start < 5
+    # Additions took 0.3 s where the layouts took 0.4 to 1.3 s, and machines are slower.
+    assert time.process_time() - counted < 15 * (counted - start)
 
 
 def test_layout__of_what_has_no_communities_puts_hubs_in_the_middle() -> None:
