@@ -11,10 +11,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Kernels compile for seconds and machines are shared: a deadline would only measure that.
-hypothesis.settings.register_profile("default", deadline=None)
+# Kernels compile for seconds and machines are shared: a deadline would only measure that, and so
+# would the time that examples take to draw.
+UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("default", **UNTIMED)
 hypothesis.settings.register_profile(
-    "ci", deadline=None, derandomize=True, print_blob=True, max_examples=50
+    "ci", **UNTIMED, derandomize=True, print_blob=True, max_examples=50
 )
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")

@@ -40,7 +40,7 @@ def refusal(name: str, folder: Path) -> str | None:
     """What a reader says of the files; none if it reads them. Any other exception passes."""
     reader, refused = READERS[name], None
     try:
-        with within(60):
+        with within(600):
             reader.read(folder)
     except reader.refusals as error:
         refused = error
