@@ -55,13 +55,15 @@ test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	  -m "not (benchmark or browser or distributed or notebook or slow)"
 
 FUZZ_SECONDS ?= 60
+# 0: another each time.
+FUZZ_SEED ?= 0
 fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for each reader
 	@$(PIP) --group fuzz
 	@mkdir -p build/fuzz
 	@for reader in $$($(BIN)/python -m tests.hostile.fuzz); do \
 	  echo "Fuzzing $$reader"; \
 	  (cd build/fuzz && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/python -m tests.hostile.fuzz $$reader \
-	    -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>$$reader.log) || { tail -40 build/fuzz/$$reader.log; exit 1; }; \
+	    -seed=$(FUZZ_SEED) -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>$$reader.log) || { tail -40 build/fuzz/$$reader.log; exit 1; }; \
 	done
 
 bounds: $(VENV)/.developer ## the tests of kernels with each access checked; compiles for half an hour

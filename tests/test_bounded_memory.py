@@ -273,7 +273,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bool]:
         text=True,
         check=False,
         cwd=root,
-        timeout=1800,
+        timeout=7200,
         env=environment,
     )
     assert done.returncode == 0, done.stderr[-2000:]

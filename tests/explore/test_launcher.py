@@ -280,7 +280,7 @@ class TestLauncher:
             launcher = ds.genobit.explore()
             launcher.launch("ld")
             assert launcher.busy
-            end = time.monotonic() + 60
+            end = time.monotonic() + 600
             while "ld" not in launcher.opened and time.monotonic() < end:
                 await asyncio.sleep(0.02)
             return launcher.opened["ld"]

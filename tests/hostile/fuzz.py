@@ -101,7 +101,7 @@ def main() -> None:
 
         arguments = [
             sys.argv[0],
-            "-timeout=20",
+            "-timeout=300",
             "-rss_limit_mb=4096",
             "-max_len=2048",
             "-len_control=0",

@@ -58,7 +58,7 @@ def run(code: str) -> str:
         [sys.executable, "-c", FORBIDDEN + code],
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1500,
         cwd=Path(__file__).parents[2],
         env=os.environ | {"PYTHONWARNINGS": "ignore"},
         check=False,

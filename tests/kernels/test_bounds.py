@@ -75,7 +75,7 @@ def _folder(code: str, **environment: str) -> tuple[str, str]:
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1500,
         cwd=Path(__file__).parents[2],
         env=os.environ | environment,
         check=False,
