@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import genobit as gb
 from genobit.lazy import site_numbers
 from genobit.lazy.site_numbers import SiteNumbers
 from genobit.lazy.spilled import Mapped
+from tests.leftovers import left
 
 
 @given(
@@ -58,11 +58,9 @@ def test_numbers_of_a_file__are_those_of_memory(
         np.testing.assert_array_equal(again, found)
         assert len(pickle.dumps(found)) < 600 or not options
     del numbers
-    gc.collect()
-    assert len(list(folder.iterdir())) == 1
+    assert len(left(folder, 1)) == 1
     del found, again
-    gc.collect()
-    assert not list(folder.iterdir())
+    assert not left(folder)
 
 
 def test_no_file_is_left_of_a_search_that_fails(tmp_path: Path) -> None:
@@ -74,7 +72,7 @@ def test_no_file_is_left_of_a_search_that_fails(tmp_path: Path) -> None:
         pytest.raises(ValueError, match="site 650"),
     ):
         aln.genobit.parsimony_search(bootstrap=1)
-    assert not list(tmp_path.iterdir())
+    assert not left(tmp_path)
 
 
 @pytest.mark.parametrize("chunk", [70, 700])
@@ -91,5 +89,4 @@ def test_searches__draw_sites_from_a_file(tmp_path: Path, chunk: int) -> None:
     # The same question, wherever numbers are.
     again = aln.genobit.parsimony_search(**asked, checkpoint=folder)
     xr.testing.assert_identical(again, right)
-    gc.collect()
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert left(tmp_path, 1) == ["run"]

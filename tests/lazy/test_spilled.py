@@ -21,6 +21,7 @@ from genobit.lazy.combination_planes import gathered
 from genobit.lazy.combination_search import CombinationSearch
 from genobit.lazy.spilled import Mapped, Spilled, in_memory, opened, taken
 from tests.lazy.combinations import dosages, groups, planes_of
+from tests.leftovers import left
 
 VARIANTS, SAMPLES = 30, 150
 
@@ -55,10 +56,9 @@ def test_planes_of_a_file__are_those_of_memory(
         assert isinstance(ours, Mapped)
         assert in_memory(ours) == 0
         np.testing.assert_array_equal(ours, right)
-    assert len(list(folder.iterdir())) == 2
+    assert len(left(folder, 2)) == 2
     del ours, found
-    gc.collect()
-    assert not list(folder.iterdir())
+    assert not left(folder)
 
 
 def written(folder: Path) -> Mapped:
@@ -100,7 +100,7 @@ def test_a_disk_without_room__is_an_error_with_a_remedy_and_leaves_no_file(tmp_p
             Spilled(tmp_path, (2, 2**8, 2**8))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert not list(tmp_path.iterdir())
+    assert not left(tmp_path)
 
 
 def test_a_file_that_is_not_written_to_its_end__is_removed(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_file_that_is_not_written_to_its_end__is_removed(tmp_path: Path) -> No
     planes["hom_alt"] = planes["hom_alt"].map_blocks(fail, dtype=np.uint64, meta=np.empty((0, 0)))
     with gb.set_options(eager_limit=1, spill_to=tmp_path), pytest.raises(ValueError, match="chunk"):
         gathered(planes, layout, groups(1, SAMPLES), 2)
-    assert not list(tmp_path.iterdir())
+    assert not left(tmp_path)
     with pytest.raises(FileNotFoundError, match="is not there"):
         opened(str(tmp_path / "none"), (1, 1, 1), 0)
 
@@ -157,8 +157,7 @@ def test_epistasis__past_the_limit_gives_the_same_from_a_folder(
             monkeypatch.setattr("genobit.lazy.combination_search.check_memory", lambda *_: 0)
             found = ds.genobit.epistasis(case, **asked)
     xr.testing.assert_identical(found, expected)
-    gc.collect()
-    assert not list(tmp_path.iterdir())
+    assert not left(tmp_path)
 
 
 def test_estimate__says_what_stands_on_disk(tmp_path: Path) -> None:
