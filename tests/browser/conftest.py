@@ -72,4 +72,4 @@ def all_loaded(pages: dict[str, Any]) -> None:
     """No page of JupyterLab is on its way: they share its settings, such as the theme."""
     for page in pages.values():
         if "/lab/" in page.url:
-            page.wait_for_selector("body[data-jp-theme-light]", state="attached", timeout=120_000)
+            page.wait_for_selector("body[data-jp-theme-light]", state="attached")

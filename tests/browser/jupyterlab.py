@@ -43,6 +43,9 @@ QUIET = {
         "doNotDisturbMode": True,
     },
 }
+PATIENCE = 180.0
+"""Seconds after which something is not coming any more: a busy machine takes minutes for pictures
+that an idle one draws at once."""
 # Once there are cells and a kernel, whoever looks at the page then.
 RUN_ALL = """
 const look = setInterval(async () => {
@@ -155,38 +158,59 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
     """A JupyterLab server over the folder home/notebooks."""
     folder = home / "notebooks"
     folder.mkdir()
-    token, port = secrets.token_hex(16), free_port()
-    command = [
-        sys.executable,
-        *("-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
-        *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
-        *(f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={token}"),
-        "--LabApp.expose_app_in_browser=True",
-    ]
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            command, env=private_environment(home, package), stdout=log, stderr=log
-        )
+    token = secrets.token_hex(16)
+
+    def command(port: int) -> list[str]:
+        return [
+            sys.executable,
+            *("-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+            *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+            *(f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={token}"),
+            "--LabApp.expose_app_in_browser=True",
+        ]
+
+    environment = private_environment(home, package)
+    process, address = serving(command, f"api/status?token={token}", home, env=environment)
+    try:
+        yield Lab(folder, address, token)
+    finally:
+        process.terminate()
         try:
-            wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home)
-            yield Lab(folder, f"http://127.0.0.1:{port}", token)
-        finally:
-            process.terminate()
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def serving(
+    command: Callable[[int], list[str]], page: str, home: Path, **settings: Any
+) -> tuple[subprocess.Popen[bytes], str]:
+    """A server that answers, and its address: at another port where the first was just taken."""
+    for last in (False, False, True):
+        port = free_port()
+        with (home / "server.log").open("ab") as log:
+            process = subprocess.Popen(command(port), stdout=log, stderr=log, **settings)
+        try:
+            wait_for(f"http://127.0.0.1:{port}/{page}", process, home)
+        except RuntimeError:
+            ended = process.poll() is not None
+            process.kill()
+            process.wait()
+            if last or not ended:
+                raise
+        else:
+            break
+    return process, f"http://127.0.0.1:{port}"
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], home: Path) -> None:
-    end = time.monotonic() + 90
+    end = time.monotonic() + 2 * PATIENCE
     while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=20):
             return
         time.sleep(0.2)
     log = (home / "server.log").read_text(encoding="utf-8", errors="replace")
-    raise RuntimeError(f"JupyterLab did not start:\n{log[-2000:]}")
+    raise RuntimeError(f"the server did not start:\n{log[-2000:]}")
 
 
 class Notebook(NamedTuple):
@@ -210,7 +234,7 @@ class Notebook(NamedTuple):
     @staticmethod
     def wait(page: Any) -> None:
         """Until all cells have run."""
-        page.wait_for_function("window.genobit_ran", timeout=300_000)
+        page.wait_for_function("window.genobit_ran", timeout=1_200_000)
 
     def close(self, page: Any, lab: Lab) -> None:
         page.close()
@@ -221,6 +245,7 @@ class Notebook(NamedTuple):
 def new_page(browser: Any, width: int, height: int) -> Any:
     """A page in a window of its own, whose errors are collected: ``page.complaints``."""
     page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(1000 * PATIENCE)
     page.devtools = page.context.new_cdp_session(page)
     page.complaints = []
     page.on("console", lambda message: note(page, message.type, message.text))
@@ -294,14 +319,15 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
     return False
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
     assert within(seconds, condition), f"waited {seconds} s for {what}"
 
 
 def says(read: Callable[[], str], *words: str) -> None:
     """Wait for words on the page: each widget hears of a change by a message of its own."""
-    if not within(60, lambda: all(word in read() for word in words)):
-        raise AssertionError(f"waited 60 s for {' and '.join(words)}; there is {read()!r}")
+    if not within(PATIENCE, lambda: all(word in read() for word in words)):
+        what = " and ".join(words)
+        raise AssertionError(f"waited {PATIENCE} s for {what}; there is {read()!r}")
 
 
 def by_hand(gesture: Callable[[], None], answer: Callable[[], bool], what: str) -> None:
@@ -311,27 +337,73 @@ def by_hand(gesture: Callable[[], None], answer: Callable[[], bool], what: str) 
     a press, which nothing listens to. With six busy programs on two cores three drags of forty
     came that late, each between others that were answered.
     """
-    for _ in range(4):
+    for seconds in (15, 15, 15, PATIENCE):
         gesture()
-        if within(15, answer):
+        if within(seconds, answer):
             return
     raise AssertionError(f"four times nothing answered: {what}")
 
 
+def place(element: Any) -> dict[str, float]:
+    """Where an element is on the page: nowhere for a moment, while it is being replaced."""
+    end = time.monotonic() + PATIENCE
+    while (box := element.bounding_box()) is None:
+        assert time.monotonic() < end, "an element is nowhere"
+        time.sleep(0.05)
+    return dict(box)
+
+
+def click_at(element: Any, x: float, y: float) -> None:
+    """Click on a settled view, in shares of its width and height."""
+    settled(element)
+    box = place(element)
+    element.page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def point_at(element: Any, x: float, y: float, words: Any) -> None:
+    """Move to a place of a view, in shares of its width and height, until there are words."""
+    page = element.page
+
+    def move() -> None:
+        settled(element)
+        box = place(element)
+        # From beside it: a mouse that stays where it was tells nothing.
+        for aside in (4, 0):
+            page.mouse.move(box["x"] + x * box["width"] + aside, box["y"] + y * box["height"])
+
+    by_hand(move, words.is_visible, "words beside the mouse")
+
+
+def at_rest(page: Any) -> bool:
+    """Whether no explorer of the page computes, as far as the page has heard."""
+    return bool(page.locator(".genobit-line .fa-spinner").count() == 0)
+
+
 def settled(element: Any) -> np.ndarray:
-    """The picture of an element once two in a row are alike."""
+    """The picture of an element once two in a row are alike, and nothing is computed."""
     from playwright.sync_api import Error
 
-    last = None
-    for _ in range(40):
+    last, end = None, time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         with contextlib.suppress(Error):  # just being replaced
             now = picture(element)
-            if last is not None and np.array_equal(now, last):
+            if last is not None and np.array_equal(now, last) and at_rest(element.page):
                 return now
             last = now
         time.sleep(0.15)
-    assert last is not None, "no picture in all that time"
-    return last
+    raise AssertionError(f"a picture that does not change was not to be had in {PATIENCE} s")
+
+
+def drawn(element: Any) -> np.ndarray:
+    """The settled picture, once there is something to see."""
+    found: list[np.ndarray] = []
+
+    def seen() -> bool:
+        found[:] = [settled(element)]
+        return not_blank(found[0])
+
+    until(seen, "something to see")
+    return found[0]
 
 
 def unlike(before: np.ndarray, after: np.ndarray, share: float = 0.005) -> bool:
@@ -350,9 +422,9 @@ def changed(element: Any, before: np.ndarray, share: float = 0.005) -> bool:
 
 
 def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarray:
-    """The settled picture, once it differs from the one before."""
+    """The settled picture, once it differs from the one before and shows something."""
     until(lambda: changed(element, before, share), "another picture")
-    return settled(element)
+    return drawn(element)
 
 
 def save(page: Any, css: str, what: str) -> None:

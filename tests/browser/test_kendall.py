@@ -10,9 +10,12 @@ import pytest
 
 from tests.browser.jupyterlab import (
     Notebook,
+    at_rest,
     by_hand,
     changed,
-    not_blank,
+    click_at,
+    drawn,
+    point_at,
     redrawn,
     save,
     says,
@@ -30,7 +33,7 @@ OPENS = Notebook("kendall", (MAKE_DATA, SHOW))
 @pytest.fixture(scope="module")
 def page(opened: Any) -> Any:
     for view in ("network", "heatmap", "histogram"):
-        figure(opened, view).wait_for(timeout=120_000)
+        figure(opened, view).wait_for()
     return opened
 
 
@@ -42,12 +45,18 @@ def text(page: Any, part: str) -> str:
     return str(page.locator(f".genobit-kendall-{part}").inner_text())
 
 
-def edges(page: Any) -> int:
-    return int(re.match(r"([\d,]+) edge", text(page, "count"))[1].replace(",", ""))
+def edges(page: Any, part: str = "count") -> int:
+    """Edges that a line begins with; -1 where it says nothing yet."""
+    found = re.match(r"([\d,]+) edge", text(page, part))
+    return int(found[1].replace(",", "")) if found else -1
 
 
-def at_rest(page: Any) -> None:
-    until(lambda: "Computing" not in text(page, "status"), "the end of computing")
+def arranged(page: Any) -> None:
+    """Wait until what is drawn and listed is what was counted."""
+    until(
+        lambda: edges(page) == edges(page, "table-line") and at_rest(page),
+        "the network of the count",
+    )
 
 
 def press(page: Any, key: str, times: int) -> None:
@@ -57,19 +66,13 @@ def press(page: Any, key: str, times: int) -> None:
         page.keyboard.press(key)
 
 
-def click_at(page: Any, view: str, x: float, y: float) -> None:
-    settled(figure(page, view))
-    box = figure(page, view).bounding_box()
-    page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
-
-
 def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
-    at_rest(page)
     until(lambda: edges(page) == 198, "the edges")
+    arranged(page)
     says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker ones are not shown")
     says(lambda: text(page, "scatter"), "Click an edge")
     for view in ("network", "heatmap", "histogram"):
-        assert not_blank(settled(figure(page, view))), view
+        drawn(figure(page, view))
 
 
 def test_slider_counts_and_draws(page: Any) -> None:
@@ -77,24 +80,24 @@ def test_slider_counts_and_draws(page: Any) -> None:
     press(page, "ArrowLeft", 5)
     until(lambda: "0.65" in text(page, "count"), "the count")
     assert edges(page) > 500
-    at_rest(page)
+    arranged(page)
     for view, picture in before.items():
-        assert not_blank(redrawn(figure(page, view), picture)), view
+        redrawn(figure(page, view), picture)
 
 
 def test_row_shows_its_two_variables(page: Any) -> None:
     row = page.locator(".genobit-kendall-table .slick-row").nth(1)
     row.click()
-    figure(page, "scatter").wait_for(timeout=60_000)
-    assert not_blank(settled(figure(page, "scatter")))
+    figure(page, "scatter").wait_for()
+    drawn(figure(page, "scatter"))
 
 
 def test_cell_shows_another_pair(page: Any) -> None:
     before = settled(figure(page, "scatter"))
     scatter = figure(page, "scatter")
-    click = partial(click_at, page, "heatmap", 0.3, 0.6)
+    click = partial(click_at, figure(page, "heatmap"), 0.3, 0.6)
     by_hand(click, lambda: changed(scatter, before), "the pair")
-    assert not_blank(settled(scatter))
+    drawn(scatter)
 
 
 def test_colours(page: Any) -> None:
@@ -107,45 +110,41 @@ def test_colours(page: Any) -> None:
 
 
 def test_hover_names_the_pair(page: Any) -> None:
-    settled(figure(page, "heatmap"))
-    box = figure(page, "heatmap").bounding_box()
-    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
-    page.locator("text=/^G\\d{4}$/").first.wait_for(timeout=60_000)
+    point_at(figure(page, "heatmap"), 0.3, 0.5, page.locator("text=/^G\\d{4}$/").first)
 
 
 def test_bubbles_open_and_close(page: Any) -> None:
     before = settled(figure(page, "network"))
     press(page, "ArrowLeft", 20)
     until(lambda: "0.45" in text(page, "count"), "the count")
-    at_rest(page)
+    arranged(page)
     bubbles = redrawn(figure(page, "network"), before)
     # The largest community stands in the middle of the free stretch beside the key.
-    click = partial(click_at, page, "network", 0.37, 0.5)
+    click = partial(click_at, figure(page, "network"), 0.37, 0.5)
     by_hand(click, lambda: "of this community" in text(page, "table-line"), "the community")
     opened = redrawn(figure(page, "network"), bubbles)
-    at_rest(page)
     page.locator(".genobit-kendall-all-communities").click()
     redrawn(figure(page, "network"), opened)
 
 
 def test_nothing_left_says_what_to_do(page: Any) -> None:
-    at_rest(page)
+    arranged(page)
     page.locator(".genobit-kendall-min-abs .noUi-handle").first.focus()
     page.keyboard.press("End")
     until(lambda: "move the slider to the left" in text(page, "network"), "a sentence")
     press(page, "ArrowLeft", 30)
-    figure(page, "network").wait_for(timeout=60_000)
+    figure(page, "network").wait_for()
 
 
 def test_fdr(page: Any) -> None:
-    at_rest(page)
+    arranged(page)
     page.locator(".genobit-kendall-threshold-by button", has_text="FDR").click()
     until(lambda: "FDR ≤ 0.01 and" in text(page, "count"), "edges by FDR")
     assert edges(page) > 10_000
 
 
 def test_saves(page: Any) -> None:
-    at_rest(page)
+    arranged(page)
     save(page, "genobit-kendall", "edges (CSV)")
     until(lambda: "Saved" in text(page, "status"), "the file")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.jupyterlab import Notebook, redrawn, says, settled, until
+from tests.browser.jupyterlab import Notebook, drawn, redrawn, says, settled, until
 from tests.browser.test_epistasis import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ OPENS = Notebook("linked", (MAKE_DATA.rpartition("top =")[0], SHOW), height=2400
 
 @pytest.fixture(scope="module")
 def page(opened: Any) -> Any:
-    opened.locator(".genobit-launcher-ld").wait_for(timeout=90_000)
+    opened.locator(".genobit-launcher-ld").wait_for()
     return opened
 
 
@@ -48,10 +48,10 @@ def test_launcher_says_what_there_is(page: Any) -> None:
 
 def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
     page.locator(".genobit-launcher-ld").click()
-    picture_of_ld(page).wait_for(timeout=90_000)
+    picture_of_ld(page).wait_for()
     page.locator(".genobit-launcher-epistasis").focus()
     page.keyboard.press("Enter")
-    rows(page).first.wait_for(timeout=90_000)
+    rows(page).first.wait_for()
     says(lambda: text(page, "epistasis-status"), "1,770 searched")
 
 
@@ -81,18 +81,21 @@ def test_names_that_are_typed_filter_one_and_are_marked_in_the_other(page: Any) 
 
 @pytest.mark.usefixtures("all_loaded")
 def test_dark_theme_reaches_pictures_and_tables(page: Any) -> None:
-    light = settled(picture_of_ld(page))
+    light = drawn(picture_of_ld(page))
     assert np.median(light) > 240
     theme = "window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab %s'})"
     page.evaluate(theme % "Dark")
     page.wait_for_selector("body[data-jp-theme-light='false']", state="attached")
     dark = redrawn(picture_of_ld(page), light, 0.5)
-    assert np.median(dark) < 40
-    table = settled(page.locator(".genobit-epistasis-table .slick-row").first)
-    brightness = table.mean(axis=2)
-    # Texts stand out from what is behind them.
-    assert np.median(brightness) < 90
-    assert brightness.max() > 180
+    until(lambda: np.median(drawn(picture_of_ld(page))) < 40, "a dark picture")
+    row = page.locator(".genobit-epistasis-table .slick-row").first
+
+    def legible() -> bool:
+        brightness = settled(row).mean(axis=2)
+        # Texts stand out from what is behind them.
+        return bool(np.median(brightness) < 90 and brightness.max() > 180)
+
+    until(legible, "a dark table")
     page.evaluate(theme % "Light")
     redrawn(picture_of_ld(page), dark, 0.5)
 

@@ -11,7 +11,9 @@ import pytest
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
-    not_blank,
+    click_at,
+    drawn,
+    place,
     redrawn,
     save,
     settled,
@@ -36,7 +38,7 @@ OPENS = Notebook("parsimony", (MAKE_DATA, SHOW))
 @pytest.fixture(scope="module")
 def page(opened: Any) -> Any:
     for view in ("tree", "track"):
-        figure(opened, view).wait_for(timeout=120_000)
+        figure(opened, view).wait_for()
     return opened
 
 
@@ -60,16 +62,16 @@ def choose(page: Any, trait: str, label: str) -> None:
 def test_starts_with_the_first_tree(page: Any) -> None:
     until(lambda: text(page, "status").startswith("tree 1 of 2: "), "its length")
     for view in ("tree", "track"):
-        picture = settled(figure(page, view))
-        assert not_blank(picture), view
         # Texts alone are many colours, too: the branches and bars have to be there.
-        assert (np.ptp(picture, axis=2) > 30).mean() > 0.01, view
-    page.locator(".genobit-parsimony-sites .slick-row").first.wait_for(timeout=60_000)
+        until(
+            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 30).mean() > 0.01, view
+        )
+    page.locator(".genobit-parsimony-sites .slick-row").first.wait_for()
 
 
 def test_branch_lists_its_changes(page: Any) -> None:
     before = settled(figure(page, "tree"))
-    box = figure(page, "tree").bounding_box()
+    box = place(figure(page, "tree"))
     changes = page.locator(".genobit-parsimony-changes option")
 
     # Across the branches of the tips, until one is met.
@@ -95,14 +97,12 @@ def test_next_site_colours_the_tree(page: Any) -> None:
     before = {view: settled(figure(page, view)) for view in ("tree", "track")}
     press(page, "next-homoplastic")
     for view, picture in before.items():
-        assert not_blank(redrawn(figure(page, view), picture, 0.0003)), view
+        redrawn(figure(page, view), picture, 0.0003)
 
 
 def test_track_chooses_a_site(page: Any) -> None:
     line = text(page, "site-line")
-    settled(figure(page, "track"))
-    box = figure(page, "track").bounding_box()
-    click = partial(page.mouse.click, box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    click = partial(click_at, figure(page, "track"), 0.5, 0.5)
     by_hand(click, lambda: text(page, "site-line") != line, "another site")
 
 
@@ -116,29 +116,29 @@ def test_number_chooses_a_site(page: Any) -> None:
 def test_root(page: Any) -> None:
     before = settled(figure(page, "tree"))
     press(page, "root-here")
-    assert not_blank(redrawn(figure(page, "tree"), before))
+    redrawn(figure(page, "tree"), before)
     press(page, "root-as-given")
-    page.locator(".genobit-parsimony-root-as-given[disabled]").wait_for(timeout=60_000)
+    page.locator(".genobit-parsimony-root-as-given[disabled]").wait_for()
 
 
 def test_radial(page: Any) -> None:
     before = settled(figure(page, "tree"))
     choose(page, "layout-of-tree", "radial")
-    assert not_blank(redrawn(figure(page, "tree"), before, 0.02))
+    redrawn(figure(page, "tree"), before, 0.02)
     before = settled(figure(page, "tree"))
     choose(page, "lengths", "equal")
-    assert not_blank(redrawn(figure(page, "tree"), before))
+    redrawn(figure(page, "tree"), before)
 
 
 def test_face_to_face(page: Any) -> None:
     choose(page, "view", "two trees")
-    figure(page, "faces").wait_for(timeout=60_000)
-    assert not_blank(settled(figure(page, "faces")))
+    figure(page, "faces").wait_for()
+    drawn(figure(page, "faces"))
     choose(page, "view", "search")
     until(lambda: "come from no search" in text(page, "trace"), "a sentence")
     choose(page, "view", "tree")
-    figure(page, "tree").wait_for(timeout=60_000)
-    assert not_blank(settled(figure(page, "tree")))
+    figure(page, "tree").wait_for()
+    drawn(figure(page, "tree"))
 
 
 def test_saves(page: Any) -> None:

@@ -12,13 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.browser.jupyterlab import (
-    free_port,
-    missing,
-    new_page,
-    private_environment,
-    wait_for,
-)
+from tests.browser.jupyterlab import missing, new_page, private_environment, serving
 
 # A plugin of JupyterLab that comes with panel and looks for JupyterLab's file manager.
 NOT_IN_VOILA = "Shared module @jupyterlab/docmanager doesn't exist"
@@ -31,26 +25,26 @@ def missing_for_voila() -> str | None:
 @contextlib.contextmanager
 def server(home: Path, package: Path) -> Iterator[str]:
     """The address of the app; its files go into the folder `home`."""
-    port = free_port()
-    command = [
-        sys.executable,
-        *("-m", "genobit", "app", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
-    ]
-    with (home / "server.log").open("wb") as log:
-        environment = private_environment(home, package)
-        process = subprocess.Popen(
-            command, env=environment, stdout=log, stderr=log, start_new_session=True
-        )
-        try:
-            wait_for(f"http://127.0.0.1:{port}/voila/static/voila.js", process, home)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            # The command and the Voila that it started, as Ctrl-C in a terminal reaches both.
-            for how in (signal.SIGTERM, signal.SIGKILL):
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, how)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(15)
+
+    def command(port: int) -> list[str]:
+        return [
+            sys.executable,
+            *("-m", "genobit", "app", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
+        ]
+
+    environment = private_environment(home, package)
+    process, address = serving(
+        command, "voila/static/voila.js", home, env=environment, start_new_session=True
+    )
+    try:
+        yield address
+    finally:
+        # The command and the Voila that it started, as Ctrl-C in a terminal reaches both.
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, how)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(15)
 
 
 class Tour(NamedTuple):
@@ -63,13 +57,13 @@ class Tour(NamedTuple):
     @staticmethod
     def open(browser: Any, address: str) -> Any:
         page = new_page(browser, 1400, 1200)
-        page.goto(address, wait_until="commit", timeout=60_000)
+        page.goto(address, wait_until="commit")
         return page
 
     @staticmethod
     def wait(page: Any) -> None:
         """Until the first of its explorers is near."""
-        page.locator(".genobit-summary svg").first.wait_for(timeout=120_000)
+        page.locator(".genobit-summary svg").first.wait_for(timeout=600_000)
 
     @staticmethod
     def close(page: Any, address: str) -> None:
