@@ -48,7 +48,8 @@ test: $(VENV)/.developer ## units, independent tools, browser; all that test-slo
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
 
 test-slow: $(VENV)/.developer ## the rest: notebooks, clusters that fail, memory, other CPUs, real data
-	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake -m "(notebook or slow) and not benchmark"
+	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake --nbmake-timeout 1800 \
+	  -m "(notebook or slow) and not benchmark"
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \

@@ -96,7 +96,9 @@ class Run:
             try:
                 self._search(finished)
             except KeyboardInterrupt:
-                self.total = added([self.total, *self.fresh.values()], self.work.top)
+                # It may have come in the middle of `_replace`.
+                fresh = [part for k, part in self.fresh.items() if k not in self.total.done]
+                self.total = added([self.total, *fresh], self.work.top)
         if self.total.failures:
             unit, error = self.total.failures[0]
             where = (
