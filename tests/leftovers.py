@@ -15,8 +15,8 @@ def left(folder: Path, most: int = 0) -> list[str]:
     """
     end = time.monotonic() + 60
     while True:
-        gc.collect()
         names = sorted(path.name for path in folder.iterdir())
         if len(names) <= most or time.monotonic() > end:
             return names
+        gc.collect()
         time.sleep(0.02)

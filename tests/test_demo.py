@@ -156,10 +156,12 @@ def test_report__draws_offline(written):
             args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
         )
         page = browser.new_page(offline=True)
+        page.set_default_timeout(180_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("requestfailed", lambda request: problems.append(request.url))
         page.goto((written / "report.html").as_uri())
-        page.wait_for_function("Bokeh.documents[0]?.is_idle")
+        page.locator(".bk-Figure").nth(len(FIGURES) - 1).wait_for()
+        page.wait_for_function("Bokeh.documents.every(document => document.is_idle)")
         figures = page.locator(".bk-Figure").all()
         # A canvas that was never painted compresses to almost nothing.
         painted = {title: len(f.screenshot()) for title, f in zip(FIGURES, figures, strict=True)}
