@@ -17,6 +17,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,7 +142,8 @@ class Lab(NamedTuple):
 
     def shut_down(self, name: str) -> None:
         """End the kernel of a notebook."""
-        with contextlib.suppress(OSError):  # where the server ends before
+        # Where the server ends before, or in the middle of its answer.
+        with contextlib.suppress(OSError, HTTPException):
             for session in json.loads(self._ask("GET", "sessions")):
                 if session["path"] == f"{name}.ipynb":
                     self._ask("DELETE", f"sessions/{session['id']}")
