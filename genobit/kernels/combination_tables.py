@@ -128,6 +128,8 @@ class Cells(NamedTuple):
     """First line of the pattern's subsets, (patterns,)."""
     strides: NDArray[np.int64]
     """From one subset's line to the next, (patterns,)."""
+    subsets: NDArray[np.int64]
+    """How many different subsets there are, (patterns,)."""
 
 
 def line_starts(kinds: int, found: Part) -> NDArray[np.int64]:
@@ -185,10 +187,10 @@ def _patterns(size: int, kinds: int) -> _Patterns:
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
     """Of all patterns."""
     choices, planes, counts = _patterns(found.members.shape[1], kinds)
+    subsets = np.array([0, *map(len, found.subsets)])[choices]
     if not by_plane:
-        return Cells(choices, starts[choices] + planes, counts)
-    subsets = np.array([0, *map(len, found.subsets)])
-    return Cells(choices, starts[choices] + planes * subsets[choices], np.ones_like(planes))
+        return Cells(choices, starts[choices] + planes, counts, subsets)
+    return Cells(choices, starts[choices] + planes * subsets, np.ones_like(planes), subsets)
 
 
 class Block(NamedTuple):

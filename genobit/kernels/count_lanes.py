@@ -3,6 +3,7 @@
 ==============================================  ==========================================
 ``load_counts(array, i)``                         the next ``COUNT_LANES`` numbers, as they are
 ``gather_counts(array, i, places, k)``            ``array[i + place]`` of the next ``places``
+``permute_counts(array, i, places, k)``           the same of places below ``COUNT_LANES``
 ``everywhere(array, x)``                          a number in as many lanes, of the array's type
 ``a - b``                                       lane by lane
 ``store_counts(array, i, a)``                     ``array[i:] = a``, in the array's own width
@@ -10,6 +11,7 @@
 ``ratio_everywhere(x)``                           a float32 in as many lanes
 ``a + b``, ``a - b``, ``a * b``, ``a / b``            lane by lane, each rounded once
 ``multiply_add(a, b, c)``                         ``a * b + c``
+``rough_reciprocal(a)``                           ``1 / a`` but for ``ROUGH`` of it
 ``reaching(a, b)``                                bit k is set where ``abs(a[k]) >= b[k]``
 ``store_ratios(array, i, a)``                     ``array[i:] = a`` for float32
 ==============================================  ==========================================
@@ -21,7 +23,7 @@ three the tables took three times as long, and their bounds twice (Emerald Rapid
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
@@ -29,13 +31,18 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from genobit.kernels.float_lanes import Floats, repeated
-from genobit.simd import REGISTER_WORDS, Lanes, address
+from genobit.simd import REGISTER_WORDS, Lanes, address, host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COUNT_LANES = max(8, 4 * REGISTER_WORDS)
 """Counts of 16 bits in a register."""
 RATIO_LANES = COUNT_LANES // 2
 """Numbers of 32 bits in a register."""
 ratios = Floats(RATIO_LANES)
+ROUGH = 0.0026
+"""Share of a reciprocal by which `rough_reciprocal` is off at most."""
 
 
 def _counts(array: Any) -> Lanes:
@@ -58,6 +65,36 @@ def load_counts(typing: Any, array: Any, index: Any) -> Any:
 def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
     """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index`` on."""
     lanes = _counts(array)
+    return lanes(array, types.intp, places, types.intp), _gathering(lanes)
+
+
+@intrinsic  # type: ignore[misc]
+def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
+    """As `gather_counts`, of places below ``COUNT_LANES``: one register, where it can be dealt.
+
+    The instruction takes as long as one of the 32 loads of a gather.
+    """
+    lanes = _counts(array)
+    signature = lanes(array, types.intp, places, types.intp)
+    if not (host().permutes_pairs and (lanes.bits, lanes.count) == (16, 32)):
+        return signature, _gathering(lanes)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, at, listed, k = arguments
+        pointer = address(context, builder, signature.args[0], numbers, at, lanes.vector)
+        wide = ir.VectorType(ir.IntType(32), lanes.count)
+        source = address(context, builder, signature.args[2], listed, k, wide)
+        indices = builder.trunc(builder.load(source, align=4), lanes.vector)
+        kind = ir.FunctionType(lanes.vector, [lanes.vector] * 2)
+        name = "llvm.x86.avx512.permvar.hi.512"
+        permute = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(permute, [builder.load(pointer, align=2), indices])
+
+    return signature, generate
+
+
+def _gathering(lanes: Lanes) -> Callable[..., Any]:
+    """What generates a gather."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, half = ir.IntType(64), ir.IntType(32)
@@ -80,7 +117,7 @@ def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) 
         found = builder.call(gather, [pointer, half(2), every, none])
         return found if lanes.bits == half.width else builder.trunc(found, lanes.vector)
 
-    return lanes(array, types.intp, places, types.intp), generate
+    return generate
 
 
 @intrinsic  # type: ignore[misc]
@@ -151,12 +188,35 @@ def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once where the CPU has an instruction for it, else twice."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ratios.vector, [ratios.vector] * 3)
-        name = f"llvm.fmuladd.v{RATIO_LANES}f32"
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, arguments)
+        return _multiply_add(builder, *arguments)
 
     return ratios(ratios, ratios, ratios), generate
+
+
+def _multiply_add(builder: Any, *arguments: Any) -> Any:
+    kind = ir.FunctionType(ratios.vector, [ratios.vector] * 3)
+    name = f"llvm.fmuladd.v{RATIO_LANES}f32"
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, arguments)
+
+
+@intrinsic  # type: ignore[misc]
+def rough_reciprocal(typing: Any, a: Any) -> Any:
+    """``1 / a`` of numbers of 1e-37 to 1e37, but for ``ROUGH`` of it; of 0 some number.
+
+    Three operations, where a register of 512 bits takes 16 cycles to be divided: bits of a float
+    taken from a constant are those of its reciprocal but for 0.0506 of it, which a step squares.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = ir.VectorType(ir.IntType(32), RATIO_LANES)
+        constant = ir.Constant(whole, [0x7EF31000] * RATIO_LANES)
+        bits = builder.sub(constant, builder.bitcast(arguments[0], whole))
+        guess, one = builder.bitcast(bits, ratios.vector), ir.Constant(ratios.vector, [1.0] * RATIO_LANES)
+        away = _multiply_add(builder, builder.fneg(arguments[0]), guess, one)
+        return _multiply_add(builder, guess, away, guess)
+
+    return ratios(ratios), generate
 
 
 @intrinsic  # type: ignore[misc]

@@ -11,9 +11,18 @@ from genobit.kernels import sparse_tables
 from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block
 from genobit.kernels.interaction_scores import CHI2, Rule, score
-from genobit.kernels.score_bounds import any_reach, bound, count_classes, shares_of
+from genobit.kernels.score_bounds import (
+    any_near,
+    any_reach,
+    bound,
+    count_classes,
+    least_information,
+    quick,
+    shares_of,
+)
 from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from genobit.kernels.table_scores import x_log_x
+from genobit.simd import borrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,20 +163,27 @@ def _search(
     logarithms: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
-    classes, patterns, others, width = chunk.tables.shape
+    classes, patterns, others, width = shape = chunk.tables.shape
     tables = chunk.tables.reshape((classes, patterns * others, width))
     places = padded_places(counted)
     bounds = np.empty(width, np.float32)
     classed = shares_of(counted.sizes, width)
     kept = none_kept(top, width)
     scored = 0
-    counts, lines = counted.counts.reshape(-1), counted.counts.shape[1:]
-    row_counts = counted.row_counts
-    choices, firsts = counted.columns.choices, counted.columns.starts
-    parts = places.shape[0] // counted.column_places.shape[0]
-    flat, shared, shape = chunk.tables.reshape(-1), chunk.shared.reshape(-1), chunk.tables.shape
-    sources, shared_lines = chunk.sources, chunk.shared.shape[1]
+    lines, parts = counted.counts.shape[1:], places.shape[0] // counted.column_places.shape[0]
+    columns, kinds = counted.columns, counted.columns.choices.shape[0]
+    # The block, the chunk and `share` below hold these arrays.
+    counts, row_counts = borrowed(counted.counts.reshape(-1)), borrowed(counted.row_counts.reshape(-1))
+    choices, firsts, subsets = (
+        borrowed(columns.choices),
+        borrowed(columns.starts),
+        borrowed(columns.subsets),
+    )
+    listed, sources = borrowed(places), borrowed(chunk.sources.reshape(-1))
+    offsets, shared = borrowed(chunk.offsets), borrowed(chunk.shared.reshape(-1))
+    flat, shared_lines = borrowed(chunk.tables.reshape(-1)), chunk.shared.shape[1]
     incomplete, samples = counted.rows.choices[0] > 0, counted.sizes.sum()
+    quickly = quick(counted.sizes, rule)
     for start in range(0, starts.shape[0], width):
         share(counted, places, start, chunk)
         for i in range(ends.shape[0]):
@@ -182,20 +198,28 @@ def _search(
                 counts,
                 lines,
                 row_counts,
+                kinds,
                 choices,
                 firsts,
-                places,
+                subsets,
+                listed,
                 parts,
                 start,
                 sources,
+                offsets,
                 shared,
                 flat,
                 shape,
                 shared_lines,
+                chunk.own,
             )
             if incomplete:
                 # Calls are missing: tables have samples of their own.
                 count_classes(tables, classed)
+            elif quickly.samples > 0:
+                least = least_information(rule, threshold, samples)
+                if not any_near(flat, tables.shape[1], width, stop, quickly, least):
+                    continue
             limit = bound(tables, classed, rule, threshold, samples, bounds)
             if not any_reach(bounds[:stop], limit):
                 continue

@@ -15,6 +15,20 @@ All terms are positive, so that rounding changes their sum by less than as many 
 place as there are terms, and 64 of the operations of each. What n_xc - e loses is at most 4 units
 of e; times 2 |n_xc - e| / e it is 8 of |n_xc - e|, whose sum is at most 2 N: 32 units of 1 are
 more. A unit is twice what an operation rounds by.
+
+In front of it stands another, of two classes with shares f and g = 1 - f, that takes half of the
+operations and no division. A cell of n samples, of which f n + d are of the first class, gives
+n K(d / n), the relative entropy K(x) of shares f + x to f. With K'' = 1 / ((f + x) (g - x)),
+
+    K(x) = x^2 (A + B x + h(x) x^2),  A = 1 / (2 f g),  B = (f - g) / (6 f^2 g^2)
+
+where h(x) is a mean of the fourth derivative between 0 and x, weighted, and that is convex: h is at
+most C, the larger of its values where a cell is all of one class. N MI is at most the sum of
+d t (A + B t + C t^2) over cells, t = d / n.
+
+What reciprocals are off by, e, changes d t by e of it and A + B t + C t^2 by at most e of
+(2 + k) / (1 - k), k = |B| / (2 sqrt(A C)), and little more, since |B t| is at most k (A + C t^2).
+What d loses, 2 units of n, changes a term by as many of n (2 A + 3 |B| + 4 C), as t is at most 1.
 """
 
 from __future__ import annotations
@@ -26,9 +40,12 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.count_lanes import (
     RATIO_LANES,
+    ROUGH,
     load_ratios,
     multiply_add,
     ratio_everywhere,
+    reaching,
+    rough_reciprocal,
     store_ratios,
 )
 from genobit.kernels.interaction_scores import BOOST, CHI2, Rule
@@ -42,6 +59,8 @@ UNIT = 2.0**-23
 """Of the last place of 32 bits: twice what one operation rounds by."""
 TINY = np.float32(1e-30)
 """Keeps empty cells from 0 / 0; nothing beside the denominator of any other."""
+MOST_LOST = 1e-4
+"""Nats of a table by which quick bounds may be off; where classes are very unequal it is more."""
 MARGIN = np.float32(1 - 2e-5)
 """Sums of chi2 of a few hundred terms of 32 bits are off by less."""
 
@@ -64,6 +83,67 @@ def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
         shares[c] = sizes[c] / max(total, 1)
     samples[:] = total
     return Classed(shares, samples)
+
+
+class Quick(NamedTuple):
+    """What quick bounds of complete tables need to know."""
+
+    share: np.float32
+    """Of the first class, f."""
+    square: np.float32
+    """A, and the others of the sum."""
+    cube: np.float32
+    fourth: np.float32
+    samples: float
+    """N times what is left of the sum where reciprocals are rough; 0 if there is no such bound."""
+    lost: float
+    """Nats, at most."""
+
+
+@njit
+def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
+    """The quick bounds of tables where no call is missing."""
+    none = np.float32(0)
+    if sizes.shape[0] != 2 or rule.statistic == CHI2 or sizes.min() == 0:
+        return Quick(none, none, none, none, 0.0, 0.0)
+    f, g = sizes[0] / sizes.sum(), sizes[1] / sizes.sum()
+    a, b = 1 / (2 * f * g), (f - g) / (6 * (f * g) ** 2)
+    # K is ln(1 / f) at x = g and ln(1 / g) at x = -f.
+    c = max((np.log(1 / f) / g**2 - a - b * g) / g**2, (np.log(1 / g) / f**2 - a + b * f) / f**2)
+    k = abs(b) / (2 * np.sqrt(a * c))
+    off = ROUGH * (1 + 1.01 * (2 + k) / (1 - k))
+    lost = 2 * UNIT * (2 * a + 3 * abs(b) + 4 * c)
+    samples = sizes.sum() * (1 - off) if k < 1 and off < 1 and lost <= MOST_LOST else 0.0
+    return Quick(np.float32(f), np.float32(a), np.float32(b), np.float32(c), samples, lost)
+
+
+@njit
+def any_near(
+    tables: Any, cells: int, width: int, stop: int, quick: Quick, information: float
+) -> bool:
+    """Whether any of the first ``stop`` tables may have so much information.
+
+    ``tables`` (2, cells, width) are `borrowed`. About as many terms are added as for `least_bound`.
+    """
+    least = (information - quick.lost) / (1 + (2 * cells + 64) * UNIT) * quick.samples
+    limit, less = ratio_everywhere(np.float32(least)), ratio_everywhere(-quick.share)
+    square, cube = ratio_everywhere(quick.square), ratio_everywhere(quick.cube)
+    fourth = ratio_everywhere(quick.fourth)
+    for k in range(0, stop, RATIO_LANES):
+        total = ratio_everywhere(np.float32(0))
+        case, control = k, cells * width + k
+        for _ in range(cells):
+            a = load_ratios(tables, case)
+            here = a + load_ratios(tables, control)
+            d = multiply_add(less, here, a)
+            t = d * rough_reciprocal(here)
+            total = multiply_add(
+                d * t, multiply_add(t, multiply_add(t, fourth, cube), square), total
+            )
+            case, control = case + width, control + width
+        if reaching(total, limit):
+            return True
+    return False
 
 
 @njit
@@ -106,8 +186,15 @@ def bound(
         relative_chi2(tables, out)
         return np.float32(1 + threshold / samples) * MARGIN
     most_information(tables, classed, out)
-    least = threshold / (2 * samples) if rule.statistic == BOOST else threshold
-    return np.float32(least_bound(least, tables.shape[0] * tables.shape[1]))
+    return np.float32(
+        least_bound(least_information(rule, threshold, samples), tables.shape[0] * tables.shape[1])
+    )
+
+
+@njit
+def least_information(rule: Rule, threshold: float, samples: int) -> float:
+    """Nats that a table has at least whose score reaches the threshold."""
+    return threshold / (2 * samples) if rule.statistic == BOOST else threshold
 
 
 @njit

@@ -19,10 +19,12 @@ from genobit.kernels.count_lanes import (
     everywhere,
     gather_counts,
     load_counts,
+    permute_counts,
     store_counts,
 )
 from genobit.kernels.gemm import LARGEST_SHORT
 from genobit.kernels.scratch import Scratch
+from genobit.simd import borrowed
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,9 +45,14 @@ class Chunk(NamedTuple):
     """(classes, patterns of a first part, of a last part, width), whole numbers of 16 or 32 bits;
     what stands beyond the last parts that there are is of no account."""
     shared: NDArray[Any]
-    """(classes, 1 + lines of subsets of the first parts, patterns of a last part, width)."""
+    """(classes, 1 + lines of subsets of the first parts + own, patterns of a last part, width): the
+    last ones are lines of the first part that is looked at."""
+    own: int
+    """Lines that a first part does not share."""
     sources: NDArray[np.int64]
     """(first parts, patterns): a line of counts, or ``-1 - line`` of ``shared``."""
+    offsets: NDArray[np.int64]
+    """Where the cells of each pattern of a first part stand in ``shared``, (patterns,)."""
 
 
 def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
@@ -59,11 +66,15 @@ def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
     n = max(1, counted.column_places.shape[1])
     # Chunks of one size: what a narrower last one leaves is worked out, too.
     width = math.ceil(n / math.ceil(n / most) / NARROWEST) * NARROWEST
-    lines = int(counted.rows.starts[-1]) if counted.rows.choices[0] == 0 else 0
+    choices = counted.rows.choices
+    lines = int(counted.rows.starts[-1]) if choices[0] == 0 else 0
+    own = int(np.count_nonzero(choices == choices[-1]))
     return Chunk(
         scratch.array("tables", (classes, rows, columns, width), dtype),
-        scratch.array("shared cells", (classes, 1 + lines, columns, width), dtype),
+        scratch.array("shared cells", (classes, 1 + lines + own, columns, width), dtype),
+        own,
         _sources(counted.rows, counted.row_places),
+        np.empty(rows, np.int64),
     )
 
 
@@ -71,7 +82,8 @@ def _sources(rows: Cells, places: NDArray[np.int64]) -> NDArray[np.int64]:
     lines = rows.starts + rows.strides * places[rows.choices].T
     whole = rows.choices == rows.choices[-1]
     # The first shared line is of all samples, which no member is asked about.
-    return np.where(whole, lines, np.where(rows.choices == 0, -1, -2 - lines))
+    sources = np.where(whole, lines, np.where(rows.choices == 0, -1, -2 - lines))
+    return np.ascontiguousarray(sources)
 
 
 @njit
@@ -91,46 +103,65 @@ def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) 
     """
     if counted.rows.choices[0]:
         return
-    choices, starts = counted.columns.choices, counted.columns.starts
+    columns = counted.columns
+    choices, starts, subsets = columns.choices, columns.starts, columns.subsets
     classes, lines, patterns, width = chunk.shared.shape
     rows, length = counted.counts.shape[1:]
     parts = places.shape[0] // counted.column_places.shape[0]
     counts, shared = counted.counts.reshape(-1), chunk.shared.reshape(-1)
-    to = 0
+    alone = np.zeros(length + COUNT_LANES, counts.dtype)
+    numbers, listed, cells = borrowed(counts), borrowed(places), borrowed(shared)
+    chosen, firsts, few = borrowed(choices), borrowed(starts), borrowed(subsets)
     for c in range(classes):
-        alone = np.zeros(length + COUNT_LANES, counts.dtype)
         alone[:length] = counted.column_counts[c]
-        for line in range(lines):
-            source, at, total = alone, 0, counted.sizes[c]
+        for line in range(lines - chunk.own):
+            source, at, total = borrowed(alone), 0, counted.sizes[c]
             if line:
-                source, at = counts, (c * rows + line - 1) * length
+                source, at = numbers, (c * rows + line - 1) * length
                 total = counted.row_counts[c, line - 1]
-            _cells_of(source, at, total, choices, starts, places, parts, start, shared, to, width)
-            to += patterns * width
+            to = (c * lines + line) * patterns * width
+            _cells_of(
+                source,
+                at,
+                total,
+                patterns,
+                chosen,
+                firsts,
+                few,
+                listed,
+                parts,
+                start,
+                cells,
+                to,
+                width,
+            )
 
 
 @njit
 def fill(
     row: int,
-    counts: NDArray[Any],
+    counts: Any,
     lines: tuple[int, int],
-    row_counts: NDArray[np.int64],
-    choices: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.uint32],
+    row_counts: Any,
+    kinds: int,
+    choices: Any,
+    starts: Any,
+    subsets: Any,
+    places: Any,
     parts: int,
     start: int,
-    sources: NDArray[np.int64],
-    shared: NDArray[Any],
-    tables: NDArray[Any],
+    sources: Any,
+    offsets: Any,
+    shared: Any,
+    tables: Any,
     shape: tuple[int, int, int, int],
     shared_lines: int,
+    own: int,
 ) -> None:
     """Tables of first part ``row`` with last parts from ``start`` on.
 
     The last member's genotype changes fastest. Arrays of a block and of a chunk are in one
-    dimension, and apart: numba counts who holds an array each time that one is made or comes out of
-    a tuple, which takes as long as a register of tables.
+    dimension, and `borrowed` from the caller who goes through the first parts.
 
     Parameters
     ----------
@@ -138,55 +169,114 @@ def fill(
         First part, of those of a block, its counts and those of its lines.
     lines
         Lines of a class, and numbers of a line.
-    choices, starts, places, parts, start
-        Of the columns: `Cells`, `padded_places`, places of a choice, the first last part.
-    sources, shared, tables, shape, shared_lines
-        Of the chunk: its arrays, the shape of its tables, and lines that a class shares.
+    kinds, choices, starts, subsets, places, parts, start
+        Of the columns: patterns, `Cells`, `padded_places`, places of a choice, the first last part.
+    sources, offsets, shared, tables, shape, shared_lines, own
+        Of the chunk: its arrays, the shape of its tables, lines of ``shared`` that a class has, and
+        how many of them are the part's own.
     """
     classes, patterns, others, width = shape
     size = others * width
-    to = 0
     for c in range(classes):
-        first = to
+        common = c * shared_lines * size
+        to = common + (shared_lines - own) * size
         for i in range(patterns):
-            line = sources[row, i]
-            if line >= 0:
-                at = (c * lines[0] + line) * lines[1]
-                total = row_counts[c, line]
-                _cells_of(
-                    counts, at, total, choices, starts, places, parts, start, tables, to, width
-                )
-            else:
-                _copy(shared, (c * shared_lines - 1 - line) * size, size, tables, to)
+            line = sources[row * patterns + i]
+            if line < 0:
+                offsets[i] = common + (-1 - line) * size
+                continue
+            line += c * lines[0]
+            _cells_of(
+                counts,
+                line * lines[1],
+                row_counts[line],
+                kinds,
+                choices,
+                starts,
+                subsets,
+                places,
+                parts,
+                start,
+                shared,
+                to,
+                width,
+            )
+            offsets[i] = to
             to += size
-        _separate(tables, first, to - first, size)
+        _exactly(shared, offsets, patterns, size, tables, c * patterns * size)
+
+
+@njit
+def _exactly(
+    shared: Any, offsets: Any, patterns: int, size: int, tables: Any, to: int
+) -> None:
+    """Cells of first parts with at least none, one and two copies -> exactly, from ``to`` on."""
+    if patterns == 3:
+        for k in range(0, size, COUNT_LANES):
+            none = load_counts(shared, offsets[0] + k)
+            one, two = load_counts(shared, offsets[1] + k), load_counts(shared, offsets[2] + k)
+            _store_three(tables, to + k, size, _exact(none, one, two))
+        return
+    for i in range(0, patterns, 9):
+        a, b, c = offsets[i], offsets[i + 1], offsets[i + 2]
+        d, e, f = offsets[i + 3], offsets[i + 4], offsets[i + 5]
+        g, h, j = offsets[i + 6], offsets[i + 7], offsets[i + 8]
+        for k in range(0, size, COUNT_LANES):
+            _store_nine(
+                tables,
+                to + i * size + k,
+                size,
+                (load_counts(shared, a + k), load_counts(shared, b + k), load_counts(shared, c + k)),
+                (load_counts(shared, d + k), load_counts(shared, e + k), load_counts(shared, f + k)),
+                (load_counts(shared, g + k), load_counts(shared, h + k), load_counts(shared, j + k)),
+            )
+    _separate(tables, to, patterns * size, 9 * size)
 
 
 @njit
 def _cells_of(
-    counts: NDArray[Any],
+    counts: Any,
     at: int,
     total: int,
-    choices: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.uint32],
+    patterns: int,
+    choices: Any,
+    starts: Any,
+    subsets: Any,
+    places: Any,
     parts: int,
     start: int,
-    cells: NDArray[Any],
+    cells: Any,
     to: int,
     width: int,
 ) -> None:
     """Cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on."""
-    patterns = choices.shape[0]
     there = min(width, parts - start)
+    if patterns == 9 and choices[0] == 0 and not BOUNDS_CHECKED:
+        few = subsets[1] <= COUNT_LANES and subsets[3] <= COUNT_LANES
+        if few:
+            _cells_of_two(
+                counts,
+                at,
+                total,
+                choices[1] * parts + start,
+                choices[3] * parts + start,
+                starts,
+                places,
+                start,
+                there,
+                cells,
+                to,
+                width,
+            )
+            return
     for j in range(patterns):
         target = to + j * width
         if choices[j] == choices[patterns - 1]:
             _copy(counts, at + starts[j] + start, there, cells, target)
         elif choices[j]:
-            _gather(
-                counts, at + starts[j], places, choices[j] * parts + start, there, cells, target
-            )
+            few = subsets[j] <= COUNT_LANES
+            place = choices[j] * parts + start
+            _gather(counts, at + starts[j], places, place, there, few, cells, target)
         else:
             every = everywhere(cells, total)
             for k in range(0, width, COUNT_LANES):
@@ -195,31 +285,83 @@ def _cells_of(
 
 
 @njit
+def _cells_of_two(
+    counts: Any,
+    at: int,
+    total: int,
+    seconds: int,
+    firsts: int,
+    starts: Any,
+    places: Any,
+    start: int,
+    there: int,
+    cells: Any,
+    to: int,
+    width: int,
+) -> None:
+    """The same of two members with few subsets: nothing goes through memory in between.
+
+    ``seconds`` and ``firsts`` are where the places of the members stand.
+    """
+    every, whole = everywhere(counts, total), at + start
+    second_once, second_twice = at + starts[1], at + starts[2]
+    once, twice = at + starts[3], at + starts[6]
+    both, once_twice = whole + starts[4], whole + starts[5]
+    twice_once, both_twice = whole + starts[7], whole + starts[8]
+    for k in range(0, there, COUNT_LANES):
+        _store_nine(
+            cells,
+            to + k,
+            width,
+            (
+                every,
+                permute_counts(counts, second_once, places, seconds + k),
+                permute_counts(counts, second_twice, places, seconds + k),
+            ),
+            (
+                permute_counts(counts, once, places, firsts + k),
+                load_counts(counts, both + k),
+                load_counts(counts, once_twice + k),
+            ),
+            (
+                permute_counts(counts, twice, places, firsts + k),
+                load_counts(counts, twice_once + k),
+                load_counts(counts, both_twice + k),
+            ),
+        )
+
+
+@njit
 def _gather(
-    counts: NDArray[Any],
+    counts: Any,
     first: int,
-    places: NDArray[np.uint32],
+    places: Any,
     start: int,
     count: int,
-    out: NDArray[Any],
+    few: bool,
+    out: Any,
     to: int,
 ) -> None:
     if BOUNDS_CHECKED:
         for k in range(count):
             out[to + k] = counts[first + np.int64(places[start + k])]
         return
+    if few:
+        for k in range(0, count, COUNT_LANES):
+            store_counts(out, to + k, permute_counts(counts, first, places, start + k))
+        return
     for k in range(0, count, COUNT_LANES):
         store_counts(out, to + k, gather_counts(counts, first, places, start + k))
 
 
 @njit
-def _copy(source: NDArray[Any], at: int, count: int, out: NDArray[Any], to: int) -> None:
+def _copy(source: Any, at: int, count: int, out: Any, to: int) -> None:
     for k in range(0, count, COUNT_LANES):
         store_counts(out, to + k, load_counts(source, at + k))
 
 
 @njit
-def _separate(cells: NDArray[Any], first: int, count: int, step: int) -> None:
+def _separate(cells: Any, first: int, count: int, step: int) -> None:
     """At least none, one and two copies -> exactly, along members ``step`` numbers apart."""
     while step < count:
         for cell in range(first, first + count, 3 * step):
@@ -229,3 +371,32 @@ def _separate(cells: NDArray[Any], first: int, count: int, step: int) -> None:
                 store_counts(cells, k, none - one)
                 store_counts(cells, k + step, one - two)
         step *= 3
+
+
+@njit
+def _exact(none: Any, one: Any, two: Any) -> tuple[Any, Any, Any]:
+    """Registers of at least none, one and two copies -> exactly."""
+    return none - one, one - two, two
+
+
+@njit
+def _store_three(cells: Any, k: int, step: int, three: tuple[Any, Any, Any]) -> None:
+    store_counts(cells, k, three[0])
+    store_counts(cells, k + step, three[1])
+    store_counts(cells, k + 2 * step, three[2])
+
+
+@njit
+def _store_nine(
+    cells: Any,
+    k: int,
+    step: int,
+    none: tuple[Any, Any, Any],
+    one: tuple[Any, Any, Any],
+    two: tuple[Any, Any, Any],
+) -> None:
+    """A register of the cells of two members, of which at least so many copies are given."""
+    none, one, two = _exact(*none), _exact(*one), _exact(*two)
+    _store_three(cells, k, step, (none[0] - one[0], none[1] - one[1], none[2] - one[2]))
+    _store_three(cells, k + 3 * step, step, (one[0] - two[0], one[1] - two[1], one[2] - two[2]))
+    _store_three(cells, k + 6 * step, step, two)

@@ -83,17 +83,21 @@ def filled(row: int, counted: Block, places: np.ndarray, start: int, chunk: Chun
         row,
         counted.counts.reshape(-1),
         counted.counts.shape[1:],
-        counted.row_counts,
+        counted.row_counts.reshape(-1),
+        counted.columns.choices.size,
         counted.columns.choices,
         counted.columns.starts,
+        counted.columns.subsets,
         places,
         places.size // len(counted.column_places),
         start,
-        chunk.sources,
+        chunk.sources.reshape(-1),
+        chunk.offsets,
         chunk.shared.reshape(-1),
         chunk.tables.reshape(-1),
         chunk.tables.shape,
         chunk.shared.shape[1],
+        chunk.own,
     )
 
 
@@ -116,7 +120,7 @@ def test_tables__count_complete_cases_by_class(
     chunk = room(counted)
     assert chunk.tables.dtype == np.int16
     if wide:
-        chunk = Chunk(*(part.astype(np.int32) for part in chunk[:2]), chunk.sources)
+        chunk = Chunk(*(part.astype(np.int32) for part in chunk[:2]), *chunk[2:])
     width = chunk.tables.shape[-1]
     places = padded_places(counted)
     for begin in range(0, len(last), width):
