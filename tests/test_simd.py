@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.errors import TypingError
 
 from genobit import simd
 from genobit._jit import njit
@@ -14,6 +15,7 @@ from genobit.simd import (
     WORD_LANES,
     add_words,
     andnot,
+    borrowed,
     broadcast,
     load_bytes,
     load_table,
@@ -134,3 +136,20 @@ def test_host__is_a_machine_that_the_lanes_fit() -> None:
     host = simd.host()
     assert host.byte_lanes in {0, 16, 32}
     assert host.byte_lanes in {0, BYTE_LANES}
+
+
+@njit
+def _second(array):
+    return borrowed(array)[1]
+
+
+@njit
+def _of_two_dimensions(array):
+    return borrowed(array)[0]
+
+
+def test_borrowed__is_of_arrays_that_are_read_in_one_go() -> None:
+    assert _second(np.array([3, 5, 8], np.int16)) == 5
+    for array in (np.zeros((2, 2)), np.zeros(4)[::2]):
+        with pytest.raises(TypingError, match="one dimension without gaps"):
+            _of_two_dimensions(array)

@@ -193,6 +193,18 @@ def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool
     return Cells(choices, starts[choices] + planes * subsets, np.ones_like(planes), subsets)
 
 
+class Side(NamedTuple):
+    """First or last parts of a block, as they are counted."""
+
+    lines: tuple[NDArray[np.uint64], ...]
+    """Planes of all subsets, class by class, as many as `room_for` says."""
+    counts: NDArray[np.int64]
+    """Of the lines alone, (classes, lines)."""
+    cells: Cells
+    places: NDArray[np.int64]
+    """As those of `Part`."""
+
+
 class Block(NamedTuple):
     """Counts of all first parts with all last parts, class by class, not yet tables."""
 
@@ -217,34 +229,48 @@ def block(
 ) -> Block:
     """Count all pairs of first parts (m, p) and last parts (n, q).
 
-    Counts stand in ``scratch`` until the next block.
+    Counts stand in ``scratch`` until the next block, and what is made of the first parts until
+    there are others: blocks one after the other mostly have the same.
     """
     scratch = scratch or Scratch()
-    complete = classes.complete
-    kinds = 2 if complete else 3
-    rows, columns = (part(members, complete=complete) for members in (first, last))
-    row_starts, column_starts = (line_starts(kinds, found) for found in (rows, columns))
-    height, width = room_for(int(row_starts[-1]), int(column_starts[-1]))
-    shape = len(classes.planes), height, width
+    rows = scratch.kept(
+        "first parts", classes.planes, first, lambda: _side(classes, first, scratch, by_plane=False)
+    )
+    columns = _side(classes, last, scratch, by_plane=True)
+    shape = len(rows.lines), len(rows.lines[0]), len(columns.lines[0])
     counts = scratch.array("counts", shape, count_type(max(classes.sizes)))
-    row_counts, column_counts = np.empty(shape[:2], np.int64), np.empty(shape[::2], np.int64)
-    for c, planes in enumerate(classes.planes):
-        words = planes.shape[2]
-        left = scratch.array("lines of first parts", (height, words), np.uint64)
-        right = scratch.array("lines of last parts", (width, words), np.uint64)
-        lines(planes, rows, row_starts, by_plane=False, out=left)
-        lines(planes, columns, column_starts, by_plane=True, out=right)
-        common_bits(left, right, counts[c])
-        row_counts[c], column_counts[c] = count_rows(left), count_rows(right)
+    for left, right, out in zip(rows.lines, columns.lines, counts, strict=True):
+        common_bits(left, right, out)
     return Block(
         counts,
-        row_counts,
-        column_counts,
+        rows.counts,
+        columns.counts,
         np.array(classes.sizes, np.int64),
-        _cells(rows, kinds, row_starts, by_plane=False),
-        _cells(columns, kinds, column_starts, by_plane=True),
+        rows.cells,
+        columns.cells,
         rows.places,
         columns.places,
+    )
+
+
+def _side(
+    classes: Classes, members: NDArray[np.int64], scratch: Scratch, *, by_plane: bool
+) -> Side:
+    kinds = 2 if classes.complete else 3
+    found = part(members, complete=classes.complete)
+    starts = line_starts(kinds, found)
+    count = int(starts[-1])
+    height = room_for(count, count)[by_plane]
+    out = []
+    for c, planes in enumerate(classes.planes):
+        name = f"lines of {'last' if by_plane else 'first'} parts of class {c}"
+        out.append(scratch.array(name, (height, planes.shape[2]), np.uint64))
+        lines(planes, found, starts, by_plane=by_plane, out=out[-1])
+    return Side(
+        tuple(out),
+        np.stack([count_rows(here) for here in out]),
+        _cells(found, kinds, starts, by_plane=by_plane),
+        found.places,
     )
 
 

@@ -212,7 +212,10 @@ def rough_reciprocal(typing: Any, a: Any) -> Any:
         whole = ir.VectorType(ir.IntType(32), RATIO_LANES)
         constant = ir.Constant(whole, [0x7EF31000] * RATIO_LANES)
         bits = builder.sub(constant, builder.bitcast(arguments[0], whole))
-        guess, one = builder.bitcast(bits, ratios.vector), ir.Constant(ratios.vector, [1.0] * RATIO_LANES)
+        guess, one = (
+            builder.bitcast(bits, ratios.vector),
+            ir.Constant(ratios.vector, [1.0] * RATIO_LANES),
+        )
         away = _multiply_add(builder, builder.fneg(arguments[0]), guess, one)
         return _multiply_add(builder, guess, away, guess)
 

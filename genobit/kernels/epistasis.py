@@ -12,6 +12,8 @@ from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block
 from genobit.kernels.interaction_scores import CHI2, Rule, score
 from genobit.kernels.score_bounds import (
+    Classed,
+    Quick,
     any_near,
     any_reach,
     bound,
@@ -25,6 +27,8 @@ from genobit.kernels.table_scores import x_log_x
 from genobit.simd import borrowed
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
     from genobit.kernels.scratch import Scratch
@@ -152,6 +156,34 @@ def _wanted(
 
 
 @njit
+def _least_of(
+    tables: NDArray[Any],
+    flat: Any,
+    classed: Classed,
+    quickly: Quick,
+    incomplete: bool,
+    rule: Rule,
+    threshold: float,
+    samples: int,
+    bounds: NDArray[np.float32],
+    stop: int,
+) -> np.float32:
+    """The least bound that will do, which ``bounds`` are for; infinite where no table reaches it.
+
+    ``flat`` are the tables, `borrowed`; the first ``stop`` are asked about.
+    """
+    if incomplete:
+        # Calls are missing: tables have samples of their own.
+        count_classes(tables, classed)
+    elif quickly.samples > 0:
+        least = least_information(rule, threshold, samples)
+        if not any_near(flat, tables.shape[1], tables.shape[2], stop, quickly, least):
+            return np.float32(np.inf)
+    limit = bound(tables, classed, rule, threshold, samples, bounds)
+    return limit if any_reach(bounds[:stop], limit) else np.float32(np.inf)
+
+
+@njit
 def _search(
     counted: Block,
     chunk: Chunk,
@@ -173,7 +205,10 @@ def _search(
     lines, parts = counted.counts.shape[1:], places.shape[0] // counted.column_places.shape[0]
     columns, kinds = counted.columns, counted.columns.choices.shape[0]
     # The block, the chunk and `share` below hold these arrays.
-    counts, row_counts = borrowed(counted.counts.reshape(-1)), borrowed(counted.row_counts.reshape(-1))
+    counts, row_counts = (
+        borrowed(counted.counts.reshape(-1)),
+        borrowed(counted.row_counts.reshape(-1)),
+    )
     choices, firsts, subsets = (
         borrowed(columns.choices),
         borrowed(columns.starts),
@@ -213,15 +248,10 @@ def _search(
                 shared_lines,
                 chunk.own,
             )
-            if incomplete:
-                # Calls are missing: tables have samples of their own.
-                count_classes(tables, classed)
-            elif quickly.samples > 0:
-                least = least_information(rule, threshold, samples)
-                if not any_near(flat, tables.shape[1], width, stop, quickly, least):
-                    continue
-            limit = bound(tables, classed, rule, threshold, samples, bounds)
-            if not any_reach(bounds[:stop], limit):
+            limit = _least_of(
+                tables, flat, classed, quickly, incomplete, rule, threshold, samples, bounds, stop
+            )
+            if limit == np.inf:
                 continue
             for k in range(stop):
                 if bounds[k] >= limit and _wanted(i, start + k, ends, starts, allowed):

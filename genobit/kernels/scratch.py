@@ -1,4 +1,4 @@
-"""Memory that blocks of the same work use one after the other.
+"""Memory that blocks of the same work use one after the other, and what they have in common.
 
 Fresh memory of a few megabytes comes in pages that the system clears when they are first touched:
 a seventh of a search of combinations of four.
@@ -7,14 +7,18 @@ a seventh of a search of combinations of four.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from genobit.kernels.gemm import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T")
 
 
 class Scratch:
@@ -25,6 +29,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self._memory: dict[str, NDArray[np.uint8]] = {}
+        self._kept: dict[str, tuple[object, NDArray[Any], Any]] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """An array that holds anything; earlier ones of the name are of no use any more."""
@@ -33,3 +38,10 @@ class Scratch:
         if memory is None or memory.size < size:
             memory = self._memory[name] = aligned((size,), np.uint8)
         return memory[:size].view(dtype).reshape(shape)
+
+    def kept(self, name: str, owner: object, numbers: NDArray[Any], make: Callable[[], T]) -> T:
+        """What was made last under the name, if of the same object and equal numbers, or anew."""
+        last = self._kept.get(name)
+        if last is None or last[0] is not owner or not np.array_equal(last[1], numbers):
+            last = self._kept[name] = owner, numbers, make()
+        return last[2]  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.combination_tables import Block, Cells
+    from genobit.kernels.combination_tables import Block
 
 CHUNK_BYTES = 24 * 2**10
 """Most bytes of the tables of a chunk: three quarters of a first-level cache of 32 KiB."""
@@ -73,12 +73,13 @@ def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
         scratch.array("tables", (classes, rows, columns, width), dtype),
         scratch.array("shared cells", (classes, 1 + lines + own, columns, width), dtype),
         own,
-        _sources(counted.rows, counted.row_places),
+        scratch.kept("sources", counted.rows, counted.row_places, lambda: _sources(counted)),
         np.empty(rows, np.int64),
     )
 
 
-def _sources(rows: Cells, places: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sources(counted: Block) -> NDArray[np.int64]:
+    rows, places = counted.rows, counted.row_places
     lines = rows.starts + rows.strides * places[rows.choices].T
     whole = rows.choices == rows.choices[-1]
     # The first shared line is of all samples, which no member is asked about.
@@ -207,9 +208,7 @@ def fill(
 
 
 @njit
-def _exactly(
-    shared: Any, offsets: Any, patterns: int, size: int, tables: Any, to: int
-) -> None:
+def _exactly(shared: Any, offsets: Any, patterns: int, size: int, tables: Any, to: int) -> None:
     """Cells of first parts with at least none, one and two copies -> exactly, from ``to`` on."""
     if patterns == 3:
         for k in range(0, size, COUNT_LANES):
@@ -226,9 +225,21 @@ def _exactly(
                 tables,
                 to + i * size + k,
                 size,
-                (load_counts(shared, a + k), load_counts(shared, b + k), load_counts(shared, c + k)),
-                (load_counts(shared, d + k), load_counts(shared, e + k), load_counts(shared, f + k)),
-                (load_counts(shared, g + k), load_counts(shared, h + k), load_counts(shared, j + k)),
+                (
+                    load_counts(shared, a + k),
+                    load_counts(shared, b + k),
+                    load_counts(shared, c + k),
+                ),
+                (
+                    load_counts(shared, d + k),
+                    load_counts(shared, e + k),
+                    load_counts(shared, f + k),
+                ),
+                (
+                    load_counts(shared, g + k),
+                    load_counts(shared, h + k),
+                    load_counts(shared, j + k),
+                ),
             )
     _separate(tables, to, patterns * size, 9 * size)
 

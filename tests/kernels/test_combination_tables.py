@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from genobit.kernels import epistasis
 from genobit.kernels.combination_tables import Block, block, by_class
 from genobit.kernels.combinations import combinations, numbered
+from genobit.kernels.count_lanes import COUNT_LANES
 from genobit.kernels.epistasis import search
 from genobit.kernels.interaction_scores import GAIN, Rule
 from genobit.kernels.rows import Rows
+from genobit.kernels.scratch import Scratch
 from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from tests.reference import words_of
 
@@ -131,6 +133,39 @@ def test_tables__count_complete_cases_by_class(
             for j, end in enumerate(last[begin : begin + width].tolist()):
                 expected = table(dosage, group, (*start, *end), classes)
                 np.testing.assert_array_equal(found[:, :, j], expected)
+
+
+def test_tables__of_more_subsets_than_a_register_has_lanes() -> None:
+    dosage, group = cohort(1, 44, 70, 0.0, 2)
+    first, last = combinations(0, 3, 2), combinations(0, math.comb(41, 2), 2) + 3
+    counted = block(by_class(rows_of(dosage), group, 2), first, last)
+    assert counted.columns.subsets.max() > COUNT_LANES
+    chunk = room(counted)
+    width, places = chunk.tables.shape[-1], padded_places(counted)
+    for begin in range(0, len(last), width):
+        share(counted, places, begin, chunk)
+        filled(1, counted, places, begin, chunk)
+        found = chunk.tables.reshape(2, -1, width)
+        for j, end in enumerate(last[begin : begin + width].tolist()):
+            expected = table(dosage, group, (*first[1].tolist(), *end), 2)
+            np.testing.assert_array_equal(found[:, :, j], expected)
+
+
+def test_block__keeps_what_is_made_of_first_parts_until_there_are_others() -> None:
+    dosage, group = cohort(2, 12, 40, 0.0, 2)
+    classes, scratch = by_class(rows_of(dosage), group, 2), Scratch()
+    other = by_class(rows_of(dosage[::-1]), group, 2)
+    firsts = [combinations(k, 4, 2) for k in (0, 0, 3)]
+    lasts = [combinations(0, n, 2) + 6 for n in (15, 3, 15)]
+    for planes in (classes, other, classes):
+        for first, last in zip(firsts, lasts, strict=True):
+            found, right = block(planes, first, last, scratch), block(planes, first, last)
+            rows, columns = right.rows.starts[-1], right.columns.starts[-1]
+            np.testing.assert_array_equal(
+                found.counts[:, :rows, :columns], right.counts[:, :rows, :columns]
+            )
+            np.testing.assert_array_equal(found.row_counts, right.row_counts)
+            np.testing.assert_array_equal(room(found, scratch).sources, room(right).sources)
 
 
 def test_room__of_large_classes_is_of_32_bits() -> None:

@@ -6,17 +6,21 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from genobit.kernels.count_lanes import COUNT_LANES
 from genobit.kernels.interaction_scores import BOOST, CHI2, GAIN, Rule, pearson, ranked_scores
 from genobit.kernels.score_bounds import (
+    MOST_LOST,
     Classed,
+    any_near,
     bound,
     count_classes,
     least_bound,
     most_information,
+    quick,
     shares_of,
 )
 from genobit.kernels.table_scores import mutual_information, x_log_x
@@ -114,3 +118,61 @@ def test_bound__is_the_same_of_complete_tables_whether_classes_are_counted_or_kn
     again = np.empty(4, np.float32)
     most_information(counts, known, again)
     np.testing.assert_array_equal(found, again)
+
+
+def dealt(seed: int, sizes: tuple[int, int], cells: int, uneven: float) -> np.ndarray:
+    """Tables (2, cells, a register) of samples dealt to cells, some of which few samples have."""
+    rng = np.random.default_rng(seed)
+    out = np.zeros((2, cells, COUNT_LANES), np.int16)
+    for k in range(COUNT_LANES):
+        shares = rng.dirichlet(np.full(cells, uneven), 2)
+        if k % 4 == 0:
+            shares[1] = shares[0]
+        for c, size in enumerate(sizes):
+            out[c, :, k] = rng.multinomial(size, shares[c])
+    return out
+
+
+def near(counts: np.ndarray, k: int, information: float) -> bool:
+    """Whether table k may have so much information, its neighbours being without any."""
+    sizes = counts.sum(axis=(1, 2)) // counts.shape[2]
+    alone = np.zeros_like(counts)
+    alone[:, :, k] = counts[:, :, k]
+    told = quick(sizes, Rule())
+    assert told.samples > 0
+    return any_near(alone.ravel(), counts.shape[1], counts.shape[2], k + 1, told, information)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    sizes=st.tuples(st.integers(1, 2_000), st.integers(1, 2_000)),
+    cells=st.sampled_from([9, 27]),
+    uneven=st.sampled_from([0.05, 1.0, 50.0]),
+)
+@example(seed=1, sizes=(32_000, 4_000), cells=9, uneven=0.05)
+def test_quick_bound__lets_through_what_reaches_the_threshold(
+    seed: int, sizes: tuple[int, int], cells: int, uneven: float
+) -> None:
+    assume(quick(np.array(sizes), Rule()).samples > 0)
+    counts = dealt(seed, sizes, cells, uneven)
+    for k in range(counts.shape[2]):
+        assert near(counts, k, information(counts[:, :, k].astype(int)))
+
+
+@pytest.mark.parametrize("sizes", [(1_000, 1_000), (700, 1_300), (1_500, 500)])
+def test_quick_bound__is_near_the_information_of_random_tables(sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(1)
+    table = np.stack([rng.multinomial(size, np.full(27, 1 / 27), COUNT_LANES).T for size in sizes])
+    counts = np.ascontiguousarray(table.astype(np.int16))
+    for k in range(COUNT_LANES):
+        # 1.03 times the information for equal classes, 1.11 for the last ones.
+        assert not near(counts, k, 1.12 * information(counts[:, :, k].astype(int)))
+
+
+@pytest.mark.parametrize("sizes", [(0, 50), (50, 0), (1, 2_000), (10, 10, 10)])
+def test_quick_bound__is_left_out_where_classes_are_very_unequal(sizes: tuple[int, ...]) -> None:
+    told = quick(np.array(sizes), Rule())
+    assert told.samples == 0
+    assert quick(np.array([50, 50]), Rule(CHI2)).samples == 0
+    assert 0 < quick(np.array([50, 60]), Rule()).lost < MOST_LOST
