@@ -120,7 +120,10 @@ def test_choice__for_many_variables_with_a_few_others_shares_no_tables() -> None
     for n in (353, 2000, 17_941):
         assert chosen_kernel(n, 1000, others=1, tied=False) == "packed-merge"
         assert chosen_kernel(n, 1, others=1000, tied=False) == "packed-merge"
-    assert chosen_kernel(353, 1000, others=1000, tied=False) == chosen_kernel(353, 1000, tied=False)
+    # With many it is the choice of a triangle, or on some CPUs (SSE2) one that is close there.
+    triangle = costs(353, 1000, tied=False, fitted=False)
+    chosen = chosen_kernel(353, 1000, others=1000, tied=False)
+    assert triangle[chosen] < 1.5 * min(triangle.values())
     square, triangle = costs(400, 70, others=70, fitted=False), costs(400, 70, fitted=False)
     assert square["naive"] == pytest.approx(triangle["naive"] * 70 / 34.5)
 
