@@ -84,15 +84,18 @@ def intersect(
     patterns = kinds**size
     for i in range(n):
         start, step = (i, n) if by_plane else (i * patterns, 1)
-        out[start] = ~np.uint64(0)
-        done = 1
-        for m in range(size):
+        # Rows are not taken out of the arrays: who holds the planes would be counted, and threads
+        # that share them wait for each other's counts.
+        for kind in range(kinds):
+            for w in range(words):
+                out[start + step * kind, w] = planes[kind, members[i, 0], w]
+        done = kinds
+        for m in range(1, size):
             # From the last to the first, so that none is overwritten before it is used.
             for pattern in range(done - 1, -1, -1):
+                source = start + step * pattern
                 for kind in range(kinds - 1, -1, -1):
-                    plane = planes[kind, members[i, m]]
-                    source = out[start + step * pattern]
-                    target = out[start + step * (pattern * kinds + kind)]
+                    target = start + step * (pattern * kinds + kind)
                     for w in range(words):
-                        target[w] = source[w] & plane[w]
+                        out[target, w] = out[source, w] & planes[kind, members[i, m], w]
             done *= kinds

@@ -187,7 +187,8 @@ def _last_parts(cut: Cut, count: int) -> Iterator[NDArray[np.int64]]:
     together = cut.columns * (NEAR if cut.q > 1 else 1)
     for left in range(0, count, together):
         # Numbered from the end: the members change places with their mirror images.
-        here = cut.variants - 1 - combinations(left, min(together, count - left), cut.q)[:, ::-1]
+        mirrored = combinations(left, min(together, count - left), cut.q)[:, ::-1]
+        here = np.ascontiguousarray(cut.variants - 1 - mirrored)
         yield from _dealt(here, here[:, -1], cut.columns)
 
 
@@ -199,6 +200,9 @@ def _dealt(
     Neighbours have the members at one end in common; dealt by the one at the far end, parts of a
     block share members at both, and have few subsets.
     """
+    if len(parts) <= most:
+        yield parts
+        return
     order = np.argsort(far, kind="stable")
     for piece in np.array_split(order, -(-len(parts) // most)):
         yield np.ascontiguousarray(parts[np.sort(piece)])

@@ -88,9 +88,9 @@ def workers() -> int:
 def memory(cut: Cut, top: int, planes: int) -> int:
     """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves."""
     ranked = 8 * (1 + cut.order)
-    flight = min(2 * largest_wave(cut.units), cut.units) * min(top, cut.unit) + 4 * min(
-        top, cut.combinations
-    )
+    # The last wave may have half as many units again.
+    units = min(5 * largest_wave(cut.units) // 2, cut.units)
+    flight = units * min(top, cut.unit) + 4 * min(top, cut.combinations)
     # A block keeps up to five times as many as it hands on.
     at_work = workers() * (cut.block_bytes + 5 * ranked * min(top, cut.unit))
     return planes + flight * ranked + at_work

@@ -115,7 +115,7 @@ class Cut(NamedTuple):
         tables = self.classes * 3**self.order * self.columns
         lines = self.rows * self.kinds**self.p + self.columns * self.kinds**self.q
         # Subsets of first and last parts have rows and columns of their own: twice is enough.
-        return 4 * (2 * self.classes * counts + tables) + 16 * self.words * lines
+        return 4 * (2 * self.classes * counts + tables) + 16 * self.classes * self.words * lines
 
 
 class _Sums(NamedTuple):

@@ -110,17 +110,22 @@ def searched(shared: Shared, unit: int, handed: Known) -> Part:
 
 
 def largest_wave(units: int) -> int:
-    """Units of the longest waves of a run of so many."""
+    """Units of the longest waves of a run of so many, but that the last has up to half more."""
     return min(LARGEST, max(WAVE, units // WAVES))
 
 
 def batches(units: int) -> Iterator[list[range]]:
-    """All units in waves, some of them at a time."""
+    """All units in waves, some of them at a time.
+
+    The last units take longest, as their first parts meet few last ones: a wave of few of them
+    would leave workers without work.
+    """
     start, size, most = 0, FIRST, largest_wave(units)
     while start < units:
         batch: list[range] = []
         while start < units and len(batch) < BATCH:
-            batch.append(range(start, min(start + size, units)))
+            stop = start + size
+            batch.append(range(start, units if stop + size // 2 >= units else stop))
             start, size = batch[-1].stop, min(2 * size, most)
         yield batch
 

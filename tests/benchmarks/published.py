@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import limits
-from .measure import Row, rates
+from .measure import Row, rates, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GIGA = 1e9
+CALLS = 200
+"""Of a loop in registers: about as long as a search."""
 PEER_LIMIT = 1240.0
 """Gbit/s of and + popcount + add on the core that the peers were measured on: Zen 4."""
 
@@ -29,6 +32,20 @@ def popcount_limit() -> float:
     calls = {name: c for name, c in limits.work().items() if name.endswith("and")}
     found = rates(calls, 5)
     return max(statistics.median(found[name]) for name in ("scalar and", "vector and")) / GIGA
+
+
+def registers_at_once() -> float:
+    """What two threads compute in registers, of what one does: less than 2 where cores share."""
+    calls = [c for name, c in limits.work().items() if name.endswith("and")]
+    call = max(calls, key=lambda c: c[1] / seconds(c[0]))[0]
+
+    def repeated() -> None:
+        for _ in range(CALLS):
+            call()
+
+    alone = seconds(repeated)
+    with ThreadPoolExecutor(2) as pool:
+        return 2 * alone / seconds(lambda: list(pool.map(lambda _: repeated(), range(2))))
 
 
 def published(
