@@ -67,8 +67,9 @@ fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for
 	    -seed=$(FUZZ_SEED) -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>$$reader.log) || { tail -40 build/fuzz/$$reader.log; exit 1; }; \
 	done
 
-bounds: $(VENV)/.developer ## the tests of kernels with each access checked; compiles for half an hour
-	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/test_simd.py tests/kernels
+bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checked; kernels are compiled once
+	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
+	  -m "not (benchmark or browser or notebook or slow)"
 
 lowest: $(VENV)/.developer ## the unit tests with the lowest releases that pyproject.toml allows
 	.ci/test-lowest $(VENV) build/lowest
