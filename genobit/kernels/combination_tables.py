@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 ROWS, COLUMNS = 4, 32
 """What lines are a multiple of: tiles of all products, registers of counts."""
+KEPT_BYTES = 2**21
+"""Most bytes of lines of first parts that are kept for the next block. Of long rows they are many,
+and soon made beside the product."""
 
 
 class Classes(NamedTuple):
@@ -194,15 +197,14 @@ def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool
 
 
 class Side(NamedTuple):
-    """First or last parts of a block, as they are counted."""
+    """First or last parts of a block, and where what is counted of them stands."""
 
-    lines: tuple[NDArray[np.uint64], ...]
-    """Planes of all subsets, class by class, as many as `room_for` says."""
-    counts: NDArray[np.int64]
-    """Of the lines alone, (classes, lines)."""
+    part: Part
+    starts: NDArray[np.int64]
+    """As `line_starts` says."""
+    height: int
+    """Lines, with those that only fill up tiles."""
     cells: Cells
-    places: NDArray[np.int64]
-    """As those of `Part`."""
 
 
 class Block(NamedTuple):
@@ -234,44 +236,54 @@ def block(
     """
     scratch = scratch or Scratch()
     rows = scratch.kept(
-        "first parts", classes.planes, first, lambda: _side(classes, first, scratch, by_plane=False)
+        "first parts", classes.planes, first, lambda: _side(classes, first, by_plane=False)
     )
-    columns = _side(classes, last, scratch, by_plane=True)
-    shape = len(rows.lines), len(rows.lines[0]), len(columns.lines[0])
+    columns = _side(classes, last, by_plane=True)
+    shape = len(classes.planes), rows.height, columns.height
     counts = scratch.array("counts", shape, count_type(max(classes.sizes)))
-    for left, right, out in zip(rows.lines, columns.lines, counts, strict=True):
-        common_bits(left, right, out)
+    row_counts, column_counts = np.empty(shape[:2], np.int64), np.empty(shape[::2], np.int64)
+    keeps = keeps_lines(shape[0], rows.height, max(planes.shape[2] for planes in classes.planes))
+    for c, planes in enumerate(classes.planes):
+        name = f"lines of first parts of class {c}" if keeps else "lines of first parts"
+        make = functools.partial(_lines, planes, rows, scratch, name, by_plane=False)
+        left, row_counts[c] = scratch.kept(name, planes, first, make) if keeps else make()
+        right, column_counts[c] = _lines(
+            planes, columns, scratch, "lines of last parts", by_plane=True
+        )
+        common_bits(left, right, counts[c])
     return Block(
         counts,
-        rows.counts,
-        columns.counts,
+        row_counts,
+        column_counts,
         np.array(classes.sizes, np.int64),
         rows.cells,
         columns.cells,
-        rows.places,
-        columns.places,
+        rows.part.places,
+        columns.part.places,
     )
 
 
-def _side(
-    classes: Classes, members: NDArray[np.int64], scratch: Scratch, *, by_plane: bool
-) -> Side:
+def keeps_lines(classes: int, height: int, words: int) -> bool:
+    """Whether so many lines of first parts are kept for the next block, class by class."""
+    return 8 * classes * height * words <= KEPT_BYTES
+
+
+def _side(classes: Classes, members: NDArray[np.int64], *, by_plane: bool) -> Side:
     kinds = 2 if classes.complete else 3
     found = part(members, complete=classes.complete)
     starts = line_starts(kinds, found)
     count = int(starts[-1])
-    height = room_for(count, count)[by_plane]
-    out = []
-    for c, planes in enumerate(classes.planes):
-        name = f"lines of {'last' if by_plane else 'first'} parts of class {c}"
-        out.append(scratch.array(name, (height, planes.shape[2]), np.uint64))
-        lines(planes, found, starts, by_plane=by_plane, out=out[-1])
-    return Side(
-        tuple(out),
-        np.stack([count_rows(here) for here in out]),
-        _cells(found, kinds, starts, by_plane=by_plane),
-        found.places,
-    )
+    cells = _cells(found, kinds, starts, by_plane=by_plane)
+    return Side(found, starts, room_for(count, count)[by_plane], cells)
+
+
+def _lines(
+    planes: NDArray[np.uint64], side: Side, scratch: Scratch, name: str, *, by_plane: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Lines of a class, and the counts of each alone."""
+    out = scratch.array(name, (side.height, planes.shape[2]), np.uint64)
+    lines(planes, side.part, side.starts, by_plane=by_plane, out=out)
+    return out, count_rows(out)
 
 
 def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:

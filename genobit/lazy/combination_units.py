@@ -14,6 +14,8 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from genobit.kernels.combination_tables import KEPT_BYTES, keeps_lines
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -114,8 +116,10 @@ class Cut(NamedTuple):
         counts = self.rows * self.kinds**self.p * self.columns * self.kinds**self.q
         tables = self.classes * 3**self.order * self.columns
         lines = self.rows * self.kinds**self.p + self.columns * self.kinds**self.q
+        first = self.rows * self.kinds**self.p
+        kept = KEPT_BYTES if keeps_lines(self.classes, first, self.words) else 0
         # Subsets of first and last parts have rows and columns of their own: twice is enough.
-        return 4 * (2 * self.classes * counts + tables) + 16 * self.classes * self.words * lines
+        return 4 * (2 * self.classes * counts + tables) + 16 * self.words * lines + kept
 
 
 class _Sums(NamedTuple):

@@ -151,7 +151,11 @@ def test_tables__of_more_subsets_than_a_register_has_lanes() -> None:
             np.testing.assert_array_equal(found[:, :, j], expected)
 
 
-def test_block__keeps_what_is_made_of_first_parts_until_there_are_others() -> None:
+@pytest.mark.parametrize("most", [0, 2**21])
+def test_block__keeps_what_is_made_of_first_parts_until_there_are_others(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("genobit.kernels.combination_tables.KEPT_BYTES", most)
     dosage, group = cohort(2, 12, 40, 0.0, 2)
     classes, scratch = by_class(rows_of(dosage), group, 2), Scratch()
     other = by_class(rows_of(dosage[::-1]), group, 2)
