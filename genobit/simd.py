@@ -189,8 +189,8 @@ def address(
 def borrowed(typing: Any, array: Any) -> Any:
     """The numbers of a one-dimensional array, for as long as the caller holds it.
 
-    numba counts who holds an array wherever one is handed on, with an instruction that locks the
-    bus: it was four fifths of filling contingency tables. Where bounds are checked it is the array.
+    numba counts who holds an array wherever one is handed on, by an atomic instruction: it was four
+    fifths of filling contingency tables. Where bounds are checked it is the array itself.
     """
     if isinstance(array, types.Array) and (array.ndim, array.layout) != (1, "C"):
         msg = f"borrowed() takes arrays of one dimension without gaps, not {array}"

@@ -262,24 +262,22 @@ def _cells_of(
 ) -> None:
     """Cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on."""
     there = min(width, parts - start)
-    if patterns == 9 and choices[0] == 0 and not BOUNDS_CHECKED:
-        few = subsets[1] <= COUNT_LANES and subsets[3] <= COUNT_LANES
-        if few:
-            _cells_of_two(
-                counts,
-                at,
-                total,
-                choices[1] * parts + start,
-                choices[3] * parts + start,
-                starts,
-                places,
-                start,
-                there,
-                cells,
-                to,
-                width,
-            )
-            return
+    if patterns == 9 and choices[0] == 0 and max(subsets[1], subsets[3]) <= COUNT_LANES:
+        _cells_of_two(
+            counts,
+            at,
+            total,
+            choices[1] * parts + start,
+            choices[3] * parts + start,
+            starts,
+            places,
+            start,
+            there,
+            cells,
+            to,
+            width,
+        )
+        return
     for j in range(patterns):
         target = to + j * width
         if choices[j] == choices[patterns - 1]:

@@ -113,13 +113,11 @@ class Cut(NamedTuple):
     @property
     def block_bytes(self) -> int:
         """Bytes of a block while it is counted and scored, with the planes of its parts."""
-        counts = self.rows * self.kinds**self.p * self.columns * self.kinds**self.q
-        tables = self.classes * 3**self.order * self.columns
-        lines = self.rows * self.kinds**self.p + self.columns * self.kinds**self.q
-        first = self.rows * self.kinds**self.p
+        first, last = self.rows * self.kinds**self.p, self.columns * self.kinds**self.q
+        counts, tables = first * last, self.classes * 3**self.order * self.columns
         kept = KEPT_BYTES if keeps_lines(self.classes, first, self.words) else 0
         # Subsets of first and last parts have rows and columns of their own: twice is enough.
-        return 4 * (2 * self.classes * counts + tables) + 16 * self.words * lines + kept
+        return 4 * (2 * self.classes * counts + tables) + 16 * self.words * (first + last) + kept
 
 
 class _Sums(NamedTuple):

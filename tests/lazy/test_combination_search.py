@@ -23,9 +23,10 @@ from genobit.kernels.epistasis import Best, search
 from genobit.lazy.combination_blocks import best_of, blocks
 from genobit.lazy.combination_estimates import Estimate
 from genobit.lazy.combination_planes import gathered
-from genobit.lazy.combination_runs import SearchError
+from genobit.lazy.combination_runs import Run, SearchError
 from genobit.lazy.combination_search import CombinationSearch
 from genobit.lazy.combination_units import Cut, chosen
+from genobit.lazy.combination_waves import Part
 from genobit.packing import Layout
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
 
@@ -282,6 +283,23 @@ def test_ctrl_c__leaves_what_was_done() -> None:
     assert found.partial
     assert 0.5 < found.fraction < 1
     assert found.combinations == len(found.scores) == round(found.fraction * 66)
+
+
+def test_ctrl_c_while_a_total_is_taken__counts_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(run: Run, total: Part) -> None:
+        run.total = total
+        assert run.fresh.keys() & total.done
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "_replace", interrupted)
+    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 1000, p=1, unit=3)
+    with dask.config.set(scheduler="sync"):
+        found = work.run()
+    assert 0 < found.fraction < 1
+    assert found.combinations == len(found.scores) == round(found.fraction * 66)
+    assert len(np.unique(found.members, axis=0)) == len(found.members)
 
 
 SLOW = """
