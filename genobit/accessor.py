@@ -280,7 +280,7 @@ class GenobitDatasetAccessor(
             **model.along(right, model.VARIANTS, "_1"),
         }
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
-        matrix = xr.DataArray(data, coords, dims, statistic, attributes)
+        matrix = model.labelled(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
         return computed(matrix, smaller) if compute else matrix
 
@@ -288,7 +288,7 @@ class GenobitDatasetAccessor(
 def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:
     coords: dict[Hashable, Any] = model.along(ds, model.VARIANTS)
     coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
-    return xr.DataArray(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
+    return model.labelled(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
 
 
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:

@@ -176,7 +176,7 @@ class ComponentMethods:
             "missing": pca.MISSING["mean"],
             "variants_flipped": int(flipped.sum()),
         }
-        return xr.DataArray(data, coords, (model.SAMPLES, COMPONENTS), "scores", attributes)
+        return model.labelled(data, coords, (model.SAMPLES, COMPONENTS), "scores", attributes)
 
 
 _LONG_NAMES = {

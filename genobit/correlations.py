@@ -303,7 +303,7 @@ def _result(
     coords = {**model.along(left, rows, "_0"), **model.along(right, columns, "_1")}
     dims = (f"{rows}_0", f"{columns}_1")
     variant = attributes["variant"]
-    tau = xr.DataArray(found[variant], coords, dims, "tau", attributes)
+    tau = model.labelled(found[variant], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return computed(tau, remedy) if remedy else tau
     about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}

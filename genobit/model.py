@@ -13,7 +13,7 @@ import xarray as xr
 from genobit.packing import CALLED, PREFIX, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -241,6 +241,17 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Varia
         for name, variable in ds.variables.items()
         if variable.dims == (dim,) and name not in {*ds.data_vars, *BIT.values()}
     }
+
+
+def labelled(
+    data: Any,
+    coords: Mapping[Any, Any],
+    dims: Sequence[str],
+    name: str,
+    attrs: Mapping[str, Any],
+) -> xr.DataArray:
+    """A DataArray with its labels, which xarray would copy one by one if it was made with them."""
+    return xr.DataArray(data, dims=dims, name=name, attrs=dict(attrs)).assign_coords(coords)
 
 
 def as_objects(variable: xr.Variable) -> xr.Variable:

@@ -153,7 +153,7 @@ def _labelled(
         "variants": ds.sizes[model.VARIANTS],
         model.COUNTED_ALLELE: model.counted_allele(ds),
     }
-    return xr.DataArray(found.values, coords, dims, method, attributes)
+    return model.labelled(found.values, coords, dims, method, attributes)
 
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:

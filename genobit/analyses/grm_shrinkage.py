@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from genobit.analyses.grm_sums import RelationshipSums, ratio
+from genobit.analyses.grm_sums import RelationshipSums, ratio, values_of
 from genobit.lazy.pair_sums import SampleChunks, Sums, planes_of, sample_sums
 
 if TYPE_CHECKING:
@@ -49,15 +50,16 @@ def shrunk(sums: RelationshipSums, samples: SampleChunks) -> da.Array:
     samples' values, the weight of T is sum Var(S) / sum (S - T)^2, in [0, 1].
     """
     additive = sums.matrix(samples, None).values
-    weights = sums.along[3]
+    weights = sums.along[2]
     used = (weights > 0).sum()
     scale = _over(weights.sum(), used)
-    means = _over(sample_sums(_value_terms, samples, along=sums.along)[:, 0], used)
+    terms = partial(_value_terms, sums.method)
+    means = _over(sample_sums(terms, samples, along=sums.along)[:, 0], used)
     outer = means[:, None] * means[None, :]
     covariance = additive * scale - outer
     target = da.diagonal(covariance).mean()
     squares = (covariance**2).sum()
-    moments = _fourth_moments(samples, sums.along, means)
+    moments = _fourth_moments(samples, sums, means)
     variance = _over(moments, used**2) - _over(squares, used)
     weight = da.clip(_over(variance, squares - sums.samples * target**2), 0, 1)
     # A covariance that is its target, as of one sample, is shrunk by any weight or none.
@@ -72,20 +74,22 @@ def _eye(like: da.Array) -> da.Array:
     return (index[:, None] == index[None, :]).astype(np.float64)
 
 
-def _value_terms(chunks: Sequence[Any]) -> Sums:
+def _value_terms(method: str, chunks: Sequence[Any]) -> Sums:
     from genobit.kernels import grm as kernels
 
-    return (kernels.values_of_samples([kernels.Chunk(*chunk) for chunk in chunks]),)
+    parts = [kernels.Chunk(*chunk) for chunk in chunks]
+    values = [values_of(part.frequency, method) for part in parts]
+    return (kernels.values_of_samples(parts, values),)
 
 
-def _fourth_moments(samples: SampleChunks, along: Sequence[da.Array], means: da.Array) -> da.Array:
+def _fourth_moments(samples: SampleChunks, sums: RelationshipSums, means: da.Array) -> da.Array:
     """Sum over variants of the squared sum of squares about the samples' means."""
     planes = [plane.rechunk({0: -1}).to_delayed()[0] for plane in samples.planes]
-    blocks = [array.to_delayed().reshape(-1) for array in along]
+    blocks = [array.to_delayed().reshape(-1) for array in sums.along]
     whole = means.rechunk(-1).to_delayed()[0]
     parts = [
         delayed(_moments, pure=True)(
-            [plane[k] for plane in planes], bits, [block[k] for block in blocks], whole
+            [plane[k] for plane in planes], bits, [block[k] for block in blocks], sums.method, whole
         )
         for k, bits in enumerate(samples.variants)
     ]
@@ -96,8 +100,10 @@ def _moments(
     planes: list[NDArray[np.uint64]],
     bits: int,
     along: list[NDArray[Any]],
+    method: str,
     means: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     from genobit.kernels.grm import Chunk, fourth_moments
 
-    return np.asarray(fourth_moments(Chunk(planes_of(planes, bits), None, *along), means))
+    chunk = Chunk(planes_of(planes, bits), None, *along)
+    return np.asarray(fourth_moments(chunk, values_of(chunk.frequency, method), means))

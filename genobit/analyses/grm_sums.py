@@ -44,7 +44,8 @@ class RelationshipSums(NamedTuple):
     """What is summed over variants, and how."""
 
     along: tuple[da.Array, ...]
-    """Copies, called, values, weights and frequency of `kernels.grm.Chunk`."""
+    """Copies, called, weights and frequency of `kernels.grm.Chunk`."""
+    method: str
     samples: int
     exact: bool
     """Count chunks without missing calls in integers."""
@@ -72,12 +73,10 @@ class RelationshipSums(NamedTuple):
         name = "vanraden1" if method == "endelman_jannink" else method
         # The numerator in integers is at most 8 n^2 for each variant.
         fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
-        values = da.map_blocks(
-            _values, frequency, name, dtype=np.float32, new_axis=1, chunks=(samples.variants, (4,))
-        )
         weights = da.map_blocks(_weights, frequency, name, dtype=np.float64)
         return cls(
-            (copies, called, values, weights, frequency),
+            (copies, called, weights, frequency),
+            method=name,
             samples=sum(samples.tiles),
             exact=name == "vanraden1" and fits,
             own=given is None,
@@ -88,7 +87,7 @@ class RelationshipSums(NamedTuple):
     def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
         """The matrix, or one without each contig."""
         groups = [range(len(samples.variants))] if contigs is None else contigs
-        plan = _Plan(self.samples, self.exact, self.own, self.pairwise, self.counted)
+        plan = _Plan(self.method, self.samples, self.exact, self.own, self.pairwise, self.counted)
         terms = sample_sums(
             partial(_terms, plan),
             samples,
@@ -113,7 +112,7 @@ class RelationshipSums(NamedTuple):
         return Matrix(values, tiles[len(groups) :].astype(np.int64) if self.pairwise else None)
 
     def _statistics(self, samples: SampleChunks, plan: _Plan) -> list[da.Array]:
-        copies, called, _, weights, frequency = self.along
+        copies, called, weights, frequency = self.along
         rows = (1,) * len(samples.variants)
         counted = da.map_blocks(
             partial(_counted, plan),
@@ -140,6 +139,7 @@ class RelationshipSums(NamedTuple):
 class _Plan(NamedTuple):
     """What every task of a matrix needs to know."""
 
+    method: str
     samples: int
     exact: bool
     own: bool
@@ -159,10 +159,10 @@ class _Plan(NamedTuple):
         self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
     ) -> bool:
         """Whether all variants of a chunk count alike, so that products of dosages serve."""
-        if not self.exact:
-            return False
+        if self.own or not self.exact:
+            return self.exact
         counts = (_variance(frequency) > 0) | (copies == 2 * called * frequency)
-        return self.own or bool(counts.all())
+        return bool(counts.all())
 
     def few_missing(self, chunk: Chunk) -> bool:
         """Whether to correct a product of dosages for the chunk's missing calls."""
@@ -189,7 +189,7 @@ def _weights(frequency: NDArray[np.float64], method: str) -> NDArray[np.float64]
     return variance**2 if method == "dominance" else (variance > 0).astype(np.float64)
 
 
-def _values(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32]:
+def values_of(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32]:
     """What a missing call and the dosages 0, 1 and 2 count: (variants, 4)."""
     p, variance = np.nan_to_num(frequency), _variance(frequency)
     out = np.zeros((p.size, 4))
@@ -265,7 +265,8 @@ def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
     few = [chunk for chunk in others if plan.few_missing(chunk)]
     many = [chunk for chunk in others if not plan.few_missing(chunk)]
     corrected = kernels.corrected_products(few) if few else None
-    values = kernels.weighted_products(many) if many else None
+    counts = [values_of(chunk.frequency, plan.method) for chunk in many]
+    values = kernels.weighted_products(many, counts) if many else None
     if corrected is not None:
         values = corrected if values is None else values + corrected
     if not plan.pairwise:

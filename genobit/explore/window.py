@@ -271,7 +271,7 @@ class Cohort:
         values, computed = self._tiles.square(level, choice.places, len(thinned), compute)
         shown = self.bits.isel(variants=choice.variants)
         labelled = shown.genobit.ld(statistic)  # lazy: the tiles are its values
-        matrix = labelled.copy(data=values).assign_attrs(contig_id=self.contigs)
+        matrix = labelled.copy(deep=False, data=values).assign_attrs(contig_id=self.contigs)
         position = self.position[choice.variants]
         return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
 

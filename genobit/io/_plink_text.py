@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.io._plain_columns import plain_bim
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,8 +27,8 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
     Returns
     -------
     `contig` (int32 index into `contig_id`, in order of first appearance), `contig_id`,
-    `id`, `centimorgan` (float64), `position` (int64), `a1`, `a2`; strings are object
-    arrays, one entry a line.
+    `id`, `centimorgan` (float64), `position` (int64), `alleles` (variants, 2; A2, then A1);
+    strings are object arrays.
 
     Raises
     ------
@@ -38,6 +40,9 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
     """
     import pandas as pd
 
+    plain = plain_bim(path)
+    if plain is not None:
+        return plain
     table = _read_table(path, BIM_COLUMNS, _bim_fault)
     try:
         position = _positions(table["bp"].to_numpy(object))
@@ -51,8 +56,7 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
         "id": table["variant id"].to_numpy(object),
         "centimorgan": centimorgan,
         "position": position,
-        "a1": table["A1"].to_numpy(object),
-        "a2": table["A2"].to_numpy(object),
+        "alleles": np.stack([table[name].to_numpy(object) for name in ("A2", "A1")], axis=1),
     }
 
 

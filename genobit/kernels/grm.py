@@ -9,23 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
 from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.row_sums import add_row_sums
+from genobit.kernels.scratch import Scratch
 from genobit.kernels.standardised import blocks
 from genobit.kernels.transpose import mirror
 from genobit.kernels.weighted_gemm import gram
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Sequence
 
     from genobit.kernels.rows import Rows
 
 
+Values = NDArray[np.float32]
+"""What a missing call and dosages 0, 1 and 2 of each variant of a chunk count: (variants, 4)."""
 PRESENT = np.array([0, 1, 1, 1], np.float32)
 """What a missing call and dosages 0, 1 and 2 count where only being called does."""
 
@@ -40,8 +42,6 @@ class Chunk(NamedTuple):
     """Copies of the counted allele, of all samples: (variants,)."""
     called: NDArray[np.int64]
     """Samples called, of all: (variants,)."""
-    values: NDArray[np.float32]
-    """What a missing call and dosages 0, 1 and 2 count: (variants, 4)."""
     weights: NDArray[np.float64]
     """What a variant adds to the denominator: (variants,)."""
     frequency: NDArray[np.float64]
@@ -53,38 +53,44 @@ def _shape(chunk: Chunk) -> tuple[int, int]:
     return a.planes[0].shape[0], (a if b is None else b).planes[0].shape[0]
 
 
-def _add_products(
-    product: str, a: Any, b: Any, out: NDArray[np.integer], work: NDArray[np.integer]
-) -> None:
-    """Add a product to ``out``, both halves of it where ``b`` is None; ``work`` is its like."""
-    if b is not None:
-        for block in products(product, a, b):
+def _sum_of_products(
+    product: str, pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int]
+) -> NDArray[np.int32]:
+    """The sum of products of planes, both halves of it where the second planes are None."""
+    out, symmetric = np.zeros(shape, np.int32), False
+    for a, b in pairs:
+        symmetric = b is None
+        for block in products(product, a, b, upper=symmetric):
             out[block.rows, block.columns] += block.counts
-        return
-    for block in products(product, a, upper=True):
-        mirror(block.counts, block.rows.start, block.columns.start, work)
-    out += work
+    if symmetric:
+        mirror(out, 0, 0, out)
+    return out
 
 
 def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
     """Sum of (g - 1)(g' - 1) for all pairs, a missing call counting 0: int32 (rows, columns)."""
-    out = np.zeros(_shape(chunks[0]), np.int32)
-    work = np.empty_like(out)
-    for chunk in chunks:
-        b = None if chunk.b is None else chunk.b.ternary()
-        _add_products("ternary", chunk.a.ternary(), b, out, work)
-    return out
+    scratch = Scratch()
+
+    def ternary(side: str, rows: Rows | None) -> Any:
+        # In memory of the chunk before: of fresh memory the system clears the pages first.
+        if rows is None:
+            return None
+        return rows.ternary(scratch.array(side, (2, *rows.planes[0].shape), np.uint64))
+
+    pairs = ((ternary("a", chunk.a), ternary("b", chunk.b)) for chunk in chunks)
+    return _sum_of_products("ternary", pairs, _shape(chunks[0]))
 
 
 def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
     """Variants with a weight that both samples are called at: int32 (rows, columns)."""
-    out = np.zeros(_shape(chunks[0]), np.int32)
-    work = np.empty_like(out)
-    for chunk in chunks:
-        used = _as_words(chunk.weights > 0, chunk.a.planes[0].shape[1])
-        b = None if chunk.b is None else (chunk.b.every(),)
-        _add_products("and", (chunk.a.every() & used,), b, out, work)
-    return out
+    pairs = (
+        (
+            (c.a.every() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
+            None if c.b is None else (c.b.every(),),
+        )
+        for c in chunks
+    )
+    return _sum_of_products("and", pairs, _shape(chunks[0]))
 
 
 def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
@@ -93,9 +99,9 @@ def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
-def weighted_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+def weighted_products(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:
     """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
-    return gram([(chunk.a, chunk.b, chunk.values) for chunk in chunks])
+    return gram([(c.a, c.b, of_chunk) for c, of_chunk in zip(chunks, values, strict=True)])
 
 
 def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
@@ -162,11 +168,11 @@ def copies_expected(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     return out
 
 
-def values_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+def values_of_samples(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:
     """Sum of each sample's values: float64 (rows,)."""
     out = np.zeros(chunks[0].a.planes[0].shape[0])
-    for chunk in chunks:
-        missing, *dosages = chunk.values.astype(np.float64).T
+    for chunk, of_chunk in zip(chunks, values, strict=True):
+        missing, *dosages = of_chunk.astype(np.float64).T
         steps = np.diff([missing, *dosages], axis=0)
         out += missing.sum()
         for plane, step in zip((chunk.a.every(), *chunk.a.planes), steps, strict=True):
@@ -174,13 +180,13 @@ def values_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     return out
 
 
-def fourth_moments(chunk: Chunk, means: NDArray[np.float64]) -> float:
+def fourth_moments(chunk: Chunk, values: Values, means: NDArray[np.float64]) -> float:
     """Sum over variants of the squared sum of squares of z - mean, over all samples.
 
     Of variants with a weight; ``means`` (samples,) are those of each sample's values z.
     """
     total, around = 0.0, means @ means
-    for columns, z in blocks(chunk.a, chunk.values):
+    for columns, z in blocks(chunk.a, values):
         wide = z.astype(np.float64)
         squares = np.einsum("ij,ij->j", wide, wide) - 2 * (means @ wide) + around
         total += float((squares[chunk.weights[columns] > 0] ** 2).sum())

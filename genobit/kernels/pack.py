@@ -157,16 +157,19 @@ def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) 
     """
     rows, width = raw.shape
     words = planes.shape[2]
-    half, one = np.uint64(32), np.uint64(1)
     pairs = np.zeros(2 * words, np.uint64)
     octets = pairs.view(np.uint8)
+    # In loops of one kind each, which LLVM makes vectors of: a quarter of the time.
+    halves = np.empty((2, 2 * words), np.uint32)
+    lows, highs = halves[0].view(np.uint64), halves[1].view(np.uint64)
     for i in range(rows):
         for k in range(width):
             octets[k] = raw[i, k]
+        for k in range(2 * words):
+            halves[0, k] = np.uint32(even_bits(pairs[k]))
+            halves[1, k] = np.uint32(even_bits(pairs[k] >> np.uint64(1)))
         for w in range(words):
-            x, y = pairs[2 * w], pairs[2 * w + 1]
-            low = even_bits(x) | even_bits(y) << half
-            high = even_bits(x >> one) | even_bits(y >> one) << half
+            low, high = lows[w], highs[w]
             planes[0, i, w] = ~low
             planes[1, i, w] = ~(low | high)
             planes[2, i, w] = high | ~low

@@ -43,10 +43,13 @@ class Rows(NamedTuple):
         carrier, hom_alt = self.planes
         return hom_alt, self.every() & ~carrier
 
-    def ternary(self) -> Planes:
-        """Mask and sign of dosage - 1: 0 where heterozygous or missing."""
+    def ternary(self, out: NDArray[np.uint64] | None = None) -> Planes:
+        """Mask and sign of dosage - 1: 0 where heterozygous or missing.
+
+        ``out`` (2, rows, words) is where they are put, if it is given.
+        """
         carrier, hom_alt = self.planes
-        mask, sign = np.empty_like(carrier), np.empty_like(carrier)
+        mask, sign = np.empty((2, *carrier.shape), np.uint64) if out is None else out
         if self.called is None:
             _ternary(carrier, hom_alt, self.bits, mask, sign)
         else:

@@ -5,11 +5,12 @@ Each chunk of variants starts a word of its own, so that chunks of any length tu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 
+from genobit.lazy.blocks import joined
 from genobit.lazy.costs import edge_of_samples
 from genobit.lazy.pair_sums import SampleChunks
 from genobit.packing import words_for
@@ -51,7 +52,6 @@ def from_variants(
             "vw",
             new_axes={"s": samples},
             adjust_chunks={"v": words},
-            concatenate=True,
             dtype=np.uint64,
             meta=np.empty((0, 0), np.uint64),
             bits=samples,
@@ -63,7 +63,6 @@ def from_variants(
         "cv",
         *[x for plane in whole for x in (plane, "vw")],
         new_axes={"c": 2},
-        concatenate=True,
         dtype=np.int64,
         meta=np.empty((0, 0), np.int64),
         samples=samples,
@@ -88,7 +87,6 @@ def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = Tru
         "v",
         new_axes={"c": 2},
         adjust_chunks={"v": bits},
-        concatenate=True,
         align_arrays=False,
         dtype=np.int64,
         meta=np.empty((0, 0), np.int64),
@@ -127,7 +125,6 @@ def to_variants(plane: da.Array, variants: int) -> da.Array:
             "v": tuple(64 * size for size in words),
             "s": (words_for(samples),),
         },
-        concatenate=True,
         dtype=np.uint64,
         meta=np.empty((0, 0), np.uint64),
     )[:variants]
@@ -149,28 +146,23 @@ def _cut(chunks: tuple[int, ...], cuts: NDArray[np.int64]) -> tuple[int, ...]:
     return tuple(int(size) for size in np.diff(edges))
 
 
-def _turned(plane: NDArray[np.uint64], bits: int | None = None) -> NDArray[np.uint64]:
+def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
     from genobit.kernels.bits import transpose_bits
 
+    plane = joined(blocks)
     return transpose_bits(np.ascontiguousarray(plane), bits or 64 * plane.shape[1])
 
 
-def _counts(
-    carrier: NDArray[np.uint64],
-    hom_alt: NDArray[np.uint64],
-    called: NDArray[np.uint64] | None = None,
-    *,
-    samples: int,
-) -> NDArray[np.int64]:
+def _counts(*planes: Any, samples: int) -> NDArray[np.int64]:
+    """Copies and calls of each variant: int64 (2, variants)."""
     from genobit.kernels.bits import count_rows
 
-    copies = count_rows(np.ascontiguousarray(carrier)) + count_rows(np.ascontiguousarray(hom_alt))
-    if called is None:
-        return np.stack([copies, np.full_like(copies, samples)])
-    return np.stack([copies, count_rows(np.ascontiguousarray(called))])
+    counts = [count_rows(np.ascontiguousarray(joined(plane))) for plane in planes]
+    copies = counts[0] + counts[1]
+    return np.stack([copies, counts[2] if len(counts) > 2 else np.full_like(copies, samples)])
 
 
-def _counts_turned(*blocks: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _counts_turned(*blocks: Any) -> NDArray[np.int64]:
     *planes, bits = blocks
     turned = [_turned(plane)[: int(bits[0])] for plane in planes]
-    return _counts(*turned, samples=planes[0].shape[0])
+    return _counts(*turned, samples=joined(planes[0]).shape[0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.lazy.blocks import joined
 from genobit.options import get_options
 from genobit.packing import CALLED, Layout, tail_mask, words_for
 
@@ -54,7 +55,6 @@ def _stacked(
         *arguments,
         new_axes={"p": planes, **({"w": layout.words} if by_variants else {"s": samples})},
         adjust_chunks=None if by_variants else {"v": words_for},
-        concatenate=True,
         dtype=np.uint64,
         meta=np.empty((0, 0, 0), np.uint64),
         align_arrays=False,
@@ -64,7 +64,23 @@ def _stacked(
 
 
 def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
-    return {name: stacked[k] for k, name in enumerate(names)}
+    """The planes by name; of all of them, whoever takes one looks into the stack, without a copy.
+
+    Of some, each is copied out, so that the others are let go of.
+    """
+    if len(names) < stacked.shape[0]:
+        return {name: stacked[k] for k, name in enumerate(names)}
+    return {
+        name: da.blockwise(
+            _plane, "vw", stacked, "pvw", k=k, dtype=np.uint64, meta=np.empty((0, 0), np.uint64)
+        )
+        for k, name in enumerate(names)
+    }
+
+
+def _plane(blocks: Any, k: int) -> NDArray[np.uint64]:
+    plane: NDArray[np.uint64] = joined(blocks)[k]
+    return plane
 
 
 def pack_calls(
@@ -100,7 +116,7 @@ def pack_calls(
 
 
 def _pack_chunk(
-    calls: NDArray[np.int8],
+    blocks: Any,
     alleles: NDArray[np.int8],
     limits: NDArray[np.int8],
     positions: NDArray[np.int64],
@@ -110,6 +126,7 @@ def _pack_chunk(
 ) -> NDArray[np.uint64]:
     from genobit.kernels import pack
 
+    calls = joined(blocks)
     rows, samples, ploidy = calls.shape
     if rows != alleles.size:
         # Kernels take the array's word for its size.
@@ -227,9 +244,10 @@ def pack_bed(raw: da.Array, samples: int, layout: Layout) -> DaskPlanes:
     return _named(stacked, names)
 
 
-def _split_chunk(raw: NDArray[np.uint8], *, layout: Layout, samples: int) -> NDArray[np.uint64]:
+def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uint64]:
     from genobit.kernels import pack
 
+    raw = joined(blocks)
     planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
     pack.split_bed(raw, samples, planes)
     return _oriented(planes, layout, samples)
@@ -257,7 +275,6 @@ def as_dosages(planes: DaskPlanes, samples: int) -> DaskPlanes:
         "pvw",
         *[x for array in arrays for x in (array, "vx")],
         new_axes={"p": 3, "w": words_for(samples)},
-        concatenate=True,
         dtype=np.uint64,
         meta=np.empty((0, 0, 0), np.uint64),
         samples=samples,
@@ -266,13 +283,11 @@ def as_dosages(planes: DaskPlanes, samples: int) -> DaskPlanes:
     return _named(stacked, names[:2] if called is None else names)
 
 
-def _pair(
-    alt: NDArray[np.uint64], called: NDArray[np.uint64] | None = None, *, samples: int
-) -> NDArray[np.uint64]:
+def _pair(*blocks: Any, samples: int) -> NDArray[np.uint64]:
     from genobit.kernels.pack import pair_haplotypes
 
-    if called is None:
-        called = np.full_like(alt, ~np.uint64(0))
+    alt, *rest = (joined(plane) for plane in blocks)
+    called = rest[0] if rest else np.full_like(alt, ~np.uint64(0))
     planes = np.empty((3, alt.shape[0], words_for(samples)), np.uint64)
     pair_haplotypes(np.ascontiguousarray(alt), np.ascontiguousarray(called), planes)
     planes[2, :, -1] &= tail_mask(samples)

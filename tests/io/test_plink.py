@@ -14,6 +14,8 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.io import _plink_text
+from genobit.io._plain_columns import plain_bim
 from genobit.io.plink import BedFile, bed_source, open_plink
 from genobit.kernels.bed import expand_bed_rows
 from tests.laziness import raise_if_dask_computes
@@ -311,6 +313,54 @@ def test_positions_as_r_writes_them(cohort: Path) -> None:
     cohort.with_suffix(".bim").write_text("".join(f"1 v 0 {value} A G\n" for value in bp))
     expected = [99999, 100000, 100001, 200000, 0, -5, 1, 1, 249250621, 3100000]
     assert open_plink(cohort).variant_position.values.tolist() == expected
+
+
+ODD_TEXT = """1 X 0x10 0X1 rs1 é " 'a # NA -5 +5 1e5 0.25 .5 nan 1_0 ９ \ufeff1 a\0"""
+FIELDS = st.sampled_from(["", "\v", "\f", "\xa0", *ODD_TEXT.split(" ")])
+# Mostly as they are in plain columns, which are to be compared.
+PARTS = st.sampled_from(["\t", " "] * 4 + ["\t\t", "  ", " \t"])
+ENDS = st.sampled_from(["\n"] * 12 + ["\r\n", "\n\n", "\r", " \n", "\t\n", "\n "])
+
+
+@given(st.data())
+def test_plain_columns_are_what_any_others_are(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "plain.bim"
+    part, end = data.draw(PARTS), data.draw(ENDS)
+    odd = data.draw(st.integers(0, 3))
+    lines = [["1", f"v{k}", "0", str(k), "A", "G"] for k in range(data.draw(st.integers(1, 4)))]
+    for _ in range(odd):
+        line = data.draw(st.sampled_from(lines))
+        line[data.draw(st.integers(0, 5))] = data.draw(FIELDS)
+    text = end.join(part.join(line) for line in lines)
+    path.write_bytes((text + data.draw(st.sampled_from(["", end]))).encode())
+    plain = plain_bim(path)
+    if plain is None:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_plink_text, "plain_bim", lambda path: None)
+        right = _plink_text.read_bim(path)
+    assert list(plain) == list(right)
+    for name, values in right.items():
+        assert plain[name].dtype == values.dtype
+        np.testing.assert_array_equal(plain[name], values)
+
+
+@pytest.mark.parametrize("part", ["\t", " "])
+def test_lines_as_programs_write_them_are_plain(tmp_path: Path, part: str) -> None:
+    lines = [("1", "exm1", "0.5", "10", "A", "G"), ("X", "v:1", "1e-3", "-2", "ACGT", "0")]
+    path = tmp_path / "plain.bim"
+    path.write_text("".join(part.join(line) + "\n" for line in lines))
+    plain = plain_bim(path)
+    assert plain is not None
+    assert plain["contig_id"].tolist() == ["1", "X"]
+    assert plain["id"].tolist() == ["exm1", "v:1"]
+    assert plain["centimorgan"].tolist() == [0.5, 1e-3]
+    assert plain["position"].tolist() == [10, -2]
+    assert plain["alleles"].tolist() == [["G", "A"], ["0", "ACGT"]]
+    # As whatever is read, they may be written to.
+    assert all(values.flags.writeable for values in plain.values())
 
 
 def test_ids_that_look_missing_stay_text(cohort: Path) -> None:
