@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit import model, packed
+from genobit.options import get_options
 from genobit.windows import check_share, pair_labels, window_ends
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
     import dask.dataframe as dd
     import xarray as xr
+
+    from genobit.packing import Layout
+
+FEW_ABOVE = 0.1
+"""From this ``min_r2`` on few pairs are kept, so that tables of wider chunks are no larger."""
 
 
 class LinkedPairs:
@@ -80,13 +86,23 @@ class LinkedPairs:
         """
         from genobit.analyses import ld
         from genobit.analyses.pair_tables import as_arrow, as_frame, lazy_table
+        from genobit.lazy.windows import in_rows, wide_rows
 
         check_share("min_r2", min_r2)
         if statistic not in {"r2", "r2_em"}:
             msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
             raise ValueError(msg)
-        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        size: int | str = max(1, ds.sizes[model.VARIANTS]) if window is None else window
+        size: int | str = (
+            max(1, self._ds.sizes.get(model.VARIANTS, 0)) if window is None else window
+        )
+
+        def rows_of(ds: xr.Dataset, layout: Layout) -> int:
+            if parquet is None or min_r2 < FEW_ABOVE or not get_options().free:
+                return get_options().edge
+            return max(get_options().edge, wide_rows(window_ends(ds, size), layout.bits))
+
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased, rows_of=rows_of)
+        planes = in_rows(planes, rows_of(ds, layout))
         last, labels = window_ends(ds, size), pair_labels(ds)
         table = as_frame if parquet is None else as_arrow
         keys, graph, example = ld.pair_tiles(planes, layout, last, min_r2, labels, table, statistic)

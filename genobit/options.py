@@ -46,6 +46,11 @@ class Options:
     """Factor on the size of the plots of `genobit.plots`."""
 
     @property
+    def free(self) -> bool:
+        """Whether ``chunk_rows`` was left as it is, so that an analysis may take wider chunks."""
+        return self.chunk_rows == CHUNK_ROWS
+
+    @property
     def edge(self) -> int:
         """``chunk_rows``, or of "auto" what stands for it where there is no model."""
         return CHUNK_ROWS if isinstance(self.chunk_rows, str) else self.chunk_rows

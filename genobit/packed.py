@@ -6,7 +6,7 @@ May import: io, analyses, and what is below. Labels and layout only; the bits mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,10 @@ def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) 
 
 
 def by_variants(
-    ds: xr.Dataset, *, phased: bool | None
+    ds: xr.Dataset,
+    *,
+    phased: bool | None,
+    rows_of: Callable[[xr.Dataset, Layout], int] | None = None,
 ) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Take a Dataset apart for an analysis of variants, packing it first where it is not.
 
@@ -85,6 +88,8 @@ def by_variants(
         Genotypes or planes.
     phased
         Haplotypes (True), dosages (False), or what the planes hold.
+    rows_of
+        Rows of a chunk of planes in memory, of the packed Dataset; by default ``chunk_rows``.
 
     Returns
     -------
@@ -98,7 +103,7 @@ def by_variants(
     layout = model.layout_of(ds)
     if layout is None:
         ds = pack(ds, rows="variants", phased=bool(phased), multiallelic="refuse", missing="keep")
-        return by_variants(ds, phased=phased)
+        return by_variants(ds, phased=phased, rows_of=rows_of)
     if layout.rows != "variants":
         msg = (
             f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "
@@ -111,7 +116,8 @@ def by_variants(
             "ds.genobit.pack(phased=True)"
         )
         raise ValueError(msg)
-    planes = {name: _as_dask(ds[PREFIX + name].data) for name in _names(ds, layout)}
+    rows = None if rows_of is None else rows_of(ds, layout)
+    planes = {name: _as_dask(ds[PREFIX + name].data, rows) for name in _names(ds, layout)}
     if phased is False and layout.kind == "haplotype":
         return ds, *_dosages(planes, layout)
     return ds, layout, planes
@@ -221,13 +227,15 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ValueError(msg)
 
 
-def _as_dask(data: Any) -> da.Array:
-    """The array itself, or an in-memory one cut into chunks of `chunk_rows` rows."""
+def _as_dask(data: Any, rows: int | None = None) -> da.Array:
+    """The array itself, or an in-memory one in chunks of so many rows, or of `chunk_rows`."""
     import dask.array as da
+
+    from genobit.lazy.blocks import in_chunks
 
     if isinstance(data, da.Array):
         return data
-    return da.from_array(np.asarray(data), chunks=(get_options().edge, -1))
+    return in_chunks(np.asarray(data), rows or get_options().edge)
 
 
 def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:

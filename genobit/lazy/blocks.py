@@ -1,10 +1,14 @@
-"""Blocks as `dask.array.blockwise` hands them on where dimensions end in a task: lists of lists."""
+"""Blocks of arrays: lists of them from `dask.array.blockwise`, and parts of one in memory."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 import numpy as np
+from dask._task_spec import DataNode
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,3 +23,20 @@ def joined(blocks: Any) -> NDArray[Any]:
     while isinstance(blocks, list) and len(blocks) == 1:
         (blocks,) = blocks
     return np.block(blocks) if isinstance(blocks, list) else blocks
+
+
+def in_chunks(array: NDArray[Any], rows: int) -> da.Array:
+    """An array (n, words) in chunks of so many rows, which are parts of it.
+
+    `dask.array.from_array` would hold a copy of it: as long as a tenth of a table of pairs.
+    """
+    n = array.shape[0]
+    starts = range(0, max(n, 1), rows)
+    name = "genobit-rows-" + tokenize(array, rows)
+    parts = {
+        (name, k, 0): DataNode((name, k, 0), array[start : start + rows])
+        for k, start in enumerate(starts)
+    }
+    sizes = tuple(min(rows, n - start) for start in starts)
+    graph = HighLevelGraph.from_collections(name, parts, dependencies=())
+    return da.Array(graph, name, (sizes, array.shape[1:]), array.dtype)

@@ -4,20 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from dask.base import compute, tokenize
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy.passes import JOBS
 from genobit.lazy.tiles import Band, whole_rows
+from genobit.options import get_options
+from genobit.packing import words_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    import numpy as np
+    import dask.array as da
     from numpy.typing import NDArray
 
     from genobit.lazy.tiles import Planes
+
+WIDE_ROWS = 8192
+"""Windows of 1,000 and 5,000 haplotypes on an Emerald Rapids, of what its registers allow: chunks
+of 2,048 rows 0.58, of 4,096 0.67, of 8,192 0.72, of 32,768 0.74."""
+WIDE_PAIRS = 2**23
+"""Most pairs of a wide chunk: the table of all of them takes some 300 MiB."""
+WIDE_BYTES = 2**24
+"""Most bytes of the planes of a wide chunk, of which a task holds two."""
+
+
+def wide_rows(last: NDArray[np.int64], bits: int) -> int:
+    """Rows of a chunk, as many as pay off where windows are narrow and rows short.
+
+    Parameters
+    ----------
+    last
+        Last row in the window of each row.
+    bits
+        Of a row, in each of up to three planes.
+    """
+    pairs = int((last - np.arange(len(last))).sum()) // max(1, len(last))
+    octets = 24 * words_for(bits)
+    return min(WIDE_ROWS, WIDE_PAIRS // max(1, pairs), WIDE_BYTES // max(1, octets))
+
+
+def in_rows(planes: Mapping[str, da.Array], rows: int) -> dict[str, da.Array]:
+    """The planes in chunks of so many rows, of which theirs of `chunk_rows` go into one.
+
+    Others, as a user cut them, stay.
+    """
+    sizes = next(iter(planes.values())).chunks[0]
+    together = rows // max(1, *sizes)
+    if together < 2 or max(sizes) != get_options().edge:
+        return dict(planes)
+    wide = tuple(sum(sizes[k : k + together]) for k in range(0, len(sizes), together))
+    return {name: plane.rechunk({0: wide}) for name, plane in planes.items()}
 
 
 def in_windows(
