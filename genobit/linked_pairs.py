@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from genobit.packing import Layout
 
-FEW_ABOVE = 0.1
+FEW_ABOVE = 0.2
 """From this ``min_r2`` on few pairs are kept, so that tables of wider chunks are no larger."""
 
 

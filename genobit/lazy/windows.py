@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from genobit.lazy.tiles import Planes
 
-WIDE_ROWS = 8192
+WIDE_ROWS = 16_384
 """Windows of 1,000 and 5,000 haplotypes on an Emerald Rapids, of what its registers allow: chunks
-of 2,048 rows 0.58, of 4,096 0.67, of 8,192 0.72, of 32,768 0.74."""
-WIDE_PAIRS = 2**23
-"""Most pairs of a wide chunk: the table of all of them takes some 300 MiB."""
-WIDE_BYTES = 2**24
+of 2,048 rows 0.60, of 8,192 0.72, of 16,384 0.73, of 32,768 0.75."""
+WIDE_PAIRS = 2**24
+"""Most pairs of a wide chunk: a table of all of them would take some 600 MiB."""
+WIDE_BYTES = 2**25
 """Most bytes of the planes of a wide chunk, of which a task holds two."""
 
 

@@ -163,7 +163,7 @@ def windows(*, quick: bool) -> Iterator[Row]:
     from .rows import best_limit, haplotypes
 
     bits, window = 5000, 1000
-    variants = 10_000 if quick else 50_000
+    variants = 10_000 if quick else 200_000
     ds = haplotypes(variants, bits)
     pairs = window * variants - window * (window + 1) // 2
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):

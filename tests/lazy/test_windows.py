@@ -21,10 +21,10 @@ def window(rows: int, width: int) -> np.ndarray:
     ("rows", "width", "bits", "expected"),
     [
         (50_000, 1_000, 5_000, WIDE_ROWS),
-        # 2**23 pairs at most: without a window all rows are one.
-        (50_000, 50_000, 5_000, 2**23 // 24_999),
-        # 16 MiB at most of three planes.
-        (50_000, 1_000, 2**20, 2**24 // (3 * 2**17)),
+        # 2**24 pairs at most: without a window all rows are one.
+        (50_000, 50_000, 5_000, 2**24 // 24_999),
+        # 32 MiB at most of three planes.
+        (50_000, 1_000, 2**20, 2**25 // (3 * 2**17)),
         (0, 5, 100, WIDE_ROWS),
         (1, 5, 0, WIDE_ROWS),
     ],
