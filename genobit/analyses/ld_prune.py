@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from genobit.packing import Layout
 
 
-BATCH_BYTES = 2**23
-"""Least planes that are gone through at a time, as each call of a kernel from Python costs."""
+BATCH_BYTES = 2**21
+"""Least planes that are gone through at a time, as each call of a kernel from Python costs; of 8 MiB
+what one kernel makes ready has left the second cache before the next reads it, a fifteenth."""
 
 
 class Windows(NamedTuple):
@@ -105,7 +106,10 @@ def prune(
         bool (variants,).
     """
     from genobit.kernels import ld_prune, pair_ld
+    from genobit.kernels.scratch import Scratch
 
+    # In turn, as what is held is read while the next is made: fresh memory costs half of the time.
+    memory, other = Scratch(), Scratch()
     n = next(iter(planes.values())).shape[0]
     keep = np.ones(n, bool)
     minor = np.empty(n) if frequency is None else frequency
@@ -115,7 +119,8 @@ def prune(
         # What no window that is still to come begins before is let go.
         first = int(windows.starts[done]) if done < windows.starts.size else start
         first = min(first, start)
-        held, base = pair_ld.pair_rows(chunks, held, first - base), first
+        held, base = pair_ld.pair_rows(chunks, held, first - base, memory), first
+        memory, other = other, memory
         stop = base + held.total.size
         keep[start:stop] = pair_ld.polymorphic(held)[start - base :]
         if frequency is None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from genobit._jit import njit
 from genobit.kernels.rows import all_called
+from genobit.kernels.scratch import Scratch
 from genobit.simd import REGISTER_WORDS, popcount
 
 if TYPE_CHECKING:
@@ -45,8 +46,16 @@ class PairRows(NamedTuple):
     """Variance of alleles times the square of the bits; -1 of a row that misses calls."""
 
 
-def pair_rows(chunks: Sequence[Rows], held: PairRows | None = None, start: int = 0) -> PairRows:
-    """Make planes ready for the functions below, after the rows of ``held`` from ``start`` on."""
+def pair_rows(
+    chunks: Sequence[Rows],
+    held: PairRows | None = None,
+    start: int = 0,
+    memory: Scratch | None = None,
+) -> PairRows:
+    """Make planes ready for the functions below, after the rows of ``held`` from ``start`` on.
+
+    They are put into ``memory``, if it is given, which must not be that of ``held``.
+    """
     like, kept = chunks[0], 0 if held is None else held.total.size - start
     bits, words = like.bits, like.planes[0].shape[1]
     n = sum(rows.planes[0].shape[0] for rows in chunks)
@@ -55,19 +64,21 @@ def pair_rows(chunks: Sequence[Rows], held: PairRows | None = None, start: int =
         gaps = True
     # Registers long: what is behind the words is 0.
     width = -(-words // REGISTER_WORDS) * REGISTER_WORDS
-    widths = width, 0 if like.haplotypes else width, width if gaps else 0
+    new = Scratch() if memory is None else memory
     out = PairRows(
         like.haplotypes,
         bits,
-        *(np.empty((kept + n, w), np.uint64) for w in widths),
-        np.empty((kept + n, 3), np.int64),
-        np.empty(kept + n, np.int64),
-        np.empty(kept + n),
+        first=new.array("first", (kept + n, width), np.uint64),
+        second=new.array("second", (kept + n, 0 if like.haplotypes else width), np.uint64),
+        called=new.array("called", (kept + n, width if gaps else 0), np.uint64),
+        counts=new.array("counts", (kept + n, 3), np.int64),
+        total=new.array("total", (kept + n,), np.int64),
+        spread=new.array("spread", (kept + n,), np.float64),
     )
     if held is not None:
-        for name, new in out._asdict().items():
-            if isinstance(new, np.ndarray) and name != "called":
-                new[:kept] = getattr(held, name)[start:]
+        for name, values in out._asdict().items():
+            if isinstance(values, np.ndarray) and name != "called":
+                values[:kept] = getattr(held, name)[start:]
         if gaps:
             out.called[:kept] = (
                 held.called[start:] if held.called.shape[1] else all_called(bits, width)
