@@ -24,6 +24,7 @@ import resource
 import sys
 import threading
 from pathlib import Path
+from unittest import mock
 
 # 8 MiB each by default, of which threads that wait for files have many.
 threading.stack_size(2**18)
@@ -37,6 +38,7 @@ import xarray as xr
 import genobit as gb
 from genobit import model
 from genobit.analyses import kendall_pairs as tau_pairs
+from genobit.io import streams
 from genobit.io.trees import Phylogeny
 from genobit.lazy import combination_units, pair_sums, sample_products, streaming
 from genobit.packing import Layout, tail_mask
@@ -135,6 +137,16 @@ def analyses(size, where):
             some = widest.genobit.isel(variants=slice(4))
             gb.to_zarr(widest.genobit.kendall(other=some), where / "kendall")
 
+    def kendall_of_all():
+        # Blocks of 2 x 2 tiles, for which planes of 4 chunks of 5 MiB are held.
+        side, one = mock.patch.object(streams, "SIDE", 2), dask.config.set(num_workers=1)
+        with gb.set_options(chunk_rows=20, kernel="popcount"), side, one:
+            path = gb.to_zarr(wider.genobit.kendall(), where / "square")
+        if small:
+            right = wider.compute().genobit.kendall()
+            found = xr.open_zarr(path, consolidated=False)[right.name]
+            np.testing.assert_array_equal(found, right)
+
     def kendall_pairs():
         # Planes are made anew for each pass, which large tiles make up for: of them, one at a time.
         options = gb.set_options(chunk_rows=20, kernel="popcount", eager_limit=2**22)
@@ -188,6 +200,7 @@ def analyses(size, where):
 
     return {
         "kendall": kendall,
+        "kendall of all": kendall_of_all,
         "kendall_pairs of all": kendall_pairs,
         "epistasis": epistasis,
         "pca": pca,

@@ -78,8 +78,8 @@ class Tasks(Layer):
 
     def cull(
         self, keys: set[Any], all_hlg_keys: Collection[Any]
-    ) -> tuple[Layer, dict[Any, set[Any]]]:
-        """The tasks that some keys need, and what each of these depends on."""
+    ) -> tuple[Layer, dict[Any, Any]]:
+        """The tasks that some keys need, and what each of these depends on: its own set, no copy."""
         del all_hlg_keys
         made: dict[Any, Task] = {}
         left = [key for key in keys if key in self]
@@ -90,7 +90,7 @@ class Tasks(Layer):
             task = made[key] = self.task(key)
             left += [other for other in task.dependencies if other not in made and other in self]
         layer = MaterializedLayer(made, annotations=self.annotations)
-        return layer, {key: set(task.dependencies) for key, task in made.items()}
+        return layer, {key: task.dependencies for key, task in made.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the blocks named so far, and the arrays, which have graphs of their own."""

@@ -71,7 +71,7 @@ def _leaf(
     along: list[Any],
     after: object = None,  # noqa: ARG001 - what had to come before
 ) -> Sums:
-    """The sums of some chunks; a side's blocks are one list, which all leaves of it share."""
+    """The sums of some chunks: of each the variants, blocks of rows, columns and along."""
     columns = [None] * len(a) if b is None else b
     return partial(
         [
@@ -112,8 +112,8 @@ def _add(parts: list[Sums]) -> Sums:
     return added(*parts)
 
 
-def _finish(finish: Finish, sums: list[Sums], a: list[Any], b: list[Any], whole: list[Any]) -> Any:
-    return finish(sums, a, b, whole)
+def _finish(finish: Finish, a: list[Any], b: list[Any], whole: list[Any], *sums: Sums) -> Any:
+    return finish(list(sums), a, b, whole)
 
 
 def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
@@ -213,12 +213,11 @@ def pair_sums(
     token = tokenize(partial, finish, names, samples.variants, groups, layers)
     name = f"genobit-pair-sums-{token}"
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
-    chains = [Chain(list(leaves(samples.variants, g, max(tiles), LEAF_BITS))) for g in parts]
-    steps = Steps(partial_of(leaf_of, partial), _add, partial_of(_finish, finish), _mirrored)
+    sizes = samples.variants
+    chains = [Chain(list(leaves(sizes, g, max(tiles), LEAF_BITS)), sizes) for g in parts]
+    steps = Steps(partial_of(leaf_of, partial), added, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
-    layer = PairTasks(
-        name, steps, len(tiles), chains, arrays, samples.variants, layers=layers is not None
-    )
+    layer = PairTasks(name, steps, len(tiles), chains, arrays, layers=layers is not None)
     first = () if layers is None else ((layers,),)
     return da.Array(layer.graph(), name, chunks=(*first, tiles, tiles), dtype=dtype)
 

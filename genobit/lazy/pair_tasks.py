@@ -6,6 +6,9 @@ chunks of variants a leaf takes and which sums are added, whatever the number of
 Tiles that are computed together go through the variants together: no leaf begins before all tiles
 have what came some leaves earlier. Left to itself, dask takes one tile after another through all
 variants, and holds all planes of them for the other tiles.
+
+A side is what leaves take of the samples of one tile: a list of blocks, made by a task of its own.
+Were each leaf to name its blocks, it would take 9 KB where chunks of variants are small.
 """
 
 from __future__ import annotations
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 
 AHEAD = 2
 """Leaves by which a tile may be ahead of the slowest: at least so many tasks for each thread."""
+KINDS = {"along": 0, "side": 1, "leaf": 2, "add": 2}
+"""What there is but tiles, and of how many tiles of samples: group and number of the leaf follow in
+a key."""
 
 
 class Chain:
@@ -40,8 +46,10 @@ class Chain:
     same planes and so go through the variants together.
     """
 
-    def __init__(self, leaves: Sequence[Sequence[int]]) -> None:
+    def __init__(self, leaves: Sequence[Sequence[int]], variants: Sequence[int]) -> None:
         self.leaves = [list(leaf) for leaf in leaves]
+        # One list for all tiles, of the variants in each chunk of a leaf.
+        self.variants = [[variants[k] for k in leaf] for leaf in self.leaves]
 
     def __len__(self) -> int:
         """Count leaves and additions."""
@@ -65,16 +73,14 @@ class PairTasks(Tasks):
     name
         Of the layer.
     steps
-        ``leaf(variants, rows, columns, along, after)``, ``add(sums)``, ``finish(totals, of rows, of
-        columns, whole)`` and ``mirrored(tile)``.
+        ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``, ``finish(of rows, of
+        columns, whole, *totals)`` and ``mirrored(tile)``.
     tiles
         Number of tiles along a side.
     chains
         Of each group of chunks of variants.
     planes, along, per_sample, whole
         Arrays as for `genobit.lazy.pair_sums.pair_sums`.
-    variants
-        Of each chunk.
     layers
         Whether a tile is of several matrices.
     """
@@ -86,7 +92,6 @@ class PairTasks(Tasks):
         tiles: int,
         chains: Sequence[Chain],
         arrays: Sequence[Sequence[da.Array]],
-        variants: Sequence[int],
         *,
         layers: bool,
     ) -> None:
@@ -95,8 +100,9 @@ class PairTasks(Tasks):
         self.planes, self.along, self.per_sample, self.whole = (
             tuple((array.name, array.ndim) for array in group) for group in arrays
         )
-        self.variants = variants
         self.prefix = (0,) if layers else ()
+        # Made once: a million keys with a name of their own would take 0.1 GiB.
+        self.names = {kind: f"{name}-{kind}" for kind in KINDS}
         self.elsewhere = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,6 +111,11 @@ class PairTasks(Tasks):
 
     def every_key(self) -> Iterator[Key]:
         """Of a tile after what it needs."""
+        for g, chain in enumerate(self.chains):
+            for number in range(len(chain.leaves)):
+                yield self.names["along"], g, number
+                for i in range(self.tiles):
+                    yield self.names["side"], i, g, number
         for i in range(self.tiles):
             for j in range(i, self.tiles):
                 for g, chain in enumerate(self.chains):
@@ -117,17 +128,17 @@ class PairTasks(Tasks):
                     yield (self.name, *self.prefix, j, i)
 
     def _leaf_key(self, i: int, j: int, g: int, number: int) -> Key:
-        return f"{self.name}-leaf", i, j, g, number
+        return self.names["leaf"], i, j, g, number
 
     def _sum_key(self, i: int, j: int, g: int, number: int) -> Key:
         """Of the sum up to a leaf."""
-        kind = "add" if number else "leaf"
-        return f"{self.name}-{kind}", i, j, g, number
+        return self.names["add" if number else "leaf"], i, j, g, number
 
     def __len__(self) -> int:
         """Count the tasks."""
-        nodes = sum(map(len, self.chains))
-        return self.tiles * (self.tiles + 1) // 2 * nodes + self.tiles**2
+        nodes, leaves = sum(map(len, self.chains)), sum(len(c.leaves) for c in self.chains)
+        pairs = self.tiles * (self.tiles + 1) // 2
+        return pairs * nodes + self.tiles**2 + (self.tiles + 1) * leaves
 
     def __contains__(self, key: object) -> bool:
         """Say whether there is such a task."""
@@ -137,31 +148,34 @@ class PairTasks(Tasks):
             if len(key) != 3 + len(self.prefix) or key[1:-2] != self.prefix:
                 return False
             return all(0 <= side < self.tiles for side in key[-2:])
-        kind = key[0].removeprefix(self.name)
-        if kind not in {"-leaf", "-add"} or len(key) != 5:
+        kind = next((kind for kind, name in self.names.items() if name == key[0]), None)
+        if kind is None or len(key) != 3 + KINDS[kind]:
             return False
-        i, j, g, number = key[1:]
-        if not (0 <= i <= j < self.tiles and 0 <= g < len(self.chains)):
+        *sides, g, number = key[1:]
+        if sides != sorted(sides) or not all(0 <= side < self.tiles for side in sides):
             return False
-        return (kind == "-add") <= number < len(self.chains[g].leaves)
+        return 0 <= g < len(self.chains) and (kind == "add") <= number < len(self.chains[g].leaves)
 
     def task(self, key: Key) -> Task:
-        """Make a tile, an addition or a leaf."""
+        """Make a tile, an addition, a leaf or what leaves take."""
         if key[0] == self.name:
             return self._tile(key)
-        if key[0] == f"{self.name}-leaf":
+        if key[0] == self.names["leaf"]:
             return self._leaf(key)
-        _, i, j, g, number = key
+        *sides, g, number = key[1:]
+        if key[0] != self.names["add"]:
+            arrays, leaf = self.planes if sides else self.along, self.chains[g].leaves[number]
+            return Task(key, list, List(*[self._at(arrays, *sides, k) for k in leaf]))
+        i, j = sides
         both = self._sum_key(i, j, g, number - 1), self._leaf_key(i, j, g, number)
-        return Task(key, self.steps.add, List(*map(TaskRef, both)))
+        return Task(key, self.steps.add, *map(TaskRef, both))
 
     def cull(
         self, keys: set[Any], all_hlg_keys: Collection[Any]
-    ) -> tuple[Layer, dict[Any, set[Any]]]:
+    ) -> tuple[Layer, dict[Any, Any]]:
         """The tasks that some keys need, and in one process what keeps them together."""
         layer, dependencies = super().cull(keys, all_hlg_keys)
-        leaf = f"{self.name}-leaf"
-        pairs = sorted({(key[1], key[2]) for key in layer if key[0] == leaf})
+        pairs = sorted({(key[1], key[2]) for key in layer if key[0] == self.names["leaf"]})
         # On a cluster all that are waited for would be sent to one worker; its memory is large.
         if len(pairs) < 2 or self.elsewhere or not in_this_process():
             return layer, dependencies
@@ -177,34 +191,24 @@ class PairTasks(Tasks):
                 key = self._leaf_key(i, j, g, n)
                 made[key] = Task(key, self.steps.leaf, *made[key].args, reference)
         layer = MaterializedLayer(made, annotations=self.annotations)
-        return layer, {key: set(task.dependencies) for key, task in made.items()}
+        return layer, {key: task.dependencies for key, task in made.items()}
 
     def _leaf(self, key: Key) -> Task:
         _, i, j, g, number = key
-        leaf = self.chains[g].leaves[number]
-        rows = self._side(i, g, number)
-        columns = None if i == j else self._side(j, g, number)
-        along = self._shared(("along", g, number), lambda: [self._at(self.along, k) for k in leaf])
-        return Task(key, self.steps.leaf, [self.variants[k] for k in leaf], rows, columns, along)
-
-    def _side(self, i: int, g: int, number: int) -> List:
-        """The planes of a tile in the chunks of a leaf, one list for all leaves of the tile."""
-        leaf = self.chains[g].leaves[number]
-        return self._shared((i, g, number), lambda: [self._at(self.planes, i, k) for k in leaf])
-
-    def _shared(self, name: tuple[Any, ...], parts: Callable[[], list[List]]) -> List:
-        if name not in self._blocks:
-            self._blocks[name] = List(*parts())
-        return self._blocks[name]
+        rows, columns = (TaskRef((self.names["side"], side, g, number)) for side in (i, j))
+        along = TaskRef((self.names["along"], g, number))
+        variants = self.chains[g].variants[number]
+        return Task(key, self.steps.leaf, variants, rows, None if i == j else columns, along)
 
     def _tile(self, key: Key) -> Task:
         i, j = key[-2:]
         if i > j:
             return Task(key, self.steps.mirrored, TaskRef((*key[:-2], j, i)))
         tops = [self._sum_key(i, j, g, len(c.leaves) - 1) for g, c in enumerate(self.chains)]
-        totals = List(*map(TaskRef, tops))
         sides = self._at(self.per_sample, i), self._at(self.per_sample, j)
-        return Task(key, self.steps.finish, totals, *sides, self._at(self.whole))
+        # Not in a list, which is a task of its own to dask.
+        totals = map(TaskRef, tops)
+        return Task(key, self.steps.finish, *sides, self._at(self.whole), *totals)
 
     def _at(self, arrays: tuple[tuple[str, int], ...], *place: int) -> List:
         """Blocks of arrays, at 0 along the axes that no place is given of."""
