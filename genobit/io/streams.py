@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from dask.array import zeros
 from dask.base import compute
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
@@ -100,7 +101,7 @@ def to_zarr(
     with Checkpoint(kept, _question(whole, arrays)) as checkpoint:
         if not checkpoint.units():
             shutil.rmtree(place, ignore_errors=True)
-            whole.to_zarr(place, mode="w", compute=False, consolidated=False)
+            _describe(whole, arrays, place)
             checkpoint.write(0, {})
         for left in place.rglob(f"*{UNFINISHED}"):
             left.unlink()
@@ -136,6 +137,21 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
             changed[name] = variable.chunk(sizes)
     # How a file was compressed says nothing of the result.
     return result.assign(changed).drop_encoding()
+
+
+def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path) -> None:
+    """Write a store of labels and of no chunks.
+
+    xarray makes a task for each chunk of what it is to write later, and of zeros there is one.
+    """
+    described, encoding = {}, {}
+    for name, array in arrays.items():
+        nothing = zeros(array.shape, chunks=-1, dtype=array.dtype)
+        described[name] = whole.variables[name].copy(data=nothing)
+        encoding[name] = {"chunks": tuple(max(1, sizes[0]) for sizes in array.chunks)}
+    whole.assign(described).to_zarr(
+        place, mode="w", compute=False, consolidated=False, encoding=encoding
+    )
 
 
 def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:

@@ -76,11 +76,15 @@ class Tasks(Layer):
         """All keys that other layers may name."""
         return set(self.every_key())
 
-    def cull(
-        self, keys: set[Any], all_hlg_keys: Collection[Any]
-    ) -> tuple[Layer, dict[Any, Any]]:
-        """The tasks that some keys need, and what each of these depends on: its own set, no copy."""
+    def cull(self, keys: set[Any], all_hlg_keys: Collection[Any]) -> tuple[Layer, dict[Any, Any]]:
+        """The tasks that some keys need, and what each of these depends on, its own set."""
         del all_hlg_keys
+        made = self.needed(keys)
+        layer = MaterializedLayer(made, annotations=self.annotations)
+        return layer, {key: task.dependencies for key, task in made.items()}
+
+    def needed(self, keys: set[Any]) -> dict[Any, Task]:
+        """The tasks that some keys need, made."""
         made: dict[Any, Task] = {}
         left = [key for key in keys if key in self]
         while left:
@@ -89,8 +93,7 @@ class Tasks(Layer):
                 continue
             task = made[key] = self.task(key)
             left += [other for other in task.dependencies if other not in made and other in self]
-        layer = MaterializedLayer(made, annotations=self.annotations)
-        return layer, {key: task.dependencies for key, task in made.items()}
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the blocks named so far, and the arrays, which have graphs of their own."""

@@ -20,15 +20,12 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 from dask._task_spec import List, Task, TaskRef
 from dask.base import tokenize
-from dask.highlevelgraph import MaterializedLayer
 
 from genobit.lazy.costs import in_this_process, threads
 from genobit.lazy.graphs import Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from dask.highlevelgraph import Layer
+    from collections.abc import Callable, Iterator, Sequence
 
     from genobit.lazy.graphs import Key
 
@@ -170,16 +167,13 @@ class PairTasks(Tasks):
         both = self._sum_key(i, j, g, number - 1), self._leaf_key(i, j, g, number)
         return Task(key, self.steps.add, *map(TaskRef, both))
 
-    def cull(
-        self, keys: set[Any], all_hlg_keys: Collection[Any]
-    ) -> tuple[Layer, dict[Any, Any]]:
+    def needed(self, keys: set[Any]) -> dict[Any, Task]:
         """The tasks that some keys need, and in one process what keeps them together."""
-        layer, dependencies = super().cull(keys, all_hlg_keys)
-        pairs = sorted({(key[1], key[2]) for key in layer if key[0] == self.names["leaf"]})
+        made = super().needed(keys)
+        pairs = sorted({(key[1], key[2]) for key in made if key[0] == self.names["leaf"]})
         # On a cluster all that are waited for would be sent to one worker; its memory is large.
         if len(pairs) < 2 or self.elsewhere or not in_this_process():
-            return layer, dependencies
-        made = dict(layer)
+            return made
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
         ahead = max(AHEAD, -(-AHEAD * threads() // len(pairs)))
         gate = f"{self.name}-gate-{tokenize(pairs)}"
@@ -190,8 +184,7 @@ class PairTasks(Tasks):
             for i, j in pairs:
                 key = self._leaf_key(i, j, g, n)
                 made[key] = Task(key, self.steps.leaf, *made[key].args, reference)
-        layer = MaterializedLayer(made, annotations=self.annotations)
-        return layer, {key: task.dependencies for key, task in made.items()}
+        return made
 
     def _leaf(self, key: Key) -> Task:
         _, i, j, g, number = key

@@ -17,6 +17,7 @@ import zarr
 
 import genobit as gb
 from genobit.io import streams
+from genobit.lazy.tiles import _Tiles
 from tests.cohorts import cohort, random_calls
 from tests.test_similarity import prints, rows_of
 
@@ -39,6 +40,28 @@ def test_a_result__comes_back_with_its_labels(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["r2.zarr"]
     with pytest.raises(FileExistsError, match="no run that could go on"):
         gb.to_zarr(right, path)
+
+
+def test_tasks__are_made_of_the_chunks_under_way_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: set[Any] = set()
+    genuine = _Tiles.task
+
+    def noted(self: Any, key: Any) -> Any:
+        made.add(key)
+        return genuine(self, key)
+
+    def stop(*_: Any) -> None:
+        raise OSError("no more")
+
+    monkeypatch.setattr(_Tiles, "task", noted)
+    monkeypatch.setattr(streams, "_store", stop)
+    monkeypatch.setattr(streams, "SIDE", 2)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="no more"):
+        gb.to_zarr(matrix(), tmp_path / "r2.zarr")
+    # Of 25: a block of two chunks a side.
+    assert len(made) == 4
 
 
 @pytest.mark.parametrize("side", [1, 2, 16])
@@ -144,6 +167,7 @@ SIX = """
 import itertools, sys, time
 import genobit as gb
 from genobit.io import streams
+from genobit.lazy.tiles import _Tiles
 from tests.io.test_streams import matrix
 
 genuine, calls = streams._store, itertools.count()
