@@ -128,7 +128,7 @@ def analyses(size, where):
     few, many = text(TAXA, size, 2**12), text(2**12, size, 2**7)
     long, square, wide, widest = (packed(samples, size) for samples in (2**9, 2**13, 2**17, 2**21))
     # In chunks as its tiles have them: dask would take as long to join others as tau takes.
-    wider = packed(2**20, size, chunk=5)
+    wider, large_chunks = (packed(2**20, size, chunk=mib) for mib in (5, 10))
     p = np.random.default_rng(1).uniform(size=wide.sizes["variants"]) ** 4
 
     def kendall():
@@ -138,12 +138,12 @@ def analyses(size, where):
             gb.to_zarr(widest.genobit.kendall(other=some), where / "kendall")
 
     def kendall_of_all():
-        # Blocks of 2 x 2 tiles, for which planes of 4 chunks of 5 MiB are held.
+        # Blocks of 2 x 2 tiles, for which planes of 4 chunks of 10 MiB are held.
         side, one = mock.patch.object(streams, "SIDE", 2), dask.config.set(num_workers=1)
-        with gb.set_options(chunk_rows=20, kernel="popcount"), side, one:
-            path = gb.to_zarr(wider.genobit.kendall(), where / "square")
+        with gb.set_options(chunk_rows=40, kernel="popcount"), side, one:
+            path = gb.to_zarr(large_chunks.genobit.kendall(), where / "square")
         if small:
-            right = wider.compute().genobit.kendall()
+            right = large_chunks.compute().genobit.kendall()
             found = xr.open_zarr(path, consolidated=False)[right.name]
             np.testing.assert_array_equal(found, right)
 
