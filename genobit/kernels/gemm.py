@@ -101,7 +101,7 @@ def _interleaved(planes: Planes) -> Planes:
     return (out,)
 
 
-def _table_method(product: str) -> _Method:
+def _table_method(product: str, _: DTypeLike) -> _Method:
     table = aligned((256,), np.uint8)
     table[:] = table_gemm.product_table(product)
     ternary = product == "ternary"
@@ -136,9 +136,10 @@ def _table_method(product: str) -> _Method:
     )
 
 
-def _popcount_method(product: str) -> _Method:
+def _popcount_method(product: str, kind: DTypeLike) -> _Method:
     ternary = product == "ternary"
     width = popcount_gemm.TERNARY_COLUMNS if ternary else popcount_gemm.COLUMNS
+    dealt = popcount_gemm.dealt(kind)
 
     def rows(planes: Planes, rows: slice, height: int, out: Any) -> Planes:
         return tuple(_padded(plane, rows, height) for plane in planes)
@@ -147,7 +148,7 @@ def _popcount_method(product: str) -> _Method:
         if out is None or out[0].shape[0] < panels:
             out = tuple(aligned((panels, p.shape[1], width), np.uint64) for p in planes)
         for plane, target in zip(planes, out, strict=True):
-            popcount_gemm.pack_columns(plane[rows], target[:panels])
+            popcount_gemm.pack_columns(plane[rows], dealt, target[:panels])
         return out
 
     def multiply(
@@ -172,7 +173,7 @@ def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
     return tuple(plane[rows] for plane in planes)
 
 
-def _sums_method(product: str) -> _Method:
+def _sums_method(product: str, _: DTypeLike) -> _Method:
     def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         kernel: Any = sum_table_gemm if product == "ternary" else byte_sum_gemm
         kernel.multiply(*a, *b, diagonal, counts)
@@ -181,7 +182,7 @@ def _sums_method(product: str) -> _Method:
     return _Method(1, 1, 1, start, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
 
 
-def _scalar_method(product: str) -> _Method:
+def _scalar_method(product: str, _: DTypeLike) -> _Method:
     def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         ternary = product == "ternary"
         kernel: Any = scalar_gemm.multiply_ternary if ternary else scalar_gemm.multiply_and
@@ -288,7 +289,7 @@ def products(
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
     # A table serves any product; the others count differences as |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
-    method = _METHODS[kernel]("and" if by_and else product)
+    method = _METHODS[kernel]("and" if by_and else product, kind)
     a = method.prepare(a)
     b = a if b is None else method.prepare(b)
     totals = (count_rows(a[0]), count_rows(b[0])) if by_and else None
@@ -348,7 +349,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
         # Of whole tiles the counts are written to their place.
         panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
-        popcount_gemm.pack_columns(b, panels)
+        popcount_gemm.pack_columns(b, popcount_gemm.dealt(out.dtype), panels)
         popcount_gemm.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
     for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):

@@ -7,7 +7,9 @@ same instructions (docs/other-cpus.md). The code is right on every host, LLVM sp
 
 Layout: rows are the words themselves. A column panel holds, for each word, one word of each of
 ``COLUMNS`` rows of B ("and"), or the mask words and then the sign words of
-``TERNARY_COLUMNS`` rows.
+``TERNARY_COLUMNS`` rows. For counts of 16 bits the rows of a panel are dealt to the registers in
+turn, so that the four counts of a lane, shifted into one word, stand in their order: 0.96 of the
+time of 8 words a row, 0.98 of 16.
 """
 
 from __future__ import annotations
@@ -17,40 +19,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.lane_moves import shift_left
 from genobit.simd import (
     WORD_LANES,
     add_words,
     broadcast,
     load_words,
     popcount,
+    store_words,
     write_words,
     zero_words,
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 ROWS = 4
-COLUMNS = 4 * WORD_LANES
+REGISTERS = 4
+COLUMNS = REGISTERS * WORD_LANES
 TERNARY_ROWS = 2
 TERNARY_COLUMNS = 3 * WORD_LANES
 # A column panel of 640 words is 160 KiB: a quarter of the 1 MiB L2 of the CPUs this kernel is for.
 SLAB = 640
 
 
+def dealt(kind: DTypeLike) -> int:
+    """Columns that go to registers in turn, for counts of a kind: see `pack_columns`."""
+    return REGISTERS if np.dtype(kind).itemsize == 2 else 1
+
+
 @njit
-def pack_columns(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+def pack_columns(words: NDArray[np.uint64], dealt: int, out: NDArray[np.uint64]) -> None:
     """words (rows, n), out (panels, n, columns) <- transposed by panel.
 
-    Rows past the end are zero.
+    Rows past the end are zero. Of ``dealt`` rows in a row each goes to a register of its own: 1,
+    or as many as a panel has registers.
     """
     rows, n = words.shape
     panels, _, columns = out.shape
+    lanes = columns // dealt
     for panel in range(panels):
         first = panel * columns
         for w in range(n):
             for k in range(columns):
-                row = first + k
+                row = first + k % lanes * dealt + k // lanes
                 out[panel, w, k] = words[row, w] if row < rows else np.uint64(0)
 
 
@@ -74,6 +86,14 @@ def _load_columns(b: NDArray[np.uint64], w: int) -> tuple[Any, ...]:
         load_words(b, first + 2 * WORD_LANES),
         load_words(b, first + 3 * WORD_LANES),
     )
+
+
+@njit
+def _write_narrow(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
+    """Counts of 16 bits, four of a lane in a word."""
+    low = row[0] | shift_left(row[1], np.uint64(16))
+    high = row[2] | shift_left(row[3], np.uint64(16))
+    store_words(counts, first, low | shift_left(high, np.uint64(32)))
 
 
 @njit
@@ -102,8 +122,8 @@ def multiply_and(
 ) -> None:
     """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n.
 
-    Counts are int32, or int16 of at most 2**15 - 1 bits. Rows before ``tops`` (panels,), and those
-    below the diagonal, hold anything.
+    Counts are int32, or int16 of at most 2**15 - 1 bits, for which columns are dealt. Rows before
+    ``tops`` (panels,), and those below the diagonal, hold anything.
     """
     m, n = a.shape
     if n == 0:
@@ -127,7 +147,12 @@ def multiply_and(
                     r2 = _and_row(r2, a[i + 2, word], loaded)
                     r3 = _and_row(r3, a[i + 3, word], loaded)
                 corner = i * width + panel * COLUMNS
-                if first:
+                if counts.itemsize == 2:
+                    _write_narrow(flat, corner, r0)
+                    _write_narrow(flat, corner + width, r1)
+                    _write_narrow(flat, corner + 2 * width, r2)
+                    _write_narrow(flat, corner + 3 * width, r3)
+                elif first:
                     _add_row(flat, corner, r0)
                     _add_row(flat, corner + width, r1)
                     _add_row(flat, corner + 2 * width, r2)
