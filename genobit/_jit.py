@@ -1,6 +1,9 @@
 """The one decorator that kernels use, and the compile cache behind it.
 
-May import: numba and the standard library.
+May import: numba, `plain` and the standard library.
+
+Where NUMBA_DISABLE_JIT is set, nothing is compiled: kernels are plain Python, and instructions
+their twins in numpy.
 
 numba's own on-disk cache has three gaps that matter here, so kernels get a cache folder and a
 lock of their own:
@@ -37,12 +40,18 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+from genobit import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+COMPILED = not config.DISABLE_JIT
+"""Whether kernels are compiled, or run as the Python that they are."""
 
 BOUNDS_CHECKED = os.environ.get("GENOBIT_BOUNDSCHECK", "0") not in {"", "0"}
 """Whether kernels look before each access whether it is within its array, and raise IndexError.
@@ -176,7 +185,7 @@ def njit(function: Callable[P, R]) -> Callable[P, R]:
     Kernels divide by zero as numpy does (NaN or infinity), so that a monomorphic variant is no
     exception, and are compiled without ``fastmath``: results are the same bits on every machine.
     """
-    return _cached(numba.njit(**_OPTIONS)(function), function)
+    return _compiled(function)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
@@ -185,7 +194,28 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     LLVM leaves out of line what it takes for large. A call with vectors and arrays then takes
     longer than the few instructions of a register: Fitch's join of 512 sites 36 ns, inlined 8.
     """
-    return _cached(numba.njit(**_OPTIONS, forceinline=True)(function), function)
+    return _compiled(function, forceinline=True)
+
+
+def instruction(
+    twin: Callable[..., Any], **options: bool
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An intrinsic of numba, and its twin in plain Python: ``.twin``, or all there is of it."""
+
+    def decorate(generator: Callable[..., Any]) -> Callable[..., Any]:
+        if not COMPILED:
+            return twin
+        found: Any = intrinsic(**options)(generator) if options else intrinsic(generator)
+        found.twin = twin
+        return found  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
+    if not COMPILED:
+        return plain.kernel(function)
+    return _cached(numba.njit(**_OPTIONS, **options)(function), function)
 
 
 def _file(function: Callable[..., Any]) -> Path:
@@ -195,8 +225,7 @@ def _file(function: Callable[..., Any]) -> Path:
 def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
     # Of what is typed at a prompt there is no file to tell when it changes: no cache.
     known = Path(__file__).parent in _file(function).parents or _file(function).is_file()
-    if known and isinstance(getattr(dispatcher, "_cache", None), NullCache):
-        # False where NUMBA_DISABLE_JIT leaves plain Python functions.
+    if known and isinstance(dispatcher._cache, NullCache):
         cache = dispatcher._cache = _LockedCache(function)
         compiler = dispatcher._compiler
         compile_alone = compiler.compile

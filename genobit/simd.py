@@ -1,12 +1,13 @@
 """A SIMD value for numba kernels: lanes of 64-bit words or of bytes, kept in vector registers.
 
-May import: numba, llvmlite, `_jit`.
+May import: numba, llvmlite, `_jit`, `plain_lanes`.
 
 A value of type ``Lanes(bits, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
 becomes three vector instructions and stays in registers. Kernels see:
 
 ========================================  ================================================
 ``borrowed(array)``                       the array for the functions here and for ``[i]``
+``wrapped(array, x)``                     the low bits of x, as an element of the array
 ``zero_words()``, ``zero_bytes()``          all lanes zero
 ``zero_register()``                       the same of ``REGISTER_WORDS`` words, one register
 ``load_register(array, i)``               the next ``REGISTER_WORDS`` words from ``array[i]``
@@ -48,9 +49,10 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
-from genobit._jit import BOUNDS_CHECKED, target_description
+from genobit import plain_lanes
+from genobit._jit import BOUNDS_CHECKED, instruction, target_description
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +187,7 @@ def address(
     return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.borrowed)
 def borrowed(typing: Any, array: Any) -> Any:
     """The numbers of a one-dimensional array, for as long as the caller holds it.
 
@@ -208,8 +210,18 @@ def borrowed(typing: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), generate
 
 
+@instruction(plain_lanes.wrapped)
+def wrapped(typing: Any, array: Any, value: Any) -> Any:
+    """A whole number as an element of the array: its low bits, which is no error here."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.cast(builder, arguments[1], value, array.dtype)
+
+    return array.dtype(array, value), generate
+
+
 def _loader(lanes: Lanes) -> Any:
-    @intrinsic  # type: ignore[misc]
+    @instruction(plain_lanes.loader(lanes.bits, lanes.count))
     def load(typing: Any, array: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
@@ -221,7 +233,7 @@ def _loader(lanes: Lanes) -> Any:
 
 
 def _zero(lanes: Lanes) -> Any:
-    @intrinsic  # type: ignore[misc]
+    @instruction(plain_lanes.zero(lanes.bits, lanes.count))
     def zero(typing: Any) -> Any:
         return lanes(), lambda *_: ir.Constant(lanes.vector, None)
 
@@ -236,7 +248,7 @@ zero_register = _zero(register)
 zero_bytes = _zero(bytes_)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.store)
 def store_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + BYTE_LANES] = value``."""
 
@@ -248,7 +260,7 @@ def store_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, bytes_), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.load_octets)
 def load_octets(typing: Any, array: Any, index: Any) -> Any:
     """Eight bytes from ``array[index]`` as one word, the first byte lowest."""
 
@@ -259,7 +271,7 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
     return types.uint64(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.next_16)
 def next_16(typing: Any, word: Any) -> Any:
     """``word >> 16``, of which the compiler knows nothing.
 
@@ -274,7 +286,7 @@ def next_16(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.bytes_of_bits(BYTE_LANES))
 def bytes_of_bits(typing: Any, word: Any) -> Any:
     """Byte k is 255 where bit k of the word is set, else 0."""
 
@@ -286,7 +298,7 @@ def bytes_of_bits(typing: Any, word: Any) -> Any:
     return bytes_(types.uint64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.broadcast(WORD_LANES))
 def broadcast(typing: Any, word: Any) -> Any:
     """A 64-bit word in every lane."""
 
@@ -299,7 +311,7 @@ def broadcast(typing: Any, word: Any) -> Any:
     return words(types.uint64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.andnot)
 def andnot(typing: Any, a: Any, b: Any) -> Any:
     """``a & ~b``."""
 
@@ -309,7 +321,7 @@ def andnot(typing: Any, a: Any, b: Any) -> Any:
     return a(a, b), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.popcount)
 def popcount(typing: Any, a: Any) -> Any:
     """Bits set in each lane, or in one scalar word."""
 
@@ -324,7 +336,7 @@ def popcount(typing: Any, a: Any) -> Any:
     return (a(a) if isinstance(a, Lanes) else types.uint64(types.uint64)), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.load_table(BYTE_LANES))
 def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
     """The 16 bytes from ``tables[offsets[index]]``, repeated over the register."""
 
@@ -350,7 +362,7 @@ def _lookup_instruction() -> str:
     return "llvm.x86.avx2.pshuf.b" if BYTE_LANES == 32 else "llvm.x86.ssse3.pshuf.b.128"
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.lookup)
 def lookup(typing: Any, table: Any, index: Any) -> Any:
     """``table[index]`` for each byte lane; an index is in 0..15."""
 
@@ -365,7 +377,7 @@ def lookup(typing: Any, table: Any, index: Any) -> Any:
 
 
 def _storer(lanes: Lanes) -> Any:
-    @intrinsic  # type: ignore[misc]
+    @instruction(plain_lanes.store)
     def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
@@ -381,7 +393,7 @@ store_words = _storer(words)
 store_register = _storer(register)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.sum_words)
 def sum_lanes(typing: Any, a: Any) -> Any:
     """The sum of all lanes of words, as one scalar."""
 
@@ -394,7 +406,7 @@ def sum_lanes(typing: Any, a: Any) -> Any:
     return types.int64(a), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.add_words)
 def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + WORD_LANES] += value`` for an array of int32 or int16."""
 
@@ -408,7 +420,7 @@ def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, words), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.write_words)
 def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + WORD_LANES] = value`` for an array of int32 or int16."""
 
@@ -421,7 +433,7 @@ def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, words), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(plain_lanes.add_bytes)
 def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """Add byte counts to a uint16 array: the even bytes to its first half, the odd to its second.
 

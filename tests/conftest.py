@@ -9,6 +9,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from genobit._jit import COMPILED
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Kernels compile for seconds and machines are shared: a deadline would only measure that, and so
@@ -18,8 +20,13 @@ hypothesis.settings.register_profile("default", **UNTIMED)
 hypothesis.settings.register_profile(
     "ci", **UNTIMED, derandomize=True, print_blob=True, max_examples=50
 )
+# Kernels that are not compiled take a thousand times as long.
+hypothesis.settings.register_profile("plain", **UNTIMED, derandomize=True, max_examples=10)
 hypothesis.settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+    os.environ.get(
+        "HYPOTHESIS_PROFILE",
+        "plain" if not COMPILED else "ci" if os.environ.get("CI") else "default",
+    )
 )
 
 
@@ -63,6 +70,9 @@ def pytest_collection_modifyitems(
     for item in items:
         if item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.notebook)
+        compiled = item.get_closest_marker("compiled")
+        if compiled and not COMPILED:
+            item.add_marker(pytest.mark.skip(reason=f"without compilation: {compiled.args[0]}"))
     yield  # to what deselects by markers
     if hasattr(config, "workerinput"):  # one of several processes
         items[:] = in_turn(items)

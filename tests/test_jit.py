@@ -13,6 +13,7 @@ from numba.core.errors import TypingError
 
 from genobit._jit import cache_folder, njit, target_description
 
+pytestmark = pytest.mark.compiled("of compilation itself")
 only_x86 = pytest.mark.skipif(
     platform.machine().lower() not in {"x86_64", "amd64"}, reason="names x86-64 CPUs"
 )

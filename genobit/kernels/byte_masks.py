@@ -8,17 +8,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import octets_at
 from genobit.simd import address
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _byte_mask(comparison: str) -> Any:
-    @intrinsic  # type: ignore[misc]
+
+def _mask(compare: Callable[[Any, Any], Any]) -> Callable[[Any, int, int], np.uint64]:
+    def twin(array: Any, index: int, value: int) -> np.uint64:
+        found = compare(octets_at(array, index, np.int8, 64), np.int8(value))
+        return np.uint64(np.packbits(found, bitorder="little").view(np.uint64)[0])
+
+    return twin
+
+
+def _byte_mask(comparison: str, compare: Callable[[Any, Any], Any]) -> Any:
+    @instruction(_mask(compare))
     def mask(typing: Any, array: Any, index: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             octets = ir.VectorType(ir.IntType(8), 64)
@@ -35,5 +49,5 @@ def _byte_mask(comparison: str) -> Any:
     return mask
 
 
-equal_mask = _byte_mask("==")
-less_mask = _byte_mask("<")
+equal_mask = _byte_mask("==", operator.eq)
+less_mask = _byte_mask("<", operator.lt)

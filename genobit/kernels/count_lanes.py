@@ -25,12 +25,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
 from genobit.kernels.float_lanes import Floats, repeated
+from genobit.plain_lanes import FloatRegister, Register, octets_at, store, word
 from genobit.simd import REGISTER_WORDS, Lanes, address, host
 
 if TYPE_CHECKING:
@@ -49,7 +51,55 @@ def _counts(array: Any) -> Lanes:
     return Lanes(array.dtype.bitwidth, COUNT_LANES)
 
 
-@intrinsic  # type: ignore[misc]
+def _load(array: Any, index: int) -> Register:
+    return Register(octets_at(array, index, f"u{array.itemsize}", COUNT_LANES).copy())
+
+
+def _gather(array: Any, first: int, places: Any, index: int) -> Register:
+    offsets = octets_at(places, index, np.uint32, COUNT_LANES)
+    # As compiled, each is of 32 bits, of which 16 may be those behind.
+    found = [octets_at(array, first + int(k), np.uint32, 1)[0] for k in offsets]
+    return Register(np.array(found).astype(f"u{array.itemsize}"))
+
+
+def _permute(array: Any, first: int, places: Any, index: int) -> Register:
+    offsets = octets_at(places, index, np.uint32, COUNT_LANES)
+    return Register(_load(array, first).lanes[offsets])
+
+
+def _everywhere(array: Any, value: int) -> Register:
+    return Register(np.full(COUNT_LANES, word(value)).astype(f"u{array.itemsize}"))
+
+
+def _store(array: Any, index: int, value: Register) -> None:
+    numbers = value.lanes.view(f"i{value.lanes.itemsize}")
+    octets_at(array, index, f"i{array.itemsize}", COUNT_LANES)[:] = numbers
+
+
+def _load_ratios(array: Any, index: int) -> FloatRegister:
+    kind = "f4" if array.dtype.kind == "f" else f"i{array.itemsize}"
+    return FloatRegister(octets_at(array, index, kind, RATIO_LANES).astype(np.float32))
+
+
+def _ratio_everywhere(value: float) -> FloatRegister:
+    return FloatRegister(np.full(RATIO_LANES, value, np.float32))
+
+
+def _multiplied(a: FloatRegister, b: FloatRegister, c: FloatRegister) -> FloatRegister:
+    return a * b + c
+
+
+def _rough(a: FloatRegister) -> FloatRegister:
+    guess = FloatRegister((np.uint32(0x7EF31000) - a.lanes.view(np.uint32)).view(np.float32))
+    away = FloatRegister(np.float32(1) - a.lanes * guess.lanes)
+    return guess * away + guess
+
+
+def _reaching(a: FloatRegister, b: FloatRegister) -> np.uint64:
+    return word(sum(1 << k for k in np.flatnonzero(np.abs(a.lanes) >= b.lanes).tolist()))
+
+
+@instruction(_load)
 def load_counts(typing: Any, array: Any, index: Any) -> Any:
     """``array[index : index + COUNT_LANES]`` of whole numbers."""
     lanes = _counts(array)
@@ -61,14 +111,14 @@ def load_counts(typing: Any, array: Any, index: Any) -> Any:
     return lanes(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_gather)
 def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
     """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index`` on."""
     lanes = _counts(array)
     return lanes(array, types.intp, places, types.intp), _gathering(lanes)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_permute)
 def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
     """As `gather_counts`, of places below ``COUNT_LANES``: one register, where it can be dealt.
 
@@ -120,7 +170,7 @@ def _gathering(lanes: Lanes) -> Callable[..., Any]:
     return generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_everywhere)
 def everywhere(typing: Any, array: Any, value: Any) -> Any:
     """A whole number in every lane, as wide as those of the array."""
     lanes = _counts(array)
@@ -131,7 +181,7 @@ def everywhere(typing: Any, array: Any, value: Any) -> Any:
     return lanes(array, types.int64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_store)
 def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + COUNT_LANES] = value``, as wide as the array's numbers."""
     lanes = _counts(array)
@@ -146,7 +196,7 @@ def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, value), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_load_ratios)
 def load_ratios(typing: Any, array: Any, index: Any) -> Any:
     """``array[index : index + RATIO_LANES]`` of whole numbers or of float32, as float32."""
     whole = not isinstance(array.dtype, types.Float)
@@ -161,7 +211,7 @@ def load_ratios(typing: Any, array: Any, index: Any) -> Any:
     return ratios(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_ratio_everywhere)
 def ratio_everywhere(typing: Any, value: Any) -> Any:
     """A float32 in every lane."""
 
@@ -171,7 +221,7 @@ def ratio_everywhere(typing: Any, value: Any) -> Any:
     return ratios(types.float32), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(store)
 def store_ratios(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + RATIO_LANES] = value``."""
 
@@ -183,7 +233,7 @@ def store_ratios(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, ratios), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_multiplied)
 def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once where the CPU has an instruction for it, else twice."""
 
@@ -200,7 +250,7 @@ def _multiply_add(builder: Any, *arguments: Any) -> Any:
     return builder.call(function, arguments)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_rough)
 def rough_reciprocal(typing: Any, a: Any) -> Any:
     """``1 / a`` of numbers of 1e-37 to 1e37, but for ``ROUGH`` of it; of 0 some number.
 
@@ -222,7 +272,7 @@ def rough_reciprocal(typing: Any, a: Any) -> Any:
     return ratios(ratios), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_reaching)
 def reaching(typing: Any, a: Any, b: Any) -> Any:
     """Bit k of the result is set where ``abs(a[k]) >= b[k]``, not where either is no number."""
 

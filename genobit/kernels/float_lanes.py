@@ -16,10 +16,13 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
+from genobit._jit import instruction
+from genobit.plain_lanes import FloatRegister, octets_at, store
 from genobit.simd import address
 
 if TYPE_CHECKING:
@@ -70,7 +73,20 @@ for _operation, _instruction in (
     _register(_operation, _instruction)
 
 
-@intrinsic  # type: ignore[misc]
+def _load(array: Any, index: int) -> FloatRegister:
+    return FloatRegister(octets_at(array, index, np.float32, FLOAT_LANES).copy())
+
+
+def _broadcast(value: float) -> FloatRegister:
+    return FloatRegister(np.full(FLOAT_LANES, value, np.float32))
+
+
+def _choose(bits: int, chosen: FloatRegister, other: FloatRegister) -> FloatRegister:
+    set_ = [int(bits) >> k & 1 for k in range(FLOAT_LANES)]
+    return FloatRegister(np.where(set_, chosen.lanes, other.lanes))
+
+
+@instruction(_load)
 def load_floats(typing: Any, array: Any, index: Any) -> Any:
     """Eight numbers from ``array[index]``."""
 
@@ -81,7 +97,7 @@ def load_floats(typing: Any, array: Any, index: Any) -> Any:
     return floats(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(store)
 def store_floats(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + 8] = value``."""
 
@@ -101,7 +117,7 @@ def repeated(builder: Any, value: Any, lanes: int) -> Any:
     return builder.shuffle_vector(first, undefined, zeros)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_broadcast)
 def broadcast_float(typing: Any, value: Any) -> Any:
     """A number in every lane."""
 
@@ -111,7 +127,7 @@ def broadcast_float(typing: Any, value: Any) -> Any:
     return floats(types.float32), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_choose)
 def choose_floats(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
     """Lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
 

@@ -30,6 +30,7 @@ from genobit.kernels.ranks import missing
 from genobit.kernels.ties import ties
 from genobit.kernels.vector_exchanges import constants
 from genobit.kernels.vector_exchanges import count_exchanges as count_in_registers
+from genobit.simd import wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +74,8 @@ def _gather(
     n = 0
     for k in range(order.shape[0]):
         rank = np.int64(x[order[k]])
-        keys[n] = (rank << shift) | (k << 1)
+        # Of who is absent it may have more bits, and is written over or left behind the last.
+        keys[n] = wrapped(keys, (rank << shift) | (k << 1))
         n += rank != absent
     return n
 

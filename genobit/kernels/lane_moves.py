@@ -9,18 +9,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import Register, word
 from genobit.simd import address
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _shift(instruction: str) -> Any:
-    @intrinsic  # type: ignore[misc]
+
+def _shifted(move: Callable[[Any, Any], Any]) -> Callable[[Register, Any], Register]:
+    def twin(a: Register, distance: Any) -> Register:
+        return Register(move(a.lanes.view(np.uint64), word(distance)).view(a.lanes.dtype))
+
+    return twin
+
+
+def _exchange(a: Register, b: Register, bits: int) -> tuple[Register, Register]:
+    left, right = (x.lanes.view(np.uint8).reshape(-1, 2, bits // 8) for x in (a, b))
+    first, second = (
+        Register(np.stack([left[:, k], right[:, k]], axis=1).ravel().view(a.lanes.dtype))
+        for k in (0, 1)
+    )
+    return first, second
+
+
+def _prefetch(array: Any, index: int) -> None:
+    """Nothing to wait for."""
+
+
+def _shift(name: str, twin: Callable[..., Any]) -> Any:
+    @instruction(twin)
     def shift(typing: Any, a: Any, distance: Any) -> Any:
         """Each 64-bit word of a register, shifted; of lanes of bytes the eight of a word together.
 
@@ -35,7 +61,7 @@ def _shift(instruction: str) -> Any:
             first = builder.insert_element(undefined, arguments[1], ir.IntType(32)(0))
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
             distances = builder.shuffle_vector(first, undefined, zeros)
-            moved = getattr(builder, instruction)(builder.bitcast(arguments[0], wide), distances)
+            moved = getattr(builder, name)(builder.bitcast(arguments[0], wide), distances)
             return builder.bitcast(moved, a.vector)
 
         return a(a, types.uint64), generate
@@ -43,11 +69,11 @@ def _shift(instruction: str) -> Any:
     return shift
 
 
-shift_left = _shift("shl")
-shift_right = _shift("lshr")
+shift_left = _shift("shl", _shifted(operator.lshift))
+shift_right = _shift("lshr", _shifted(operator.rshift))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[misc]
+@instruction(_exchange, prefer_literal=True)
 def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
     """Two rows of blocks of ``bits`` bits, the odd blocks of one exchanged with the even of two.
 
@@ -78,7 +104,7 @@ def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
     return types.UniTuple(a, 2)(a, a, bits), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_prefetch)
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of ``array[index]``, which will be read or written soon."""
 

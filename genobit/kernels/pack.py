@@ -55,7 +55,9 @@ def _masks(
             tail[k] = row[start + k]
         block, at = tail, 0
     missing = less_mask(block, at, np.int8(0))
-    odd = less_mask(block, at, np.int8(-1)) | ~less_mask(block, at, np.int8(limit + 1))
+    # One more than 127 has no place in a byte: that allele is looked at by itself, as what is odd.
+    above = np.int8(min(limit, 126) + 1)
+    odd = less_mask(block, at, np.int8(-1)) | ~less_mask(block, at, above)
     return equal_mask(block, at, np.int8(allele)), missing, odd
 
 

@@ -14,14 +14,19 @@ where these have 256 bits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import Register, octets_at, store
 from genobit.simd import Lanes, address
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LANES = 8
 RUN = 16
@@ -51,7 +56,32 @@ def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-@intrinsic  # type: ignore[misc]
+def _load(array: Any, index: int) -> Register:
+    return Register(octets_at(array, index, f"u{array.itemsize}", LANES).copy())
+
+
+def _signed(a: Register) -> NDArray[Any]:
+    return a.lanes.view(f"i{a.lanes.itemsize}")
+
+
+def _sum(a: Register) -> int:
+    return int(_signed(a).sum(dtype=np.int64))
+
+
+def _merge(a: Register, b: Register) -> tuple[Register, Register]:
+    keys = np.sort(np.concatenate([_signed(a), _signed(b)])).view(a.lanes.dtype)
+    return Register(keys[:LANES]), Register(keys[LANES:])
+
+
+def _sort(array: Any, index: int) -> int:
+    runs = octets_at(array, index, f"i{array.itemsize}", BLOCK).reshape(-1, RUN)
+    earlier, later = np.triu_indices(RUN, 1)
+    exchanges = np.count_nonzero(runs[:, earlier] > runs[:, later])
+    runs.sort(axis=1)
+    return int(exchanges)
+
+
+@instruction(_load)
 def load_lanes(typing: Any, array: Any, index: Any) -> Any:
     """The next eight keys from ``array[index]``."""
     lanes = _lanes(array)
@@ -63,7 +93,7 @@ def load_lanes(typing: Any, array: Any, index: Any) -> Any:
     return lanes(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(store)
 def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + 8] = value``."""
 
@@ -75,7 +105,7 @@ def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, value), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_sum)
 def sum_lanes(typing: Any, a: Any) -> Any:
     """Sum of all lanes."""
 
@@ -92,7 +122,7 @@ def _total(builder: Any, wide: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [wide])
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_merge)
 def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
     """Two registers sorted upwards to their eight smaller and eight larger keys, both sorted.
 
@@ -173,7 +203,7 @@ def _exchanges(builder: Any, columns: list[Any]) -> Any:
     return builder.add(builder.add(sums[0], sums[1]), builder.add(sums[2], sums[3]))
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_sort)
 def sort_block(typing: Any, array: Any, index: Any) -> Any:
     """Sort each run of 16 keys of ``array[index : index + 128]``; returns the exchanges it takes.
 

@@ -13,14 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import Register, octets_at, store, zero
 from genobit.simd import BYTE_LANES, Lanes, address, bytes_
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 shorts = Lanes(16, BYTE_LANES)
 
@@ -50,7 +54,20 @@ def _larger(
     return builder.icmp_signed(">", *ranks)
 
 
-@intrinsic  # type: ignore[misc]
+def _at(ranks: Any, index: int) -> NDArray[Any]:
+    return octets_at(ranks, index, f"i{ranks.itemsize}", BYTE_LANES)
+
+
+def _signs(low: Any, high: Any, i: int, j: int) -> Register:
+    larger, smaller = _at(low, i) > _at(high, j), _at(low, j) > _at(high, i)
+    return Register(larger.astype(np.uint8) - smaller.astype(np.uint8))
+
+
+def _larger_16(ranks: Any, i: int, j: int) -> Register:
+    return Register((_at(ranks, i) > _at(ranks, j)) * np.uint16(2**16 - 1))
+
+
+@instruction(_signs)
 def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
     """Sign of the ranks from ``i`` less those from ``j``, as bytes -1, 0, 1.
 
@@ -71,7 +88,7 @@ def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
     return bytes_(low, high, types.intp, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_larger_16)
 def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
     """All ones in the 16-bit lanes where ``ranks[i + k] > ranks[j + k]``, else nought."""
 
@@ -84,14 +101,14 @@ def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
     return shorts(ranks, types.intp, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(zero(shorts.bits, shorts.count))
 def zero_16(typing: Any) -> Any:
     """All lanes nought."""
     generate: Callable[..., Any] = lambda *_: ir.Constant(shorts.vector, None)  # noqa: E731
     return shorts(), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(store)
 def store_16(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + BYTE_LANES] = value`` for a uint16 array."""
 

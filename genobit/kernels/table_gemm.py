@@ -70,7 +70,7 @@ def pack_rows(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
         source = octets[i]
         target = out[i]
         for j in range(source.shape[0]):
-            target[2 * j] = source[j] << 4
+            target[2 * j] = (source[j] & 15) << 4
             target[2 * j + 1] = source[j] & 240
     out[rows:] = 0
 

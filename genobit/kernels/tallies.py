@@ -19,11 +19,13 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import Register, octets_at, sum_words, zero
 from genobit.simd import REGISTER_WORDS, Lanes, address, host, register
 
 IN_BYTES = not host().vector_popcount and platform.machine().lower() in {"x86_64", "amd64"}
@@ -32,13 +34,26 @@ TALLY_WORDS = 31 * REGISTER_WORDS if IN_BYTES else 2**31
 """Each byte of a register adds 8 at most."""
 
 
-@intrinsic  # type: ignore[misc]
+def _tally(a: Register) -> Register:
+    lanes = a.lanes.view(f"u{tallies.bits // 8}")
+    return Register(np.bitwise_count(lanes).astype(lanes.dtype))
+
+
+def _tallied(a: Register) -> Register:
+    return Register(a.lanes.reshape(register.count, -1).sum(axis=1, dtype=np.uint64))
+
+
+def _store_sums(array: Any, index: int, *registers: Register) -> None:
+    octets_at(array, index, np.int64, 4)[:] = [sum_words(a) for a in registers]
+
+
+@instruction(zero(tallies.bits, tallies.count))
 def zero_tally(typing: Any) -> Any:
     """Nothing counted."""
     return tallies(), lambda *_: ir.Constant(tallies.vector, None)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_tally)
 def tally(typing: Any, a: Any) -> Any:
     """Bits set in each lane of a register of words."""
 
@@ -51,7 +66,7 @@ def tally(typing: Any, a: Any) -> Any:
     return tallies(a), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_tallied)
 def tallied(typing: Any, a: Any) -> Any:
     """A register of words whose lanes sum to all that the tally counted."""
 
@@ -92,7 +107,7 @@ def _sums(builder: Any, parts: list[Any]) -> Any:
     )
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_store_sums)
 def store_sums(typing: Any, array: Any, index: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """``array[index : index + 4]``, of int64, are the sums of the lanes of four registers."""
 

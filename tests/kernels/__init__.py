@@ -1,4 +1,14 @@
+from typing import TypeVar
+
+from genobit._jit import COMPILED
 from genobit.simd import host
+
+T = TypeVar("T")
 
 KERNELS = ("sums", *["table"] * bool(host().byte_lanes), "popcount", "scalar")
 """Of products, those that the CPU has that is compiled for."""
+
+
+def sized(compiled: T, plain: T) -> T:
+    """What takes seconds of compiled kernels, and as much as plain Python gets through in them."""
+    return compiled if COMPILED else plain

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.compiled("of compiled accesses; others are always checked")
+
 # Each access is tried at the first and the last place that there is, and one beside either.
 TRIED = """
 import numpy as np

@@ -5,11 +5,13 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from genobit._jit import instruction
+from genobit.plain_lanes import Register, word, zero
 from genobit.simd import BYTE_LANES, Lanes, bytes_
 
 OCTETS = BYTE_LANES
@@ -19,7 +21,20 @@ CODES = 4 * OCTETS
 sums = Lanes(32, OCTETS // 4)
 
 
-@intrinsic  # type: ignore[misc]
+def _repeat(value: Any) -> Register:
+    return Register(np.full(OCTETS // 8, word(value)).view(np.uint8))
+
+
+def _total(a: Register) -> np.uint64:
+    return np.uint64(a.lanes.sum(dtype=np.uint16 if a.lanes.itemsize == 1 else np.uint64))
+
+
+def _multiply_add(a: Register, b: Register) -> Register:
+    x, y = (v.lanes.view(np.int16).astype(np.int32) for v in (a, b))
+    return Register((x * y).reshape(-1, 2).sum(axis=1, dtype=np.int32).view(np.uint32))
+
+
+@instruction(_repeat)
 def repeat(typing: Any, word: Any) -> Any:
     """A register of bytes that repeats the eight of a word: a mask."""
 
@@ -33,7 +48,7 @@ def repeat(typing: Any, word: Any) -> Any:
     return bytes_(types.uint64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_total)
 def total(typing: Any, lanes: Any) -> Any:
     """The sum of all lanes, as a word."""
     # Sums of bytes fit 16 bits, where one instruction (psadbw) adds up eight of them.
@@ -50,13 +65,13 @@ def total(typing: Any, lanes: Any) -> Any:
     return types.uint64(lanes), generate
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(zero(sums.bits, sums.count))
 def zero_sums(typing: Any) -> Any:
     """Lanes of 32 bits, all zero."""
     return sums(), lambda *_: ir.Constant(sums.vector, None)
 
 
-@intrinsic  # type: ignore[misc]
+@instruction(_multiply_add)
 def multiply_add(typing: Any, a: Any, b: Any) -> Any:
     """Products of the 16-bit lanes of two registers, neighbours added: pmaddwd."""
 
