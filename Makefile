@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-fast fuzz bounds lowest package bench lint format docs clean
+.PHONY: help demo lab test test-slow test-fast fuzz bounds plain lowest package bench lint format docs clean
 
 help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -70,6 +70,13 @@ fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for
 bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checked; kernels are compiled once
 	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
 	  -m "not (benchmark or browser or notebook or slow)"
+
+# Python takes a thousand times as long, so these are smaller (`sized` in tests/kernels/__init__.py).
+plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compilation
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "not slow" \
+	  tests/test_plain.py tests/test_simd.py tests/kernels tests/test_packing.py \
+	  tests/lazy/test_pair_sums.py tests/lazy/test_tiles.py \
+	  tests/lazy/test_packing.py tests/lazy/test_by_samples.py
 
 lowest: $(VENV)/.developer ## the unit tests with the lowest releases that pyproject.toml allows
 	.ci/test-lowest $(VENV) build/lowest

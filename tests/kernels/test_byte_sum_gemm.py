@@ -10,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.kernels import byte_sum_gemm
+from tests.kernels import sized
 
 BLOCK = byte_sum_gemm.WORDS
-EDGES = (1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129)
-WORDS = (1, 2, 3, 4, 7, 8, 9, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 2)
+EDGES = sized((1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129), (1, 9, 33))
+WORDS = sized(
+    (1, 2, 3, 4, 7, 8, 9, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 2),
+    (1, 2, 9, BLOCK + 1),
+)
 
 
 def operand(rows: int, words: int, seed: int) -> np.ndarray:
@@ -48,6 +52,7 @@ def test_multiply__equals_bits_counted_one_by_one(
     np.testing.assert_array_equal(product(a, b), expected(a, b))
 
 
+@pytest.mark.compiled("65,000 positions and more of tables of sums take minutes")
 @pytest.mark.parametrize("beyond", [-19, -18, -1, 0, 1, 17, 18, 19, 1023])
 def test_multiply__where_sums_leave_16_bits(beyond: int) -> None:
     words = byte_sum_gemm.LARGEST + beyond
@@ -77,7 +82,10 @@ def test_multiply__of_nothing() -> None:
 
 
 def test_multiply__from_many_threads_at_once() -> None:
-    pairs = [(operand(40, 20, k), operand(70, 20, k + 100)) for k in range(16)]
+    pairs = [
+        (operand(*sized((40, 20), (4, 3)), k), operand(*sized((70, 20), (7, 3)), k + 100))
+        for k in range(sized(16, 8))
+    ]
     with ThreadPoolExecutor(8) as pool:
         for (a, b), found in zip(pairs, pool.map(lambda p: product(*p), pairs), strict=True):
             np.testing.assert_array_equal(found, expected(a, b))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from genobit.kernels import gemm
 from genobit.options import set_options
-from tests.kernels import KERNELS
+from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, ternary_products, words_of, xor_counts
 
 PRODUCTS = ("and", "xor", "ternary")
@@ -54,8 +54,8 @@ def collect(
 
 @given(
     product=st.sampled_from(PRODUCTS),
-    rows=st.integers(1, 40),
-    columns=st.integers(1, 80),
+    rows=st.integers(1, sized(40, 9)),
+    columns=st.integers(1, sized(80, 17)),
     bits=st.sampled_from(BITS),
     seed=st.integers(0, 2**32),
 )
@@ -70,7 +70,10 @@ def test_products__equal_the_reference(
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("product", PRODUCTS)
-@pytest.mark.parametrize(("rows", "columns"), [(255, 511), (256, 512), (257, 513), (300, 1025)])
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    sized([(255, 511), (256, 512), (257, 513), (300, 1025)], [(5, 513), (257, 9)]),
+)
 def test_products__around_the_edges_of_blocks(
     kernel: str, product: str, rows: int, columns: int
 ) -> None:
@@ -80,28 +83,31 @@ def test_products__around_the_edges_of_blocks(
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("product", PRODUCTS)
-@pytest.mark.parametrize("bits", [7_935, 7_936, 7_937, 40_959, 40_960, 40_961, 100_001])
+@pytest.mark.parametrize(
+    "bits", sized([7_935, 7_936, 7_937, 40_959, 40_960, 40_961, 100_001], [7_937])
+)
 def test_products__of_rows_longer_than_a_slab(kernel: str, product: str, bits: int) -> None:
     # A slab is 1,984 nibbles (7,936 positions) of tables, or 640 words (40,960) of popcounts.
-    a, b = operand(product, 5, bits, 1), operand(product, 66, bits, 3)
+    a, b = operand(product, sized(5, 2), bits, 1), operand(product, sized(66, 3), bits, 3)
     np.testing.assert_array_equal(collect(kernel, product, a, b), expected(product, a, b))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_products__at_the_largest_counts(kernel: str) -> None:
-    ones = (np.ones((9, 100_000), bool),)
-    assert (collect(kernel, "and", ones) == 100_000).all()
-    assert (collect(kernel, "xor", ones, (~ones[0],)) == 100_000).all()
-    assert (collect(kernel, "ternary", ones * 2, (ones[0], ~ones[0])) == -100_000).all()
+    bits = sized(100_000, 1_000)
+    ones = (np.ones((sized(9, 2), bits), bool),)
+    assert (collect(kernel, "and", ones) == bits).all()
+    assert (collect(kernel, "xor", ones, (~ones[0],)) == bits).all()
+    assert (collect(kernel, "ternary", ones * 2, (ones[0], ~ones[0])) == -bits).all()
 
 
 @given(
     product=st.sampled_from(PRODUCTS),
-    rows=st.sampled_from([1, 5, 64, 255, 256, 257, 513]),
+    rows=st.sampled_from(sized([1, 5, 64, 255, 256, 257, 513], [1, 5, 17])),
     group=st.sampled_from([1, 2, 3]),
     width=st.sampled_from([1, 64, 100, 512, 2000]),
 )
-@example(product="and", rows=255, group=3, width=512)
+@example(product="and", rows=sized(255, 15), group=3, width=512)
 def test_upper__gives_every_entry_on_and_above_the_diagonal(
     product: str, rows: int, group: int, width: int
 ) -> None:
@@ -116,8 +122,8 @@ def test_upper__gives_every_entry_on_and_above_the_diagonal(
 
 
 @given(
-    n=st.sampled_from([6, 60, 258, 516, 600]),
-    m=st.sampled_from([6, 60, 258, 516, 600]),
+    n=st.sampled_from(sized([6, 60, 258, 516, 600], [6, 30])),
+    m=st.sampled_from(sized([6, 60, 258, 516, 600], [6, 30])),
     group=st.sampled_from([1, 2, 3]),
     reach=st.sampled_from([0, 1, 30, 300, 1000]),
     width=st.sampled_from([6, 64, 512]),
@@ -141,8 +147,8 @@ def test_rows_of__gives_every_entry_of_a_band(
 
 
 @given(
-    n=st.sampled_from([1, 33, 258, 700]),
-    bits=st.sampled_from([40, 65, 3000]),
+    n=st.sampled_from(sized([1, 33, 258, 700], [1, 33])),
+    bits=st.sampled_from(sized([40, 65, 3000], [40, 65])),
     reach=st.sampled_from([0, 1, 30, 300]),
     width=st.sampled_from([6, 64, 512]),
     product=st.sampled_from(["and", "ternary"]),
@@ -176,7 +182,7 @@ def test_tops_of__gives_every_entry_of_a_band(
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("group", [2, 3])
 def test_group__is_never_parted(kernel: str, group: int) -> None:
-    words = words_of(random_bits(group * 400, 10, 1))
+    words = words_of(random_bits(group * sized(400, 20), 10, 1))
     with set_options(kernel=kernel):
         for block in gemm.products("and", (words,), group=group, columns=100):
             for part in (block.rows, block.columns):
@@ -189,14 +195,17 @@ def test_products__very_long_rows_get_narrow_blocks(
     kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gemm, "PANEL_BYTES", 1000)
-    a = operand("ternary", 130, 1000, 1)
+    a = operand("ternary", *sized((130, 1000), (40, 200)), 1)
     np.testing.assert_array_equal(collect(kernel, "ternary", a, group=3), expected("ternary", a, a))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_products__from_eight_threads_at_once(kernel: str, product: str) -> None:
-    a, b = operand(product, 70, 700, 1), operand(product, 600, 700, 3)
+    a, b = (
+        operand(product, *sized((70, 700), (5, 130)), 1),
+        operand(product, *sized((600, 700), (9, 130)), 3),
+    )
     right = expected(product, a, b)
     planes, others = tuple(map(words_of, a)), tuple(map(words_of, b))
 
@@ -207,7 +216,7 @@ def test_products__from_eight_threads_at_once(kernel: str, product: str) -> None
         return out
 
     with set_options(kernel=kernel), ThreadPoolExecutor(8) as pool:
-        for found in pool.map(run, range(24)):
+        for found in pool.map(run, range(sized(24, 8))):
             np.testing.assert_array_equal(found, right)
 
 

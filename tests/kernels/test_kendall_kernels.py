@@ -18,9 +18,12 @@ from genobit.kernels.rank_lanes import network
 from genobit.kernels.ranks import ranked
 from genobit.kernels.tables_kendall import MOST_LEVELS
 from genobit.kernels.ties import ties
+from tests.kernels import sized
 from tests.reference import kendall_scores
 
 MERGES = ("merge", "packed-merge")
+QUICK = sized([*KERNELS], [name for name in KERNELS if name != "orders"])
+"""Tables of orders take seconds without compilation."""
 
 
 def values_of(seed: int, rows: int, n: int, levels: int, missing: float) -> np.ndarray:
@@ -42,10 +45,10 @@ def halves(kernel: str, ranks: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=40)
+@settings(max_examples=sized(40, 10))
 @given(
     seed=st.integers(0, 2**32),
-    n=st.integers(0, 70),
+    n=st.integers(0, sized(70, 25)),
     levels=st.sampled_from([1, 2, 3, 8, 1000]),
     missing=st.sampled_from([0.0, 0.1, 0.8, 1.0]),
 )
@@ -59,9 +62,9 @@ def test_scores__equal_pairs_counted_one_by_one(
     np.testing.assert_array_equal(scores(ranks, kernel=kernel), expected)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("n", [127, 128, 129, 353, 2000])
-@pytest.mark.parametrize("levels", [3, 40, 10**6])
+@pytest.mark.parametrize("kernel", QUICK)
+@pytest.mark.parametrize("n", sized([127, 128, 129, 353, 2000], [127, 128, 129]))
+@pytest.mark.parametrize("levels", sized([3, 40, 10**6], [3, 10**6]))
 def test_scores__are_those_of_scipy(kernel: str, n: int, levels: int) -> None:
     values = values_of(n, 5, n, levels, 0.05 if n == 353 else 0.0)
     found = scores(ranked(values), kernel=kernel)
@@ -77,6 +80,7 @@ def test_scores__are_those_of_scipy(kernel: str, n: int, levels: int) -> None:
         assert found[i, j] == round(expected)
 
 
+@pytest.mark.compiled("sorts of 32,766 observations and more take minutes")
 @pytest.mark.parametrize("kernel", MERGES)
 @pytest.mark.parametrize("n", [NARROW - 1, NARROW, NARROW + 1, 65_534, 65_535, 65_536])
 def test_scores__where_the_width_of_ranks_and_keys_changes(kernel: str, n: int) -> None:
@@ -92,6 +96,7 @@ def test_scores__where_the_width_of_ranks_and_keys_changes(kernel: str, n: int) 
     assert found[0, 3] == found[3, 3] == pairs - n // 2
 
 
+@pytest.mark.compiled("sorts of 32,767 observations and more take minutes")
 @pytest.mark.parametrize("n", [NARROW, NARROW + 10, 70_000])
 @pytest.mark.parametrize("missing", [0.0, 0.01])
 def test_merges__agree_in_long_rows(n: int, missing: float) -> None:
@@ -102,6 +107,7 @@ def test_merges__agree_in_long_rows(n: int, missing: float) -> None:
     )
 
 
+@pytest.mark.compiled("17,000 pairs of variables take minutes")
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
     ranks = ranked(values_of(3, 2 * ROWS + 5, 40, 6, 0.02))
@@ -111,9 +117,9 @@ def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
     np.testing.assert_array_equal(scores(ranks[:3], ranks, kernel), expected[:3])
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", QUICK)
 def test_scores__from_many_threads_at_once(kernel: str) -> None:
-    tables = [ranked(values_of(seed, 20, 200, 9, 0.01)) for seed in range(8)]
+    tables = [ranked(values_of(seed, *sized((20, 200), (4, 20)), 9, 0.01)) for seed in range(8)]
     alone = [scores(ranks, kernel=kernel) for ranks in tables]
     with ThreadPoolExecutor(8) as pool:
         for one, found in zip(

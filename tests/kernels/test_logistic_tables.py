@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from genobit.kernels.logistic_tables import interaction_ratio
+from tests.kernels import sized
 from tests.reference import proportional_ratio
 
 COUNTS = st.sampled_from([0, 0, 1, 2, 3, 20, 1_000, 30_000])
@@ -45,7 +46,7 @@ def test_a_class_without_samples__has_no_interaction(counts: np.ndarray, empty: 
 
 
 @given(table=hnp.arrays(np.int64, (2, 3, 3), elements=COUNTS))
-@settings(max_examples=500)
+@settings(max_examples=sized(500, 10))
 def test_fit__is_no_worse_than_proportional_fitting(table: np.ndarray) -> None:
     assert no_worse(table, 200)
 

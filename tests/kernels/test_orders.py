@@ -14,6 +14,7 @@ from genobit.kernels.kendall import KERNELS, chosen_kernel, costs, scores
 from genobit.kernels.order_tables import STRICT, WEAK, Shape
 from genobit.kernels.ranks import ranked
 from genobit.kernels.sum_entries import COLUMNS, ENTRY, UNITS
+from tests.kernels import sized
 from tests.reference import kendall_scores
 
 
@@ -39,6 +40,7 @@ def test_patterns__are_those_that_come_from_an_order() -> None:
     assert len(places(WEAK)) == 261
 
 
+@pytest.mark.compiled("three panels of columns take minutes")
 @pytest.mark.parametrize("tied", [False, True])
 def test_blocks__of_rows_and_of_units_add_up(monkeypatch: pytest.MonkeyPatch, tied: bool) -> None:
     rng = np.random.default_rng(5)
@@ -52,21 +54,21 @@ def test_blocks__of_rows_and_of_units_add_up(monkeypatch: pytest.MonkeyPatch, ti
 
 
 def test_blocks__of_pairs_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(6)
-    values = rng.random((9, 301))
+    rng, shape = np.random.default_rng(6), sized((9, 301), (4, 70))
+    values = rng.random(shape)
     values[rng.random(values.shape) < 0.1] = np.nan
-    for rows in (ranked(values), ranked(rng.random((9, 301)))):
+    for rows in (ranked(values), ranked(rng.random(shape))):
         expected = scores(rows, rows, "naive")
         monkeypatch.setattr(signs, "BLOCK_BYTES", 1)
         np.testing.assert_array_equal(scores(rows, None, "signs"), expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=sized(60, 10))
 @given(
     seed=st.integers(0, 2**32),
-    n=st.integers(0, 40),
-    rows=st.integers(1, 12),
-    columns=st.integers(1, 12),
+    n=st.integers(0, sized(40, 12)),
+    rows=st.integers(1, sized(12, 4)),
+    columns=st.integers(1, sized(12, 4)),
     levels=st.integers(1, 60),
 )
 def test_orders__of_variables_of_all_kinds(
@@ -86,7 +88,7 @@ def test_orders__of_variables_of_all_kinds(
 
 def test_ranks__of_32_bits_are_compared_as_those_of_16() -> None:
     rng = np.random.default_rng(8)
-    ranks = ranked(rng.random((70, 33)))
+    ranks = ranked(rng.random(sized((70, 33), (7, 13))))
     wide = ranks.astype(np.uint32)
     np.testing.assert_array_equal(scores(wide, None, "orders"), scores(ranks, None, "orders"))
     np.testing.assert_array_equal(scores(wide, None, "signs"), scores(ranks, None, "orders"))

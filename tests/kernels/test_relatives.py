@@ -13,7 +13,7 @@ from genobit.kernels.missing_overlaps import missing_overlaps
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
-from tests.kernels import KERNELS
+from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, dosages, relatives_matrices, words_of
 
 # The formulas as published round a few times more.
@@ -114,6 +114,7 @@ def test_missing_overlaps__equal_products(
     np.testing.assert_array_equal(found[1], and_counts(a, b))
 
 
+@pytest.mark.compiled("70,000 variants one by one take half a minute")
 def test_missing_overlaps__of_more_than_16_bits() -> None:
     a, hets = np.ones((2, 70_000), bool), np.ones((3, 70_000), bool)
     found = missing_overlaps(words_of(a), words_of(hets), words_of(hets))
@@ -122,7 +123,7 @@ def test_missing_overlaps__of_more_than_16_bits() -> None:
 
 @pytest.mark.parametrize("square", [True, False])
 def test_lists_and_products__agree(square: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = samples_of(5, 20, 700, 0.01)
+    values = samples_of(5, *sized((20, 700), (7, 300)), 0.01)
     a, b = rows_of(values), None if square else rows_of(values[::-1])
     counts = []
     for few in (0.0, 1.0):
@@ -176,8 +177,9 @@ def test_what_was_not_counted__is_refused() -> None:
 
 
 def test_threads__give_the_same() -> None:
-    rows = rows_of(samples_of(1, 60, 3000, 0.01))
-    expected = found([(rows, None)], 60).tobytes()
+    samples, variants = sized((60, 3000), (9, 200))
+    rows = rows_of(samples_of(1, samples, variants, 0.01))
+    expected = found([(rows, None)], samples).tobytes()
     with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(found, [(rows, None)], 60) for _ in range(8)]
+        jobs = [pool.submit(found, [(rows, None)], samples) for _ in range(8)]
         assert all(job.result().tobytes() == expected for job in jobs)

@@ -24,6 +24,7 @@ from genobit.kernels.score_bounds import (
     shares_of,
 )
 from genobit.kernels.table_scores import mutual_information, x_log_x
+from tests.kernels import sized
 from tests.kernels.test_combination_tables import information
 
 DTYPES = [np.int16, np.int32]
@@ -64,7 +65,7 @@ def test_mutual_information__is_the_definition(seed: int, classes: int, most: in
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@settings(max_examples=300)
+@settings(max_examples=sized(300, 10))
 @given(counts=extreme_tables(st.integers(1, 4)))
 def test_bound__lets_through_what_reaches_the_threshold(
     dtype: type[np.signedinteger], counts: np.ndarray
@@ -78,7 +79,7 @@ def test_bound__lets_through_what_reaches_the_threshold(
 
 
 @pytest.mark.parametrize("statistic", [CHI2, GAIN, BOOST])
-@settings(max_examples=200)
+@settings(max_examples=sized(200, 10))
 @given(counts=extreme_tables(st.just(2)))
 @example(counts=np.array([[[32_000]] + [[1]] * 8, [[0]] * 9]))
 def test_bound__holds_for_each_statistic(statistic: int, counts: np.ndarray) -> None:
@@ -100,7 +101,7 @@ def test_bound__holds_for_each_statistic(statistic: int, counts: np.ndarray) -> 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_bound__is_near_the_information_of_random_tables(classes: int) -> None:
     rng = np.random.default_rng(classes)
-    counts = rng.poisson(12, (classes, 81, 1_000)).astype(np.int32)
+    counts = rng.poisson(12, (classes, 81, sized(1_000, 5 * COUNT_LANES))).astype(np.int32)
     found, _ = bounds_of(counts)
     exact = [information(counts[:, :, k]) for k in range(counts.shape[2])]
     np.testing.assert_allclose(found, exact, rtol=0.02)
@@ -143,7 +144,7 @@ def near(counts: np.ndarray, k: int, information: float) -> bool:
     return any_near(alone.ravel(), counts.shape[1], counts.shape[2], k + 1, told, information)
 
 
-@settings(max_examples=60)
+@settings(max_examples=sized(60, 10))
 @given(
     seed=st.integers(0, 2**32),
     sizes=st.tuples(st.integers(1, 2_000), st.integers(1, 2_000)),

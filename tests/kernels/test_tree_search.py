@@ -26,6 +26,7 @@ from genobit.kernels.tree_halves import (
 from genobit.kernels.tree_patterns import Drawn, informative
 from genobit.kernels.tree_ratchet import ratchet_rounds
 from genobit.kernels.tree_sites import sites_of
+from tests.kernels import sized
 from tests.trees import random_parents, random_sets
 
 TAIL = 512
@@ -72,7 +73,7 @@ def searched(draw, fewest=4, most=7, most_sites=40):
 
 
 @given(searched(fewest=3, most=12))
-@settings(max_examples=60)
+@settings(max_examples=sized(60, 10))
 def test_lengths_of_informative_patterns_are_those_of_all_sites(case):
     sets, weights, rng = case
     patterns = informative(sets, weights)
@@ -96,7 +97,7 @@ def test_states_of_one_taxon_and_of_codes_alone_are_left_out():
 
 
 @given(searched(fewest=4, most=10))
-@settings(max_examples=40)
+@settings(max_examples=sized(40, 10))
 def test_what_a_move_adds_is_the_difference_of_whole_lengths(case):
     sets, weights, rng = case
     taxa = len(sets)
@@ -149,7 +150,7 @@ def test_neighbourhoods_have_as_many_trees_as_they_should(moves, neighbours):
 
 
 @given(searched(fewest=4, most=6))
-@settings(max_examples=40)
+@settings(max_examples=sized(40, 10))
 def test_branch_and_bound_finds_all_shortest_trees(case):
     sets, weights, rng = case
     taxa = len(sets)
@@ -189,7 +190,7 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
 
 
 @given(searched(fewest=5, most=9))
-@settings(max_examples=20)
+@settings(max_examples=sized(20, 10))
 def test_no_move_is_left_when_swapping_is_at_its_end(case):
     sets, weights, rng = case
     sites = sites_of(informative(sets, weights))

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.rows import Rows
 from genobit.kernels.weighted_gemm import add_products
+from tests.kernels import sized
 from tests.reference import words_of
 
-BITS = (1, 33, 63, 64, 65, 130, 1023, 1024, 2100)
+BITS = sized((1, 33, 63, 64, 65, 130, 1023, 1024, 2100), (1, 33, 65, 130))
 
 
 def cohort(rows: int, bits: int, missing: float, seed: int) -> tuple[NDArray[np.float64], Rows]:
@@ -34,8 +35,8 @@ def chosen(dosages: NDArray[np.float64], values: NDArray[np.float32]) -> NDArray
 
 
 @given(
-    rows=st.integers(1, 40),
-    columns=st.integers(1, 40),
+    rows=st.integers(1, sized(40, 9)),
+    columns=st.integers(1, sized(40, 9)),
     bits=st.sampled_from(BITS),
     missing=st.sampled_from((0.0, 0.1, 1.0)),
     seed=st.integers(0, 2**32),
@@ -59,11 +60,12 @@ def test_add_products__equals_the_product_of_the_values(
 
 
 def test_add_products__is_the_same_from_several_threads() -> None:
-    _, a = cohort(70, 3000, 0.05, 3)
-    values = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
+    rows, bits = sized((70, 3000), (9, 300))
+    _, a = cohort(rows, bits, 0.05, 3)
+    values = np.random.default_rng(0).normal(size=(bits, 4)).astype(np.float32)
 
     def run(_: int) -> NDArray[np.float64]:
-        out = np.zeros((70, 70))
+        out = np.zeros((rows, rows))
         add_products(a, a, values, out)
         return out
 
@@ -74,7 +76,7 @@ def test_add_products__is_the_same_from_several_threads() -> None:
 
 
 @given(
-    rows=st.integers(1, 70),
+    rows=st.integers(1, sized(70, 9)),
     columns=st.integers(1, 40),
     bits=st.sampled_from(BITS),
     missing=st.sampled_from((0.0, 0.01, 0.3, 1.0)),
@@ -101,7 +103,7 @@ def test_surplus__of_complete_rows_is_nothing(*, complete: bool) -> None:
 
 
 def test_surplus__of_few_samples_and_many_variants_keeps_its_digits() -> None:
-    bits = 2**18
+    bits = sized(2**18, 2**12)
     dosages, a = cohort(3, bits, 0.05, 1)
     p = np.full(bits, 0.02)
     with_hets = np.where(np.isnan(dosages), 1, dosages) - 2 * p
