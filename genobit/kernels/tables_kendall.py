@@ -79,16 +79,18 @@ def _block(
     n: int,
     x: NDArray[np.int64],
     y: NDArray[np.int64],
+    diagonal: int,
     out: NDArray[np.int64],
 ) -> None:
     """Counts of the planes of rows and columns -> scores (rows, columns).
 
-    x, y are the observations in each plane of the rows and of the columns.
+    x, y are the observations in each plane of the rows and of the columns. Of row i the columns
+    from ``i + diagonal`` on were counted.
     """
     group = levels - first
     at_least = np.zeros((levels + 1, levels + 1), np.int64)
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
+        for j in range(max(0, i + diagonal), out.shape[1]):
             for p in range(group):
                 for q in range(group):
                     at_least[first + p, first + q] = counts[i * group + p, j * group + q]
@@ -133,4 +135,5 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     x, y = count_rows(of_a[0]), count_rows(of_b[0])
     for rows, columns, counts in products("and", of_a, of_b, group=group, upper=upper):
         part = tuple(slice(s.start // group, s.stop // group) for s in (rows, columns))
-        _block(counts, first, levels, a.shape[1], x[rows], y[columns], out[part])
+        diagonal = part[0].start - part[1].start if upper else -a.shape[0]
+        _block(counts, first, levels, a.shape[1], x[rows], y[columns], diagonal, out[part])
