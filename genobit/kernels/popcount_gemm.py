@@ -61,9 +61,11 @@ def pack_columns(words: NDArray[np.uint64], dealt: int, out: NDArray[np.uint64])
     for panel in range(panels):
         first = panel * columns
         for w in range(n):
-            for k in range(columns):
-                row = first + k % lanes * dealt + k // lanes
-                out[panel, w, k] = words[row, w] if row < rows else np.uint64(0)
+            for part in range(dealt):
+                for lane in range(lanes):
+                    row = first + lane * dealt + part
+                    word = words[row, w] if row < rows else np.uint64(0)
+                    out[panel, w, part * lanes + lane] = word
 
 
 @njit
