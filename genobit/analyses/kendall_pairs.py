@@ -23,7 +23,7 @@ from genobit.options import get_options, in_units, more_than
 from genobit.progress import bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 BYTES = 64
 """Of a pair in a table: two positions, two references to names, tau, n, p-value and q-value."""
+ROWS = 2**14
+"""Pairs that are written together: a file's index of what was is in memory to its end."""
 WHOLE = (0, 1)
 """The share of the only worker."""
 REMEDIES = {
@@ -316,7 +318,7 @@ class Search:
         unfinished = path.with_name(path.name + ".part")
         writer = None
         try:
-            for part in self.parts():
+            for part in _together(self.parts()):
                 table = pa.table(_named(part, names, self.question))
                 if writer is None:
                     # With a schema of its own in the file, pyarrow reads no other metadata.
@@ -332,6 +334,18 @@ class Search:
             if writer is not None:
                 writer.close()
             unfinished.unlink(missing_ok=True)
+
+
+def _together(parts: Iterable[Columns]) -> Iterator[Columns]:
+    """Parts one after the other, those of few pairs put together."""
+    held: list[Columns] = []
+    for part in parts:
+        held.append(part)
+        if _length(held) >= ROWS:
+            yield _concatenated(held)
+            held = []
+    if held:
+        yield _concatenated(held)
 
 
 def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
 import genobit as gb
+from genobit.analyses import kendall_pairs
 from genobit.lazy import passes
 from genobit.network import PairTable
 from tests.cohorts import cohort, random_calls
@@ -240,6 +242,20 @@ def test_parquet__is_streamed_and_has_the_same_pairs(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(again, wanted.to_pandas(), check_dtype=False)
     assert found.attrs == wanted.attrs
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.parquet"]
+
+
+def test_parquet__has_few_groups_of_rows_however_small_the_tiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kendall_pairs, "JOBS", 1)
+    monkeypatch.setattr(kendall_pairs, "ROWS", 100)
+    with gb.set_options(chunk_rows=3):
+        path = expression(31, 12).genobit.kendall_pairs(None, None, parquet=tmp_path / "tau")
+    about = pq.ParquetFile(path).metadata
+    # 66 tiles of 9 pairs or less; the constant variable has no tau.
+    assert about.num_rows == 30 * 29 // 2
+    sizes = [about.row_group(k).num_rows for k in range(about.num_row_groups)]
+    assert all(100 <= size < 110 for size in sizes[:-1])
 
 
 def test_parquet__that_cannot_be_written_is_refused_before_anything_is_computed(
