@@ -46,7 +46,7 @@ def from_variants(
     words = tuple(words_for(size) for size in rows)
     turned = tuple(
         da.blockwise(
-            _turned,
+            turn,
             "sv",
             plane,
             "vw",
@@ -56,7 +56,7 @@ def from_variants(
             meta=np.empty((0, 0), np.uint64),
             bits=samples,
         )
-        for plane in whole
+        for turn, plane in zip((_turned, _turned, _turned_called), whole, strict=False)
     )
     counts = da.blockwise(
         _counts,
@@ -151,6 +151,17 @@ def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
 
     plane = joined(blocks)
     return transpose_bits(np.ascontiguousarray(plane), bits or 64 * plane.shape[1])
+
+
+def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
+    """The same; of variants that miss nothing a row that stands for all, of no width in memory."""
+    from genobit.kernels.rows import Rows, all_called
+
+    plane = np.ascontiguousarray(joined(blocks))
+    if not Rows(haplotypes=False, bits=bits, planes=(), called=plane).complete():
+        return _turned(plane, bits)
+    variants = plane.shape[0]
+    return np.broadcast_to(all_called(variants, words_for(variants)), (bits, words_for(variants)))
 
 
 def _counts(*planes: Any, samples: int) -> NDArray[np.int64]:

@@ -58,8 +58,11 @@ def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
     """Blocks of carrier, hom_alt and maybe called, as the kernels want them."""
     from genobit.kernels.rows import Rows
 
-    carrier, hom_alt, *called = (np.ascontiguousarray(plane) for plane in planes)
-    present = called[0] if called else None
+    carrier, hom_alt, *called = planes
+    # One row that stands for all says that nothing is missing (`by_samples`).
+    missing = any(plane.strides[0] or not plane.size for plane in called)
+    carrier, hom_alt = np.ascontiguousarray(carrier), np.ascontiguousarray(hom_alt)
+    present = np.ascontiguousarray(called[0]) if missing else None
     return Rows(haplotypes=False, bits=bits, planes=(carrier, hom_alt), called=present)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit import model, packed
 from genobit.lazy import by_samples
-from genobit.lazy.pair_sums import SampleChunks
+from genobit.lazy.pair_sums import SampleChunks, planes_of
 from tests.cohorts import TAILS, cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, dosages, words_of
@@ -153,3 +153,16 @@ def test_planes_in_memory_and_from_zarr__are_the_same(tmp_path: object, rows: st
         again = xr.open_zarr(f"{tmp_path}/bits.zarr", consolidated=False, chunks=chunks)
         np.testing.assert_array_equal(unpacked(packed.by_samples(again)[2]), dosages(calls).T)
     np.testing.assert_array_equal(unpacked(packed.by_samples(bits.compute())[2]), dosages(calls).T)
+
+
+@pytest.mark.parametrize("samples", [1, 40, 64, 130])
+@pytest.mark.parametrize("variants", [1, 64, 70])
+def test_chunks_that_miss_nothing__need_no_called_plane(samples: int, variants: int) -> None:
+    called = np.ones((variants, samples), bool)
+    other = np.zeros((samples, -(-variants // 64)), np.uint64)
+    for missed in (False, True):
+        called[-1, -1] = not missed
+        turned = by_samples._turned_called([words_of(called)], samples)
+        np.testing.assert_array_equal(turned, words_of(called.T))
+        known = planes_of([other, other, turned], variants).called
+        assert (known is None) == (not missed)
