@@ -158,9 +158,9 @@ def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
     from genobit.kernels.rows import Rows, all_called
 
     plane = np.ascontiguousarray(joined(blocks))
-    if not Rows(haplotypes=False, bits=bits, planes=(), called=plane).complete():
-        return _turned(plane, bits)
     variants = plane.shape[0]
+    if not (variants and Rows(haplotypes=False, bits=bits, planes=(), called=plane).complete()):
+        return _turned(plane, bits)
     return np.broadcast_to(all_called(variants, words_for(variants)), (bits, words_for(variants)))
 
 
