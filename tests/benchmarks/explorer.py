@@ -110,7 +110,7 @@ def _measured(lab: ModuleType, home: Path, rounds: int) -> dict[str, list[float]
     near = [f"1:{at},000,000-{at},180,000" for at in range(5, 5 + 8 * rounds, 8)]
     with (
         lab.server(home, lab.ROOT) as server,
-        lab.notebook(server, "latency", MAKE_DATA, SHOW) as page,
+        lab.notebook(server, "latency", MAKE_DATA, SHOW, width=1280, height=1000) as page,
     ):
         page.wait_for_selector(".genobit-ld-plot .bk-Figure", timeout=120_000)
         picture = page.locator(".genobit-ld-plot .bk-Figure").first
