@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import operator
-import os
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,6 +24,7 @@ from genobit.plain_lanes import (
     word,
     zero,
 )
+from tests import programs
 from tests.every import assert_same, everything
 
 SMALL = np.array([100, 100], np.int8)
@@ -138,16 +136,7 @@ def test_words_and_borrowed_arrays() -> None:
 
 
 def run(*arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        cwd=Path(__file__).parents[1],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    programs.run(*arguments, NUMBA_DISABLE_JIT="1")
 
 
 def compute(path: str) -> None:

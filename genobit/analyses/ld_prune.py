@@ -111,7 +111,8 @@ def prune(
     from genobit.kernels import ld_prune, pair_ld
     from genobit.kernels.scratch import Scratch
 
-    # In turn, as what is held is read while the next is made: fresh memory costs half of the time.
+    # In turn, as what is held is read while the next is made: in fresh memory of a first run rows
+    # take three times as long to be made ready.
     memory, other = Scratch(), Scratch()
     n = next(iter(planes.values())).shape[0]
     keep = np.ones(n, bool)

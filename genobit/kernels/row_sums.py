@@ -1,7 +1,7 @@
 """Weighted sums of the bits of rows.
 
 Whole weights are cut into the planes of their binary digits, of which a row shares some bits: 11
-digits of 1,000 samples' copies in an eighth of the time of tables, where a register's bits are
+digits of 1,000 samples' copies in a quarter of the time of tables, where a register's bits are
 counted by one instruction. For floats a table of the 256 sums of the weights of eight positions
 serves a byte of every row: eight positions for one load and one addition.
 """

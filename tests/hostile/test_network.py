@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests import programs
 
 # An audit hook sees each look-up and connection, whichever library makes it. Sockets within the
 # process (socketpair, of asyncio) connect to nothing and are not seen by these names.
@@ -54,17 +51,7 @@ print("computed", len(found))
 
 
 def run(code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", FORBIDDEN + code],
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"PYTHONWARNINGS": "ignore"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    return programs.run("-c", FORBIDDEN + code, PYTHONWARNINGS="ignore")
 
 
 def test_the_hook_sees_a_connection() -> None:
