@@ -236,13 +236,13 @@ def _histogram_title(counted: Counted) -> str:
         return title
     bounds = "degrees: KING's bounds"
     if counted.measure.per_kinship != 1:
-        bounds += f" × {counted.measure.per_kinship:g}; population structure adds to them"
+        bounds += f" × {counted.measure.per_kinship:g}, raised by population structure"
     close = {SHORT[degree]: counted.degrees[degree] for degree in SHORT}
     if not any(close.values()):
         return f"{title}, none closer than unrelated\n{bounds}"
     counts = [f"{name} {count:,}" for name, count in close.items() if count]
     counts.append(f"unrelated {counted.degrees['unrelated']:,}")
-    return f"{title}: {', '.join(counts)}\n{bounds}"
+    return f"{title}\n{', '.join(counts)}\n{bounds}"
 
 
 def closest_pairs(
