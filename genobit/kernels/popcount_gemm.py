@@ -1,9 +1,10 @@
 """The popcount GEMM for CPUs that count the bits of a vector register (AVX-512 VPOPCNTDQ).
 
-A tile of 4 rows x 4 registers of 8 columns keeps 16 accumulators; a word of A is broadcast, a
-lane is a row of B, so there is no horizontal sum. An experiment with this tile ran at 89 to 99 %
-of what the registers of a Zen 4 allow for and + popcount + add, and the loop here compiles to the
-same instructions (docs/other-cpus.md). The code is right on every host, LLVM splits the registers.
+A tile of 2 rows x 4 registers of 8 columns keeps 16 accumulators, parities and carries
+(`bit_sums`); a word of A is broadcast, a lane is a row of B, so there is no horizontal sum. On an
+Emerald Rapids rows of 16 words ran at 1.00 of what its registers allow for and + popcount + add, 32
+words at 1.04 and 80 or more at 1.08; a popcount for each word, on tiles of 4 rows, at 0.91 to 0.93.
+The code is right on every host, LLVM splits the registers.
 
 Layout: rows are the words themselves. A column panel holds, for each word, one word of each of
 ``COLUMNS`` rows of B ("and"), or the mask words and then the sign words of
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit._jit import njit
+from genobit.kernels.bit_sums import add_one, add_two, bits_in, no_bits
 from genobit.kernels.lane_moves import shift_left
 from genobit.simd import (
     WORD_LANES,
@@ -34,7 +36,7 @@ from genobit.simd import (
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-ROWS = 4
+ROWS = 2
 REGISTERS = 4
 COLUMNS = REGISTERS * WORD_LANES
 TERNARY_ROWS = 2
@@ -69,14 +71,32 @@ def pack_columns(words: NDArray[np.uint64], dealt: int, out: NDArray[np.uint64])
 
 
 @njit
-def _and_row(counts: tuple[Any, ...], word: Any, b: tuple[Any, ...]) -> tuple[Any, ...]:
+def _and_row(sums: tuple[Any, ...], word: Any, b: tuple[Any, ...]) -> tuple[Any, ...]:
     row = broadcast(word)
     return (
-        counts[0] + popcount(row & b[0]),
-        counts[1] + popcount(row & b[1]),
-        counts[2] + popcount(row & b[2]),
-        counts[3] + popcount(row & b[3]),
+        add_one(sums[0], row, b[0]),
+        add_one(sums[1], row, b[1]),
+        add_one(sums[2], row, b[2]),
+        add_one(sums[3], row, b[3]),
     )
+
+
+@njit
+def _and_two(
+    sums: tuple[Any, ...], word: Any, next_word: Any, b: tuple[Any, ...], next_b: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    row, next_row = broadcast(word), broadcast(next_word)
+    return (
+        add_two(sums[0], row, b[0], next_row, next_b[0]),
+        add_two(sums[1], row, b[1], next_row, next_b[1]),
+        add_two(sums[2], row, b[2], next_row, next_b[2]),
+        add_two(sums[3], row, b[3], next_row, next_b[3]),
+    )
+
+
+@njit
+def _bits_of_row(sums: tuple[Any, ...]) -> tuple[Any, ...]:
+    return bits_in(sums[0]), bits_in(sums[1]), bits_in(sums[2]), bits_in(sums[3])
 
 
 @njit
@@ -139,31 +159,27 @@ def multiply_and(
             for i in range(tops[panel] // ROWS * ROWS, m, ROWS):
                 if (panel + 1) * COLUMNS <= i + diagonal:
                     break
-                zero = zero_words()
-                r0 = r1 = r2 = r3 = (zero, zero, zero, zero)
-                for w in range(first, last):
-                    loaded = _load_columns(columns, w)
-                    word = np.uint64(w)
-                    r0 = _and_row(r0, a[i, word], loaded)
-                    r1 = _and_row(r1, a[i + 1, word], loaded)
-                    r2 = _and_row(r2, a[i + 2, word], loaded)
-                    r3 = _and_row(r3, a[i + 3, word], loaded)
+                none = no_bits()
+                s0 = s1 = (none, none, none, none)
+                for w in range(first, last - 1, 2):
+                    loaded, following = _load_columns(columns, w), _load_columns(columns, w + 1)
+                    word, next_word = np.uint64(w), np.uint64(w + 1)
+                    s0 = _and_two(s0, a[i, word], a[i, next_word], loaded, following)
+                    s1 = _and_two(s1, a[i + 1, word], a[i + 1, next_word], loaded, following)
+                if (last - first) & 1:
+                    loaded, word = _load_columns(columns, last - 1), np.uint64(last - 1)
+                    s0, s1 = _and_row(s0, a[i, word], loaded), _and_row(s1, a[i + 1, word], loaded)
+                r0, r1 = _bits_of_row(s0), _bits_of_row(s1)
                 corner = i * width + panel * COLUMNS
                 if counts.itemsize == 2:
                     _write_narrow(flat, corner, r0)
                     _write_narrow(flat, corner + width, r1)
-                    _write_narrow(flat, corner + 2 * width, r2)
-                    _write_narrow(flat, corner + 3 * width, r3)
                 elif first:
                     _add_row(flat, corner, r0)
                     _add_row(flat, corner + width, r1)
-                    _add_row(flat, corner + 2 * width, r2)
-                    _add_row(flat, corner + 3 * width, r3)
                 else:
                     _write_row(flat, corner, r0)
                     _write_row(flat, corner + width, r1)
-                    _write_row(flat, corner + 2 * width, r2)
-                    _write_row(flat, corner + 3 * width, r3)
 
 
 @njit
