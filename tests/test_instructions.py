@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from genobit import kernels, plain, simd
 from genobit._jit import njit
 from genobit.kernels import crossproducts
+from genobit.kernels.bit_sums import carried
 from genobit.kernels.byte_masks import equal_mask, less_mask
 from genobit.kernels.count_lanes import (
     COUNT_LANES,
@@ -88,6 +89,7 @@ def _words(x, i, counts, out):
     a, b = load_words(x, i), load_words(x, i + 3)
     store_words(out, 0, (a & b) + (a | b) - (a ^ b))
     store_words(out, 8, andnot(a, b) + zero_words())
+    store_words(out, 80, carried(a, b, load_words(x, i + 5)))
     store_words(out, 16, popcount(a) + broadcast(x[i]))
     store_words(out, 24, shift_left(a, x[0] & 63) ^ shift_right(b, x[1] & 63))
     for k, lanes in enumerate(exchange(a, b, 8)):
@@ -233,7 +235,7 @@ def test_instructions__are_all_compared() -> None:
 @given(seed=seeds, i=places)
 def test_words(dtype: Any, seed: int, i: int) -> None:
     x = octets(seed, 20, np.uint64)
-    same(_words, x, i, octets(seed, 24, dtype), np.zeros(80, np.uint64))
+    same(_words, x, i, octets(seed, 24, dtype), np.zeros(88, np.uint64))
 
 
 @given(seed=seeds, i=places)

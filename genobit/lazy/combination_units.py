@@ -22,15 +22,22 @@ if TYPE_CHECKING:
 CELLS = 2**18
 """Most entries of the tables of a first part with all last parts of a block, classes x 3^k x last
 parts."""
-COUNTS = 2**20
-"""Most counts of a class in a block, about as many as a block of the product has."""
+COUNTS = 2**21
+"""Most counts of a class in a block: 4 MiB of 16 bits. Smaller blocks stay in a second-level cache,
+but have more subsets, and more of Python about them: half as many took 1.04 to 1.05 of the time."""
 LINES = 512
 """Most planes of last parts in a block: as many columns as a block of the product has."""
 LINE_BYTES = 2**25
 """Most bytes of planes of first parts in a block, and of last parts: of half a million samples 512
 planes each."""
 SECONDS = 0.1
-"""What a unit is meant to take: a search of a second keeps a few threads busy."""
+"""What a unit is meant to take at least: a search of a second keeps a few threads busy."""
+LONGEST = 1.0
+"""What it is meant to take at most: so much a run that is killed loses."""
+FEWEST_UNITS = 8
+"""Of a search whose units are longer for tables of sums to pay."""
+EVEN_UNITS = 24
+"""Of one whose units are longer to fill blocks: the last of fewer would leave workers idle."""
 FEWEST_ROWS = 1024
 """Planes of first parts that make tables of sums pay (`genobit.kernels.gemm`)."""
 TABLE_ROWS = 768
@@ -173,29 +180,33 @@ def _with_tables(cut: Cut, sizes: Sequence[int]) -> float:
 
 
 def _counting(cut: Cut, sizes: Sequence[int]) -> float:
-    return 0.15 * cut.kinds**cut.order * sum(-(-size // 64) for size in sizes)
+    return 0.1 * cut.kinds**cut.order * sum(-(-size // 64) for size in sizes)
 
 
 def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: int) -> Cut:  # noqa: FBT001 - private
     kinds, classes = 2 if complete else 3, len(sizes)
     q = order - p
     columns = max(16, CELLS // (classes * 3**order))
-    columns = min(columns, math.comb(variants, q), max(16, LINES // kinds**q))
+    # A last part of one member has no subsets: fewer of them, and first parts share more of theirs.
+    columns = min(columns, math.comb(variants, q), max(16, LINES // kinds ** max(q, min(p, 2))))
     words = -(-max(sizes) // 64)
     held = LINE_BYTES // (8 * words)
     columns = min(columns, max(16, held // kinds**q))
     rows = min(max(16, COUNTS // (kinds**order * columns)), max(16, held // kinds**p))
     rows = min(rows, math.comb(variants, p))
     cut = Cut(variants, order, classes, p, rows, columns, 1, kinds, words=words)
-    per_unit = SECONDS * 1e9 / nanoseconds(cut, sizes)
-    wide = FEWEST_ROWS // kinds**p * math.comb(variants, q)
-    return cut._replace(unit=int(max(1, per_unit, min(wide, 10 * per_unit))))
+    a_second = 1e9 / nanoseconds(cut, sizes)
+    # Of so many first parts, if each met all last ones.
+    fewest, full = (many * math.comb(variants, q) for many in (FEWEST_ROWS // kinds**p, rows))
+    few, even = cut.combinations // FEWEST_UNITS, cut.combinations // EVEN_UNITS
+    longer = max(min(fewest, few), min(full, even))
+    return cut._replace(unit=int(max(1, SECONDS * a_second, min(longer, LONGEST * a_second))))
 
 
 def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
     """About what a combination costs, planes of parts included."""
     words = sum(-(-size // 64) for size in sizes)
-    tables = 1.5 * cut.classes * 3**cut.order
+    tables = 0.4 * cut.classes * 3**cut.order
     # As a part meets not all of the others, only those after or before it.
     total = max(cut.combinations, 1)
     met = [

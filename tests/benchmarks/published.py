@@ -20,11 +20,12 @@ PEER_LIMIT = 1240.0
 
 
 class Peer(NamedTuple):
-    """What a program took there."""
+    """What a program took there, or on a core of another limit."""
 
     name: str
     value: float
     unit: str
+    limit: float = PEER_LIMIT
 
 
 def popcount_limit() -> float:
@@ -49,15 +50,15 @@ def registers_at_once() -> float:
 
 
 def published(
-    table: str, what: str, ours: float, limit: float, peer: Peer, wanted: float
+    table: str, what: str, ours: float, limit: float, peer: Peer, wanted: float | None
 ) -> Iterator[Row]:
     """A peer's figure of another core, as it is and scaled by what both cores' registers do.
 
     The scale is that of popcounts, which flatters a core without a vector popcount: a peer built
     for AVX2 would lose less on it. So both stand here.
     """
-    there = f"{peer.name}: {peer.value:g} {peer.unit} on a core of {PEER_LIMIT:,.0f} Gbit/s"
-    scaled = peer.value * PEER_LIMIT / limit
+    there = f"{peer.name}: {peer.value:g} {peer.unit} on a core of {peer.limit:,.0f} Gbit/s"
+    scaled = peer.value * peer.limit / limit
     yield Row(table, what, ours, peer.unit, f"{there}, not scaled", peer.value / ours)
     at = f"{there}; scaled to the {limit:.0f} of this one ({scaled:.3g} {peer.unit})"
     yield Row(table, what, ours, peer.unit, at, scaled / ours, wanted)
