@@ -47,7 +47,7 @@ class CombinationSearch:
     p
         Members of first parts, if not the cheapest.
     unit
-        Combinations of a unit, if not as many as take a tenth of a second.
+        Combinations of a unit, if not as many as take a tenth of a second to a second.
     """
 
     def __init__(
