@@ -26,6 +26,8 @@ class Linked:
     """The part of an explorer that reads and sets a `genobit.Selection`."""
 
     selection: Selection
+    selectable = "variants or samples"
+    """What the box to select by name asks for."""
     _names: dict[str, Names]
     _quiet = False
 
@@ -99,8 +101,8 @@ class SelectionRow(ipywidgets.HBox):
         css = explorer.css
         self._text = ipywidgets.Text(
             description="select",
-            placeholder="names of variants or samples",
-            tooltip="names of variants or samples, with commas or spaces between; then Enter",
+            placeholder=f"names of {explorer.selectable}",
+            tooltip=f"names of {explorer.selectable}, with commas or spaces between; then Enter",
             continuous_update=False,
             style={"description_width": "initial"},
             layout={"width": "290px"},

@@ -86,6 +86,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
     """
 
     css = "genobit-parsimony"
+    selectable = "taxa or sites"
     view = traitlets.Enum(tuple(VIEWS.values()), "tree")
     tree = traitlets.Int(0)
     other = traitlets.Int(0)

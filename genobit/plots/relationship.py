@@ -145,7 +145,7 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
     if found.size:
         low, high = (float(v) for v in np.quantile(found, [TAIL, 1 - TAIL]))
         outside = float(found.min()) < low or float(found.max()) > high
-        clip = f"; colours end at {1 - 2 * TAIL:.0%} of the pairs" if outside else ""
+        clip = f"; ends at {1 - 2 * TAIL:.0%} of pairs" if outside else ""
     else:  # one sample, or none that can be compared
         diagonal = np.diagonal(matrix.values)
         high = float(np.nanmax(np.abs(diagonal), initial=0.0)) or 1.0
@@ -156,7 +156,7 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
             # A kinship of 0.5 is a sample with itself; between populations KING falls below -0.5.
             own = measure.per_kinship / 2
             if reach > own:
-                reach, clip = own, f"; colours end at ±{own:g}, a sample with itself"
+                reach, clip = own, f"; ends at ±{own:g}, a sample with itself"
         return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
     if not low < high:
         low, high = min(low, 0.0), max(high, 1.0)

@@ -254,7 +254,7 @@ class TestColours:
         scale = scale_for(grm, pair_values(grm))
         assert scale.limits[0] == -scale.limits[1]
         assert scale.limits[1] < 0.05
-        assert "99% of the pairs" in scale.name
+        assert "ends at 99% of pairs" in scale.name
 
     def test_kinship_far_below_zero_does_not_hide_the_rest(self):
         grm = relationships(families() - 2, "king")
