@@ -2,7 +2,7 @@
 
 A tile of 2 rows x 4 registers of 8 columns keeps 16 accumulators, parities and carries
 (`bit_sums`); a word of A is broadcast, a lane is a row of B, so there is no horizontal sum. On an
-Emerald Rapids rows of 16 words ran at 1.00 of what its registers allow for and + popcount + add, 32
+Emerald Rapids rows of 16 words ran at 0.99 of what its registers allow for and + popcount + add, 32
 words at 1.04 and 80 or more at 1.08; a popcount for each word, on tiles of 4 rows, at 0.91 to 0.93.
 The code is right on every host, LLVM splits the registers.
 

@@ -187,7 +187,7 @@ def _sized(variants: int, order: int, sizes: Sequence[int], complete: bool, p: i
     kinds, classes = 2 if complete else 3, len(sizes)
     q = order - p
     columns = max(16, CELLS // (classes * 3**order))
-    # A last part of one member has no subsets: fewer of them, and first parts share more of theirs.
+    # Fewer last parts where they have no subsets leave room for first parts, which share theirs.
     columns = min(columns, math.comb(variants, q), max(16, LINES // kinds ** max(q, min(p, 2))))
     words = -(-max(sizes) // 64)
     held = LINE_BYTES // (8 * words)

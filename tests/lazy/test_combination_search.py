@@ -25,7 +25,14 @@ from genobit.lazy.combination_estimates import Estimate
 from genobit.lazy.combination_planes import gathered
 from genobit.lazy.combination_runs import Run, SearchError
 from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.combination_units import Cut, chosen
+from genobit.lazy.combination_units import (
+    FEWEST_UNITS,
+    LONGEST,
+    SECONDS,
+    Cut,
+    chosen,
+    nanoseconds,
+)
 from genobit.lazy.combination_waves import Part
 from genobit.packing import Layout
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
@@ -77,6 +84,17 @@ def test_cut__has_halves_where_variants_are_few_and_blocks_are_bounded() -> None
             cut = chosen(variants, order, (1000, 1000), complete=complete)
             assert cut.block_bytes < 2**29
             assert 1 <= cut.p < order
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("samples", [100, 1000, 50_000])
+def test_units__are_many_where_they_are_long(samples: int, complete: bool) -> None:
+    sizes = (samples, samples)
+    for variants, order in itertools.product((30, 400, 5000, 10**6), (2, 3, 4, 8)):
+        cut = chosen(variants, order, sizes, complete=complete)
+        seconds = cut.unit * nanoseconds(cut, sizes) * 1e-9
+        assert seconds <= LONGEST or cut.unit == 1
+        assert seconds <= SECONDS or cut.units >= FEWEST_UNITS
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.05])
