@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from genobit.kernels.epistasis import Best
     from genobit.lazy.combination_scope import Scope
 
-NEAR = 8
-"""Blocks whose parts are dealt anew: 128 pairs of 8 by 16 variants have 24 subsets, not 130."""
+NEAR = 4
+"""Blocks whose parts are dealt anew: 128 pairs of 8 by 16 variants have 24 subsets, not 130. Parts
+of more blocks end so far apart that many of a block meet no last one, where variants are few."""
 Score = Callable[..., "Best"]
 """``score(classes, first, last, top, threshold, allowed, scratch)``, as that of
 `genobit.kernels.epistasis.search`; a function of a module or a partial of one, since it goes to
