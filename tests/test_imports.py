@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import genobit
+from tests.programs import run
 
 ROOT = Path(__file__).parents[1]
 SEPARATOR = re.compile("[|:]")
@@ -33,10 +32,7 @@ HEAVY = (
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
-    )
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    return set(json.loads(run("-c", code).splitlines()[-1]))
 
 
 def test_import_genobit__loads_nothing_heavy():

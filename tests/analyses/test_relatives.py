@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import dask
@@ -21,6 +20,7 @@ from genobit.analyses import relatives
 from genobit.analyses.unrelated import unrelated
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import run
 from tests.reference import dosages, relatives_matrices
 
 PRINTED = 5.1e-6
@@ -375,15 +375,12 @@ print(peak_gib())
 
 @pytest.mark.slow
 def test_relatives_among_16_000_samples__stay_under_half_the_matrix(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    printed = run("-c", MEMORY, str(tmp_path))
     table = pd.read_parquet(tmp_path)
     assert sorted(table["samples_0"]) == list(range(0, 16_000, 1000))
     assert (table["samples_1"] == table["samples_0"] + 1).all()
     # The dense matrix is 1.91 GiB; Python with its libraries takes 0.3.
-    assert float(done.stdout) < 0.95
+    assert float(printed) < 0.95
 
 
 @pytest.mark.parametrize("king", ["a", None, [0.1]])

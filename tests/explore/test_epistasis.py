@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,18 +12,7 @@ import genobit  # noqa: F401  the accessor
 from genobit.explore.epistasis import EpistasisExplorer
 from tests.explore.test_kendall import said
 
-
-@pytest.fixture
-def drawn() -> None:
-    """For tests that want real pictures, which take a second each."""
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(request, monkeypatch) -> None:
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(
-            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
-        )
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(scope="module")

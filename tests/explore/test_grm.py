@@ -6,7 +6,6 @@ import asyncio
 import threading
 from types import SimpleNamespace
 
-import ipywidgets
 import numpy as np
 import pytest
 import traitlets
@@ -16,18 +15,7 @@ import genobit as gb
 from genobit.explore.grm import GRMExplorer
 from genobit.explore.selecting import Boxes, Picks
 
-
-@pytest.fixture
-def drawn() -> None:
-    """For tests that want real pictures, which take a second each."""
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(request, monkeypatch) -> None:
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(
-            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
-        )
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(scope="module")
@@ -317,8 +305,8 @@ class TestSave:
 
 
 class TestInAKernel:
-    def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs, monkeypatch):
-        monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+    @pytest.mark.usefixtures("without_bokehjs")
+    def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs):
         threads, go_on = [], threading.Event()
 
         async def session() -> GRMExplorer:

@@ -7,7 +7,6 @@ import json
 import threading
 from types import SimpleNamespace
 
-import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,18 +21,7 @@ from genobit.network import PairTable
 from genobit.plots.bubbles import Bubbles
 from genobit.plots.network import Laid
 
-
-@pytest.fixture
-def drawn() -> None:
-    """For tests that want real pictures, which take a second each."""
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(request, monkeypatch) -> None:
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(
-            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
-        )
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(scope="module")
@@ -348,8 +336,8 @@ class TestData:
         assert "see the message above" in said(explorer._network)
 
 
+@pytest.mark.usefixtures("without_bokehjs")
 def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
     arranged, at_rest = [], threading.Event()
     # Instead of some time: until the slider stands still.
     monkeypatch.setattr(

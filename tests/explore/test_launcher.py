@@ -16,11 +16,7 @@ from genobit.explore import offers
 from genobit.explore.explorer import Explorer
 from genobit.explore.launcher import Launcher
 
-
-@pytest.fixture(autouse=True)
-def _undrawn(monkeypatch) -> None:
-    monkeypatch.setattr("genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox())
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+pytestmark = pytest.mark.usefixtures("undrawn", "without_bokehjs")
 
 
 @pytest.fixture(scope="module")

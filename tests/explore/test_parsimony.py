@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,20 +18,9 @@ from genobit.plots.marks import Dots, Lines, overlay
 from genobit.plots.rooting import groups
 from tests.explore.test_kendall import said
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 TREES = ["((a,b)80,(c,(d,e)95)60,f);", "((a,c),(b,(d,e)),f);", "((a,d),(c,(b,e)),f);"]
-
-
-@pytest.fixture
-def drawn() -> None:
-    """For tests that want real pictures, which take a second each."""
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(request, monkeypatch) -> None:
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(
-            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
-        )
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,7 @@ import pytest
 from genobit.explore.explorer import Explorer
 from genobit.explore.stopping import Stoppable, Stopped
 
-
-@pytest.fixture(autouse=True)
-def _undrawn(monkeypatch) -> None:
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+pytestmark = pytest.mark.usefixtures("without_bokehjs")
 
 
 def in_thread(work: Callable[[], Any], stoppable: Stoppable) -> tuple[threading.Thread, list[Any]]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.programs import run
 
 pytestmark = pytest.mark.compiled("of compiled accesses; others are always checked")
 
@@ -73,17 +70,7 @@ print("checked" if _jit.BOUNDS_CHECKED else "not checked", _jit.cache_folder())
 
 
 def _folder(code: str, **environment: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        cwd=Path(__file__).parents[2],
-        env=os.environ | environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    words = done.stdout.split()
+    words = run("-W", "error", "-c", code, **environment).split()
     return " ".join(words[:-1]), words[-1]
 
 
