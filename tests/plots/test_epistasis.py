@@ -18,6 +18,7 @@ from genobit.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arcs
 from genobit.plots.combinations import ranked
 from genobit.plots.epistasis import draw_permutations
 from genobit.plots.penetrance import draw_cells, reach_of
+from tests.plots.rendered import glyph_of
 
 
 def made(order: int = 2, *, ranks: int = 4, classes: int = 2, seed: int = 0) -> xr.Dataset:
@@ -322,7 +323,12 @@ class TestPermutations:
     def test_one_permutation(self):
         result = made()
         result["permutation_maximum"] = "permutation", np.array([0.1])
-        hv.render(permutation_histogram(result))
+        picture = permutation_histogram(result)
+        bars = glyph_of(picture, "Quad", "Permutations").data_source.data
+        (at,) = np.flatnonzero(bars["top"])
+        assert bars["top"][at] == 1
+        assert bars["left"][at] <= 0.1 <= bars["right"][at]
+        assert option(picture, "title").startswith("Best of each of 1 permutation of")
 
     def test_none_says_how(self):
         with pytest.raises(ValueError, match="permutations=1000"):

@@ -16,6 +16,8 @@ from genobit.plots.grm import arrange, draw_heatmap
 from genobit.plots.kinship import count_pairs, draw_pairs, list_pairs
 from genobit.plots.relationship import MEASURES, measure_of, pair_values, samples_of, scale_for
 from genobit.plots.samples import MISSING, colouring, one_colour_each, sample_variables
+from genobit.plots.style import NO_VALUE_COLOUR
+from tests.plots.rendered import colours_of_image, glyph_of
 
 
 def families(n_families: int = 5, size: int = 4, *, shuffled: bool = True) -> np.ndarray:
@@ -230,11 +232,18 @@ class TestHeatmap:
     @pytest.mark.parametrize("n_samples", [1, 2])
     @pytest.mark.parametrize("method", ["king", "ibs", "something else"])
     def test_bokeh_draws_few_samples(self, method, n_samples):
-        hv.render(grm_heatmap(relationships(families(1, n_samples), method), selected=[0]))
+        values = families(1, n_samples)
+        plot = grm_heatmap(relationships(values, method), selected=[0])
+        (drawn,) = glyph_of(plot, "Image").data_source.data["image"]
+        np.testing.assert_array_equal(drawn, values.astype("f4"))
+        marks = glyph_of(plot, "Segment", "Marks").data_source.data
+        assert (marks["x"][0], marks["x1"][0]) == (-0.5, 0.5)
+        branches = glyph_of(plot, "Segment", "Tree").data_source.data["x"]
+        assert len(branches) == 3 * (n_samples - 1)
 
     def test_all_samples_missing(self):
         plot = grm_heatmap(relationships(np.full((3, 3), np.nan)))
-        hv.render(plot)
+        assert colours_of_image(plot).tolist() == [[NO_VALUE_COLOUR] * 3] * 3
         assert "3 samples" in title(plot)
 
     def test_another_array_is_refused(self):
@@ -342,7 +351,12 @@ class TestHistogram:
 
     @pytest.mark.parametrize("values", [np.ones((1, 1)), np.full((2, 2), np.nan), families()])
     def test_bokeh_draws_it(self, values):
-        hv.render(kinship_histogram(relationships(values), between=(0.1, 0.3)))
+        plot = kinship_histogram(relationships(values), between=(0.1, 0.3))
+        pairs = values[np.triu_indices(len(values), 1)]
+        bars = glyph_of(plot, "Quad", "Bars").data_source.data
+        assert sum(bars["top"]) == np.count_nonzero(~np.isnan(pairs))
+        marked = glyph_of(plot, "Quad", "Range").data_source.data
+        assert (*marked["left"], *marked["right"]) == (0.1, 0.3)
 
 
 class TestScatter:

@@ -13,8 +13,10 @@ from genobit.plots import (
 )
 from genobit.plots.candidates import FIRST_LOOK, floor_for, hold
 from genobit.plots.edges import draw_edges
-from genobit.plots.kendall import draw_heatmap, order
-from genobit.plots.samples import colouring
+from genobit.plots.kendall import SCALE, draw_heatmap, order
+from genobit.plots.samples import MISSING, colouring
+from genobit.plots.style import NO_VALUE_COLOUR, palette
+from tests.plots.rendered import colours_of_image, glyph_of
 from tests.plots.test_network import cliques, option, table
 
 
@@ -50,7 +52,7 @@ class TestHeatmap:
     def test_many_names_are_left_to_the_hover(self):
         picture = kendall_heatmap(square(60))
         assert picture.Image.I.opts.get("plot").kwargs["xaxis"] is None
-        hv.render(picture)
+        assert not hv.render(picture).xaxis[0].visible
 
     def test_hover_says_both_names_tau_p_and_n(self):
         tau = square(5)
@@ -64,13 +66,25 @@ class TestHeatmap:
         tau[2] = tau[:, 2] = np.nan
         ordered = order(tau)
         assert ordered.tree.order[-1] == 2
-        hv.render(draw_heatmap(ordered, (0, 1)))
+        grey = colours_of_image(draw_heatmap(ordered)) == NO_VALUE_COLOUR
+        last = np.arange(6) == 5
+        np.testing.assert_array_equal(grey, last[:, None] | last)
 
     def test_nothing_but_missing_values(self):
-        hv.render(kendall_heatmap(square(3) * np.nan))
+        colours = colours_of_image(kendall_heatmap(square(3) * np.nan))
+        assert colours.tolist() == [[NO_VALUE_COLOUR] * 3] * 3
 
     def test_one_variable(self):
-        hv.render(kendall_heatmap(square(1)))
+        picture = kendall_heatmap(square(1))
+        assert colours_of_image(picture).tolist() == [[palette(SCALE)[-1]]]
+        assert hv.render(picture).title.text == "τ of 1 variable, clustered"
+
+    def test_marked_cells_are_those_of_the_two(self):
+        ordered = order(square(6))
+        frames = glyph_of(draw_heatmap(ordered, (0, 1)), "Quad", "Marked").data_source.data
+        a, b = ordered.tree.rank[[0, 1]]
+        assert [at + 0.5 for at in frames["left"]] == [a, b]
+        assert [at + 0.5 for at in frames["bottom"]] == [b, a]
 
     def test_what_is_no_square(self):
         with pytest.raises(ValueError, match=r"'gene_0': 3, 'gene_1': 2"):
@@ -102,11 +116,27 @@ class TestScatter:
         assert "moved apart" in picture.kdims[0].label
         assert "n = 60" in option(picture, "title")
 
-    @pytest.mark.parametrize("values", [["a", "b", "a"], [1.0, 2.0, np.nan]])
-    def test_colours(self, values):
+    def test_colours_of_categories(self):
+        x = xr.DataArray([1.0, 2.0, 3.0, 4.0], dims="sample", name="MYC")
+        colour = colouring("sample_kind", np.array(["a", "b", "", "a"]))
+        picture = pair_scatter(x.where(x != 2), x.rename("MAX"), colour=colour)
+        points = glyph_of(picture, "Scatter")
+        fill = points.glyph.fill_color
+        assert list(points.data_source.data[fill.field]) == ["a", MISSING, "a"]
+        colours = dict(zip(fill.transform.factors, fill.transform.palette, strict=True))
+        assert colours == colour.colours
+        assert len(set(colours.values())) == 3
+        assert colours[MISSING] == NO_VALUE_COLOUR
+        assert hv.render(picture).legend.title == "kind"
+
+    def test_colours_of_numbers(self):
         x = xr.DataArray([1.0, 2.0, 3.0], dims="sample", name="MYC")
-        colour = colouring("sample_kind", np.array(values))
-        hv.render(pair_scatter(x, x.rename("MAX"), colour=colour))
+        colour = colouring("sample_height", np.array([1.5, 2.5, np.nan]))
+        points = glyph_of(pair_scatter(x, x.rename("MAX"), colour=colour), "Scatter")
+        fill = points.glyph.fill_color
+        np.testing.assert_array_equal(points.data_source.data[fill.field], [1.5, 2.5, np.nan])
+        assert (fill.transform.low, fill.transform.high) == colour.limits
+        assert fill.transform.nan_color == NO_VALUE_COLOUR
 
     def test_a_p_of_zero_is_said_as_a_bound(self):
         x = xr.DataArray([1.0, 2.0], dims="sample", name="MYC")
@@ -130,10 +160,13 @@ class TestEdges:
         bars = degree_histogram(degree)
         assert len(bars) <= 40
         assert bars["variables"].sum() == np.count_nonzero(degree)
-        hv.render(bars)
+        drawn = glyph_of(bars, "Quad").data_source.data
+        np.testing.assert_array_equal(drawn["top"], bars["variables"])
 
     def test_no_degree(self):
-        hv.render(degree_histogram(np.zeros(4, "i8")))
+        bars = degree_histogram(np.zeros(4, "i8"))
+        assert option(bars, "title") == "0 variables have an edge, 4 have none"
+        assert not len(glyph_of(bars, "Quad").data_source.data["top"])
 
     def test_table_is_sorted_by_strength_and_cut(self):
         pairs = table([(0, 1, 0.5), (0, 2, -0.9), (1, 2, 0.7)], 3, pvalue=0.1, qvalue=0.2, n=8)

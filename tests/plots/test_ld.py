@@ -238,7 +238,8 @@ class TestDecay:
         assert [curve.label[:11] for curve in curves] == ["x: half at ", "y: half at "]
         colours = {curve.opts.get().kwargs["color"] for curve in curves}
         assert len(colours) == 2
-        hv.render(ld_decay(decay))
+        keys = [item.label.value for item in hv.render(ld_decay(decay)).legend.items]
+        assert {curve.label for curve in curves} <= set(keys)
 
 
 class TestFrequencies:
