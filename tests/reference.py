@@ -24,6 +24,16 @@ def bits_of(words: Words, bits: int) -> Bits:
     return out
 
 
+def sets_of(planes: NDArray[np.uint64], patterns: int) -> NDArray[np.uint64]:
+    """State sets (rows, patterns) of state planes (blocks, rows, states, 8), a state at a time."""
+    _, rows, states, _ = planes.shape
+    out = np.zeros((rows, patterns), np.uint64)
+    for state in range(states):
+        words = planes[:, :, state].swapaxes(0, 1).reshape(rows, -1)
+        out |= bits_of(words, patterns).astype(np.uint64) << np.uint64(state)
+    return out
+
+
 def words_of(bits: Bits) -> Words:
     """Words of rows of bits, padding bits zero."""
     padded = np.zeros((bits.shape[0], -(-bits.shape[1] // 64) * 64), bool)

@@ -124,30 +124,24 @@ def king(samples: SampleChunks) -> da.Array:
     return _pairs(samples, "kinship", "Th", np.float64)
 
 
-def ibs(samples: SampleChunks) -> da.Array:
-    """Share of alleles that are identical by state, over the calls present in both.
-
-    Returns
-    -------
-        float64 (samples, samples), lazy; NaN for a pair without a variant called in both. The
-        same bits for every chunking.
-    """
-    return _pairs(samples, "identity_by_state", "TH", np.float64)
-
-
 def king_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
-    """Give `king` and `variants_compared` of the same counts: computed together they cost one."""
+    """Give `king`, and the variants called in both samples of each pair: int64, lazy.
+
+    Both are of the same counts: computed together they cost one.
+    """
     return _compared(samples, "kinship", "Th")
 
 
 def ibs_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
-    """Give `ibs` and `variants_compared` of the same counts: computed together they cost one."""
+    """Give the share of alleles identical by state, and the variants it is over, of all pairs.
+
+    Returns
+    -------
+        float64 (samples, samples), lazy: over the calls present in both, NaN for a pair without
+        any, the same bits for every chunking; and the variants called in both, int64, lazy, of
+        the same counts: computed together they cost one.
+    """
     return _compared(samples, "identity_by_state", "TH")
-
-
-def variants_compared(samples: SampleChunks) -> da.Array:
-    """Return how many variants are called in both samples of each pair: int64, lazy."""
-    return _pairs(samples, "called", "", np.int64)
 
 
 def shared(samples: SampleChunks) -> da.Array:

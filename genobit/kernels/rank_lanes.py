@@ -176,7 +176,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     ]
 
 
-def network(start: int, size: int, step: int = 1) -> list[tuple[int, int]]:
+def network(start: int, size: int) -> list[tuple[int, int]]:
     """Comparisons of Batcher's odd-even merge sort of ``size`` keys, a power of two."""
 
     def merged(first: int, count: int, gap: int) -> list[tuple[int, int]]:
@@ -189,7 +189,7 @@ def network(start: int, size: int, step: int = 1) -> list[tuple[int, int]]:
     if size == 1:
         return []
     half = size // 2
-    return network(start, half) + network(start + half, half) + merged(start, size, step)
+    return network(start, half) + network(start + half, half) + merged(start, size, 1)
 
 
 def _exchanges(builder: Any, columns: list[Any]) -> Any:

@@ -113,23 +113,6 @@ def _fill(sets: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
                     out[block, row, state, word] = bits
 
 
-def state_sets(planes: NDArray[np.uint64], patterns: int) -> NDArray[np.uint64]:
-    """Planes (blocks, rows, states, 8) -> state sets (rows, patterns)."""
-    out = np.empty((planes.shape[1], patterns), np.uint64)
-    _gather(planes, out)
-    return out
-
-
-@njit
-def _gather(planes: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    blocks, _, states, _ = planes.shape
-    for row in range(out.shape[0]):
-        out[row] = np.uint64(0)
-        for block in range(blocks):
-            for state in range(states):
-                add_bits(planes[block, row, state], state, out[row], block * BLOCK)
-
-
 @njit
 def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], first: int) -> None:
     """Add 2**digit to the numbers of a block, from ``out[first]``, that a plane has the bits of."""

@@ -113,7 +113,7 @@ def _reduce(
             if single:
                 constants[pattern] += 1
                 changed = True
-        counts[pattern] = _renumber(column, every)
+        counts[pattern] = _renumber(column)
         sets[:, pattern] = column
 
 
@@ -162,7 +162,7 @@ def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.ui
 
 
 @njit
-def _renumber(column: NDArray[np.uint64], every: np.uint64) -> int:
+def _renumber(column: NDArray[np.uint64]) -> int:
     """Number states in the order in which taxa have them, those of one taxon as they were."""
     one = np.uint64(1)
     codes = np.full(MOST_STATES, -1, np.int64)

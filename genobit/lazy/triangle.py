@@ -33,25 +33,6 @@ def jobs(width: int) -> int:
     return width * (width + 1) // 2
 
 
-def job_of(y: int, x: int, width: int) -> int:
-    """Return the number of the tile in row ``y`` and column ``x``.
-
-    Raises
-    ------
-    IndexError
-        For a tile below the diagonal or outside the matrix.
-
-    Examples
-    --------
-    >>> [job_of(y, x, 3) for y in range(3) for x in range(y, 3)]
-    [0, 1, 2, 3, 4, 5]
-    """
-    if not 0 <= y <= x < width:
-        msg = f"tile ({y}, {x}) is not on or above the diagonal of {width} x {width} tiles"
-        raise IndexError(msg)
-    return y * (2 * width - y + 1) // 2 + x - y
-
-
 def tile_of(job: int, width: int) -> tuple[int, int]:
     """Return row and column of the tile with a number.
 

@@ -64,7 +64,6 @@ def in_windows(
     planes: Planes,
     last: NDArray[np.int64],
     along: NDArray[Any],
-    size: int = JOBS,
 ) -> Iterator[tuple[int, Any]]:
     """Run ``function(planes of the chunks its windows reach, last, along, rows)`` of each chunk.
 
@@ -80,8 +79,6 @@ def in_windows(
         Last row in the window of each row; it never decreases.
     along
         Values of each row.
-    size
-        Most chunks of a pass.
 
     Yields
     ------
@@ -89,9 +86,9 @@ def in_windows(
     """
     planes = whole_rows(planes)
     spans = [s for s in Band(planes[0].chunks[0], last).chunks() if s[1] < s[2]]
-    for begin in range(0, len(spans), size):
-        part = spans[begin : begin + size]
-        name = "genobit-windows-" + tokenize(function, [p.name for p in planes], last, begin, size)
+    for begin in range(0, len(spans), JOBS):
+        part = spans[begin : begin + JOBS]
+        name = "genobit-windows-" + tokenize(function, [p.name for p in planes], last, begin)
         layer: dict[Any, Any] = {}
         for i, start, stop, final in part:
             blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]

@@ -34,7 +34,6 @@ class Tree:
     branches: np.ndarray
     joins: int
     without: int
-    clustered: bool
 
     @property
     def rank(self) -> np.ndarray:
@@ -74,14 +73,14 @@ def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
     if len(present) < 2 or n_samples > CLUSTERED_SAMPLES:
         few = len(present) < 2
         order = np.concatenate([present, absent]) if few else np.arange(n_samples)
-        return Tree(order, np.empty((0, 4)), 0, len(absent), clustered=False)
+        return Tree(order, np.empty((0, 4)), 0, len(absent))
     merges, top = _linkage(values, pairs, present)
     from scipy.cluster.hierarchy import leaves_list
 
     leaves = leaves_list(merges)
     order = np.concatenate([present[leaves], absent]).astype("i8")
     joins = min(DRAWN_MERGES, len(merges))
-    return Tree(order, _branches(merges, leaves, top), joins, len(absent), clustered=True)
+    return Tree(order, _branches(merges, leaves, top), joins, len(absent))
 
 
 def _has_values(values: np.ndarray) -> np.ndarray:

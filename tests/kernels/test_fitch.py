@@ -5,7 +5,7 @@ import pytest
 
 from genobit._jit import njit
 from genobit.kernels.fitch import common, join, join_four
-from genobit.kernels.state_planes import BLOCK_WORDS, state_planes, state_sets
+from genobit.kernels.state_planes import BLOCK_WORDS, state_planes
 from genobit.simd import REGISTER_WORDS, store_register
 from tests import reference
 
@@ -43,6 +43,6 @@ def test_two_rows_are_joined_as_sets_are(states, four, patterns):
     shared, seen = np.zeros((2, tips.shape[0] * BLOCK_WORDS), np.uint64)
     _joined(planes, shared, seen, four)
     expected, changes = reference.fitch(sets, PARENTS)
-    np.testing.assert_array_equal(state_sets(planes, patterns), expected)
+    np.testing.assert_array_equal(reference.sets_of(planes, patterns), expected)
     np.testing.assert_array_equal(reference.bits_of(shared[None], patterns)[0], changes == 0)
     np.testing.assert_array_equal(seen, shared)

@@ -146,13 +146,13 @@ class TestTree:
         values[2, 11] = values[11, 2] = np.nan
         tree = cluster(values, pair_values(relationships(values)))
         assert tree.without == 0
-        assert tree.clustered
+        assert tree.joins == 19
 
     @pytest.mark.parametrize("n_samples", [1, 2])
     def test_few_samples(self, n_samples):
         values = families(1, n_samples)
         tree = cluster(values, pair_values(relationships(values)))
-        assert tree.clustered == (n_samples == 2)
+        assert tree.joins == n_samples - 1
 
     def test_too_many_samples_keep_their_order(self, monkeypatch):
         monkeypatch.setattr(tree_module, "CLUSTERED_SAMPLES", 10)
