@@ -1,19 +1,18 @@
-"""Tables of pairs as networks: edges in a pandas DataFrame, and what networkx knows of them.
+"""Tables of pairs as networks: edges in a pandas DataFrame, and in files.
 
-May import: network_layout, pandas, networkx and numpy.
+May import: network_graph, pandas, networkx and numpy.
 """
 
 from __future__ import annotations
 
 import html
 import json
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import network_layout
+from genobit.network_graph import PairNetwork
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +25,7 @@ SHOWN = 8
 """Pairs that a notebook shows of a table."""
 
 
-class PairTable:
+class PairTable(PairNetwork):
     """Pairs of variables that a statistic joins: a table, and the network it is.
 
     Nodes are variables that stand in a pair, named by their labels. Where two variables have the
@@ -100,7 +99,34 @@ class PairTable:
     def from_parquet(cls, path: str | os.PathLike[str], value: str = "tau") -> PairTable:
         """Read what `to_parquet` or ``kendall_pairs(parquet=)`` wrote.
 
-        Variables that stand in no pair are not in the file; they have their positions as names.
+        Parameters
+        ----------
+        path
+            Of a file, or of a folder of them.
+        value
+            Column whose absolute value is the strength of a pair.
+
+        Returns
+        -------
+            The table. Variables that stand in no pair are not in the file: they have their
+            positions as names, up to the last that does.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such path.
+        ValueError
+            If it is no table of pairs, or has no column named as ``value``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> table.to_parquet(folder / "pairs.parquet")
+        >>> PairTable.from_parquet(folder / "pairs.parquet")
+        <PairTable: 2 pairs of 3 of 3 gene, in 1 component>
         """
         import pandas as pd
 
@@ -120,14 +146,6 @@ class PairTable:
         """Count the pairs."""
         return len(self._edges)
 
-    @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return self._edges[[f"{self.dim}_0", f"{self.dim}_1"]].to_numpy(np.int64)
-
-    @cached_property
-    def _nodes(self) -> NDArray[np.int64]:
-        return np.unique(self._ends)
-
     def to_pandas(self) -> pd.DataFrame:
         """Give the pairs as a DataFrame of its own.
 
@@ -135,6 +153,14 @@ class PairTable:
         -------
             ``<dim>_0``, ``<dim>_1`` (positions), ``name_0``, ``name_1`` (labels, made unique), the
             value and whatever else is known of a pair.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table.to_pandas()["name_1"].tolist()
+        ['MAX', 'MXD1']
         """
         table = self._edges.copy()
         table.attrs.update(self.attrs)
@@ -142,6 +168,17 @@ class PairTable:
 
     def select(self, min_abs: float | None = None, fdr: float | None = None) -> PairTable:
         """Keep pairs of at least an absolute value and of at most a q-value.
+
+        Parameters
+        ----------
+        min_abs
+            The least absolute value of a pair; by default any.
+        fdr
+            The highest q-value of a pair; by default any.
+
+        Returns
+        -------
+            The pairs that are left, among the same variables.
 
         Raises
         ------
@@ -165,134 +202,77 @@ class PairTable:
             keep &= self._edges["qvalue"].to_numpy() <= fdr
         return PairTable(self._edges[keep], self.names, self.dim, self.value, self.attrs)
 
-    def to_networkx(self, *, isolated: bool = False) -> Any:
-        """Give the network as a networkx Graph.
+    def to_graphml(self, path: str | os.PathLike[str]) -> None:
+        """Write the network as GraphML, which Gephi, Cytoscape, yEd and igraph read.
 
         Parameters
         ----------
-        isolated
-            Whether variables that stand in no pair are nodes too.
+        path
+            Of the file; one that is there is written over.
 
-        Returns
-        -------
-            Graph whose nodes are names, with their position along the dimension as an attribute
-            named like it, and whose edges have the columns of the table as attributes and
-            ``weight``, the absolute value. What is NaN is left out.
+        Examples
+        --------
+        >>> import pathlib, tempfile, pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> table.to_graphml(folder / "pairs.graphml")
+        >>> import networkx as nx
+        >>> list(nx.read_graphml(folder / "pairs.graphml"))
+        ['MYC', 'MAX', 'MXD1']
         """
-        import networkx as nx
-
-        graph = nx.Graph()
-        nodes = np.arange(len(self.names)) if isolated else self._nodes
-        names = self.names[nodes].tolist()
-        graph.add_nodes_from(
-            (name, {self.dim: position})
-            for name, position in zip(names, nodes.tolist(), strict=True)
-        )
-        columns = {
-            str(name): column.tolist()
-            for name, column in self._edges.items()
-            if name not in {f"{self.dim}_0", f"{self.dim}_1", "name_0", "name_1"}
-        }
-        columns["weight"] = self._edges[self.value].abs().tolist()
-        ends = zip(self._edges["name_0"], self._edges["name_1"], strict=True)
-        for pair, values in zip(ends, zip(*columns.values(), strict=True), strict=True):
-            known = {k: v for k, v in zip(columns, values, strict=True) if v == v}  # noqa: PLR0124 - NaN is not itself
-            graph.add_edge(*pair, **known)
-        return graph
-
-    def to_graphml(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as GraphML, which Gephi, Cytoscape, yEd and igraph read."""
         import networkx as nx
 
         nx.write_graphml(self.to_networkx(), Path(path))
 
     def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as the JSON of Cytoscape and Cytoscape.js."""
+        """Write the network as the JSON of Cytoscape and Cytoscape.js.
+
+        Parameters
+        ----------
+        path
+            Of the file; one that is there is written over.
+
+        Raises
+        ------
+        ValueError
+            If a value is infinite, of which JSON knows nothing.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> table.to_cytoscape(folder / "pairs.json")
+        >>> elements = json.loads((folder / "pairs.json").read_text())["elements"]
+        >>> len(elements["nodes"]), len(elements["edges"])
+        (3, 2)
+        """
         import networkx as nx
 
         document = nx.cytoscape_data(self.to_networkx())
         Path(path).write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of pairs as a Parquet file."""
+        """Write the table of pairs as a Parquet file, which `from_parquet` reads.
+
+        Parameters
+        ----------
+        path
+            Of the file; one that is there is written over.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> table.to_parquet(folder / "pairs.parquet")
+        >>> pd.read_parquet(folder / "pairs.parquet")["tau"].tolist()
+        [0.9, -0.7]
+        """
         self.to_pandas().to_parquet(path, index=False)
-
-    def degree(self, *, isolated: bool = False) -> pd.Series[int]:
-        """Count the pairs that each variable stands in.
-
-        Parameters
-        ----------
-        isolated
-            Whether to list variables that stand in none.
-
-        Returns
-        -------
-            int64, by name, in the order of the variables.
-        """
-        counts = np.bincount(self._ends.ravel(), minlength=len(self.names)).astype(np.int64)
-        nodes = np.arange(len(self.names)) if isolated else self._nodes
-        return self._series(counts[nodes], nodes, "degree")
-
-    def hubs(self, k: int = 10) -> pd.Series[int]:
-        """Name the ``k`` variables of highest degree, the highest first, earlier ones at ties."""
-        return self.degree().sort_values(ascending=False, kind="stable").head(k)
-
-    def components(self) -> pd.Series[int]:
-        """Number the connected components, the largest 0.
-
-        Returns
-        -------
-            int64, by name, in the order of the variables; those in no pair are left out.
-        """
-        first = _first_reached(self._ends, len(self.names))[self._nodes]
-        return self._series(_by_size(first), self._nodes, "component")
-
-    def communities(self, seed: int = 0) -> pd.Series[int]:
-        """Number communities by Louvain's method with absolute values as weights, the largest 0.
-
-        Parameters
-        ----------
-        seed
-            Of the order in which nodes are visited; the same seed gives the same communities.
-
-        Returns
-        -------
-            int64, by name, in the order of the variables; those in no pair are left out.
-        """
-        import networkx as nx
-
-        graph = self.to_networkx()
-        found = (
-            nx.community.louvain_communities(graph, weight="weight", seed=seed) if len(self) else ()
-        )
-        of = {name: k for k, part in enumerate(found) for name in part}
-        number = np.array([of[name] for name in self.names[self._nodes]], np.int64)
-        return self._series(_by_size(number), self._nodes, "community")
-
-    def layout(self, seed: int = 0) -> pd.DataFrame:
-        """Place the nodes for a drawing, components apart from each other.
-
-        Parameters
-        ----------
-        seed
-            Where springs start; the same seed gives the same drawing.
-
-        Returns
-        -------
-            ``x`` and ``y`` by name, in the order of the variables: `genobit.network_layout`.
-        """
-        import pandas as pd
-
-        places = network_layout.layout(self.to_networkx(), seed)
-        names = self.names[self._nodes]
-        values = np.array([places[name] for name in names]).reshape(-1, 2)
-        return pd.DataFrame(values, pd.Index(names, dtype=object, name=self.dim), ["x", "y"])
-
-    def _series(self, values: Any, nodes: NDArray[np.int64], name: str) -> pd.Series[int]:
-        import pandas as pd
-
-        index = pd.Index(self.names[nodes], dtype=object, name=self.dim)
-        return pd.Series(values, index, np.int64, name)
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0
@@ -337,27 +317,3 @@ def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         taken.add(unique)
         out.append(unique)
     return np.array([*out, None], dtype=object)[:-1]
-
-
-def _first_reached(ends: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Of each node the first node that a path leads to: the same throughout a component."""
-    first = np.arange(n)
-    while True:
-        least = first[ends].min(axis=1)
-        np.minimum.at(first, first[ends[:, 0]], least)
-        np.minimum.at(first, first[ends[:, 1]], least)
-        # Halving paths, so that the rounds are few however long a chain is.
-        while ((shorter := first[first]) != first).any():
-            first = shorter
-        if (first[ends[:, 0]] == first[ends[:, 1]]).all():
-            return first
-
-
-def _by_size(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Groups numbered from the largest, 0, on; of the same size that which begins earlier first."""
-    _, begins, of, sizes = np.unique(
-        groups, return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(begins), np.int64)
-    rank[np.lexsort((begins, -sizes))] = np.arange(len(begins))
-    return rank[of]

@@ -148,6 +148,25 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     ValueError
         When it is no Zarr group, or one without genotypes, positions, contigs, alleles or
         samples.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, xarray as xr
+    >>> store = pathlib.Path(tempfile.mkdtemp()) / "tiny.vcz"
+    >>> tiny = xr.Dataset(
+    ...     {
+    ...         "call_genotype": (("variants", "samples", "ploidy"), np.array([[[0, 1]]], "i1")),
+    ...         "variant_position": ("variants", [1000]),
+    ...         "variant_contig": ("variants", [0]),
+    ...         "variant_allele": (("variants", "alleles"), [["A", "G"]]),
+    ...         "contig_id": ("contigs", ["22"]),
+    ...         "sample_id": ("samples", ["S1"]),
+    ...     }
+    ... )
+    >>> _ = tiny.to_zarr(store, zarr_format=2)
+    >>> ds = open_vcf_zarr(store)
+    >>> ds.call_genotype.values.tolist(), ds.contig_id.values.tolist()
+    ([[[0, 1]]], ['22'])
     """
     return open_store(store, chunks)
 

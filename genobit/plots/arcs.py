@@ -128,6 +128,15 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     ------
     ValueError
         If there is no combination, or each is of one variant.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> result = xr.Dataset(
+    ...     {"variants": (("rank", "order"), [[3, 14, 15]]), "mi": ("rank", [0.25])}
+    ... )
+    >>> epistasis_arcs(result).opts.get().kwargs["title"]
+    '3 pairs of 1 combination of 3 variants: each pair at its best combination'
     """
     return draw_arcs(arcs(ranked(result, ds), ds))
 

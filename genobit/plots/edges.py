@@ -126,6 +126,15 @@ def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
         From `strongest_edges`.
     value
         Its column of the statistic.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from genobit.network import PairTable
+    >>> edges = pd.DataFrame({"gene_0": [0], "gene_1": [1], "tau": [0.7]})
+    >>> pairs = PairTable(edges, ["MYC", "MAX"], "gene")
+    >>> draw_edges(strongest_edges(pairs)).data.to_numpy().tolist()
+    [['MYC', 'MAX', 0.7]]
     """
     titles = {"name_0": "variable", "name_1": "with", value: "τ", "pvalue": "p", "qvalue": "q"}
     shown = table.rename(columns=titles)

@@ -84,6 +84,19 @@ def permutation_histogram(
     ------
     ValueError
         If there are no permutations in the result.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> result = xr.Dataset(
+    ...     {
+    ...         "variants": (("rank", "order"), [[3, 14]]),
+    ...         "mi": ("rank", [0.25]),
+    ...         "permutation_maximum": ("permutation", [0.1, 0.15, 0.12]),
+    ...     }
+    ... )
+    >>> permutation_histogram(result).Segments.Marked["x0"].tolist()
+    [0.25]
     """
     found = ranked(result, ds)
     if without_permutations(found):

@@ -43,6 +43,15 @@ def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
     -------
         hv.Overlay: a bar a site. Of more than 450 sites a bar is several: pale the most of one of
         them, dark their mean; the axis says how many.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> picture = homoplasy_track(aln.genobit.parsimony("((a,b),(c,d),e);"))
+    >>> picture.opts.get().kwargs["title"]
+    'changes beyond the fewest possible: 1 at 1 of 4 sites'
     """
     return draw_track(homoplasy_of(result), site)
 
@@ -164,6 +173,15 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
     -------
         A row a site: `site`, its place, `changes`, `min_changes`, `max_changes`, `extra`, and
         `ci` and `ri`.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> table = site_table(aln.genobit.parsimony("((a,b),(c,d),e);"), limit=2)
+    >>> table[["site", "changes", "extra"]].values.tolist()
+    [[1, 2, 1], [0, 1, 0]]
     """
     import pandas as pd
 

@@ -34,6 +34,15 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
     ------
     ValueError
         If there is no trace in the result.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> found = aln.genobit.parsimony_search(seed=1)
+    >>> search_trace(found).opts.get().kwargs["title"].splitlines()
+    ['ratchet: 5 changes', '2 trees of this length found']
     """
     if "trace" not in result or not result["trace"].size:
         raise ValueError("there is no trace in this result; it is not one of a search")

@@ -60,6 +60,15 @@ def parsimony_tree(
     ------
     ValueError
         If a choice is none of those above.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> ancestors = aln.genobit.ancestral_states("((a,b),(c,d),e);")
+    >>> sorted(parsimony_tree(ancestors, site=1).Labels.Names["text"])
+    ['a', 'b', 'c', 'd', 'e']
     """
     for name, value, known in (
         ("layout", layout, LAYOUTS),
