@@ -168,9 +168,7 @@ class PairNetwork:
         import networkx as nx
 
         graph = self.to_networkx()
-        found = (
-            nx.community.louvain_communities(graph, weight="weight", seed=seed) if len(self._edges) else ()
-        )
+        found = nx.community.louvain_communities(graph, weight="weight", seed=seed) if graph else ()
         of = {name: k for k, part in enumerate(found) for name in part}
         number = np.array([of[name] for name in self.names[self._nodes]], np.int64)
         return self._series(_by_size(number), self._nodes, "community")
