@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from genobit.lazy.combination_units import LONGEST, SECONDS
 from genobit.lazy.combination_waves import BATCH, largest_wave
 
 DISPATCH = 0.4e-3
@@ -48,13 +49,20 @@ class Job:
     """Waves of a graph; the next graph waits for the end of this one."""
 
 
+def search(seconds: float) -> Job:
+    """A search of combinations that takes a million seconds, in units of so many."""
+    units = round(1e6 / seconds)
+    name = f"epistasis of order 3, {units:,} units of {seconds:g} s"
+    return Job(name, units, seconds, 1e4, largest_wave(units), BATCH)
+
+
 JOBS = (
     Job("GRM, tiles of 2,048, leaves of 32,768 variants", 655_000, 0.53, 4 * 2048 * 4096),
     Job("GRM, tiles of 4,096, leaves of 32,768 variants", 165_000, 2.0, 4 * 4096 * 4096),
     Job("GRM, tiles of 4,096, leaves of 131,072 variants", 45_000, 8.0, 4 * 4096 * 16384),
     Job("banded LD, chunks of 2,048 variants", 4_883, 9.2, 2 * 2 * 2048 * 62_500),
-    Job("epistasis of order 3, units of 0.1 s", 1e7, 0.1, 1e4, largest_wave(10**7), BATCH),
-    Job("epistasis of order 3, units of 2 s", 5e5, 2.0, 1e4, largest_wave(500_000), BATCH),
+    search(SECONDS),
+    search(LONGEST),
 )
 
 
