@@ -33,9 +33,6 @@ def ld_heatmap(
     lead: int | None = None,
     selected: Sequence[int] = (),
     blocks: xr.Dataset | None = None,
-    first_rank: int = 0,
-    rank_step: int = 1,
-    note: str = "",
 ) -> hv.Overlay:
     """Draw LD between two sets of variants, or of one with itself, as a heatmap.
 
@@ -59,10 +56,6 @@ def ld_heatmap(
         Of further ones.
     blocks
         Result of `.genobit.ld_blocks()`, to outline.
-    first_rank, rank_step
-        Where a rank axis begins and how many ranks lie between neighbours.
-    note
-        Added to the subtitle.
 
     Returns
     -------
@@ -88,18 +81,7 @@ def ld_heatmap(
     >>> ld_heatmap(r2).Image.I.bounds.lbrt()
     (-0.5, -0.5, 1.5, 1.5)
     """
-    look = Look(
-        axis,
-        hidden_below,
-        max_pixels,
-        aggregate,
-        lead,
-        selected,
-        blocks,
-        first_rank,
-        rank_step,
-        note,
-    )
+    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
     return overlay(square(r2, look), WIDTH)
 
 
@@ -114,9 +96,6 @@ def ld_triangle(
     lead: int | None = None,
     selected: Sequence[int] = (),
     blocks: xr.Dataset | None = None,
-    first_rank: int = 0,
-    rank_step: int = 1,
-    note: str = "",
 ) -> hv.Overlay:
     """Draw the pairs of one set as a triangle under (or over) the chromosome.
 
@@ -126,7 +105,7 @@ def ld_triangle(
     ----------
     r2
         Result of `.genobit.ld()` of a set with itself, dims (variants_0, variants_1).
-    axis, hidden_below, max_pixels, aggregate, lead, selected, blocks, first_rank, rank_step, note
+    axis, hidden_below, max_pixels, aggregate, lead, selected, blocks
         As for `ld_heatmap`.
     apex
         "down" hangs the triangle under its base, "up" stands it on it.
@@ -157,18 +136,7 @@ def ld_triangle(
     """
     if apex not in {"up", "down"}:
         raise ValueError(f'apex is {apex!r}; use "up" or "down"')
-    look = Look(
-        axis,
-        hidden_below,
-        max_pixels,
-        aggregate,
-        lead,
-        selected,
-        blocks,
-        first_rank,
-        rank_step,
-        note,
-    )
+    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
     return overlay(triangle(r2, look, apex), WIDTH // 2)
 
 

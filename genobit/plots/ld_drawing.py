@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """How to draw LD; `genobit.plots.ld_heatmap` says what each is."""
+    """How to draw LD; `genobit.plots.ld_heatmap` says what each is, but those of a part of a set.
+
+    A rank axis begins at `first_rank`, and `rank_step` ranks lie between neighbours; `note` is
+    added to the subtitle.
+    """
 
     axis: Axis = "rank"
     hidden_below: float = 0.0
