@@ -33,8 +33,7 @@ from genobit.kernels.count_lanes import (
     store_counts,
     store_ratios,
 )
-from genobit.kernels.crossproducts import registers
-from genobit.kernels.crossproducts.registers import repeat, total, zero_sums
+from genobit.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
 from genobit.kernels.float_lanes import broadcast_float, choose_floats, load_floats, store_floats
 from genobit.kernels.lane_moves import exchange, prefetch, shift_left, shift_right
 from genobit.kernels.rank_lanes import (
@@ -43,8 +42,8 @@ from genobit.kernels.rank_lanes import (
     merge_lanes,
     sort_block,
     store_lanes,
+    sum_eight,
 )
-from genobit.kernels.rank_lanes import sum_lanes as sum_keys
 from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
 from genobit.kernels.tallies import store_sums, tallied, tally, zero_tally
 from genobit.simd import (
@@ -79,7 +78,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.compiled("compares twins with what is compiled")
-multiply_pairs = registers.multiply_add
 seeds = st.integers(0, 2**32)
 places = st.integers(0, 7)
 
@@ -152,7 +150,7 @@ def _keys(x, i, out):
     low, high = merge_lanes(a, b)
     store_lanes(out, i, low)
     store_lanes(out, i + 8, high)
-    return sum_keys(a), sort_block(x, 16 + i)
+    return sum_eight(a), sort_block(x, 16 + i)
 
 
 @njit

@@ -5,7 +5,7 @@
 ``store_lanes(array, i, a)``     ``array[i:] = a``
 ``merge_lanes(a, b)``            two sorted registers to the lower and the upper half of both
 ``sort_block(array, i)``         128 keys to eight sorted runs of 16; exchanges that it takes
-``sum_lanes(a)``                 of all lanes, as int64
+``sum_eight(a)``                 of all lanes, as int64
 =============================  ===========================================================
 
 Keys are signed, for compare instructions that know nothing else. 64-bit lanes are two registers
@@ -106,7 +106,7 @@ def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @instruction(_sum)
-def sum_lanes(typing: Any, a: Any) -> Any:
+def sum_eight(typing: Any, a: Any) -> Any:
     """Sum of all lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

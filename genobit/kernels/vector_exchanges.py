@@ -21,7 +21,7 @@ from genobit.kernels.rank_lanes import (
     merge_lanes,
     sort_block,
     store_lanes,
-    sum_lanes,
+    sum_eight,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _finish(
         place += LANES
         source += LANES
     places, sums = _write(later, places, sums, constants, out, place)
-    return sum_lanes(sums)
+    return sum_eight(sums)
 
 
 @njit

@@ -157,7 +157,7 @@ def test_registers__do_what_numpy_does(values: list[int]) -> None:
 
 @njit
 def _registers(octets, small, word):
-    product = registers.multiply_add(load_bytes(small, 0), load_bytes(small, BYTE_LANES))
+    product = registers.multiply_pairs(load_bytes(small, 0), load_bytes(small, BYTE_LANES))
     return (
         registers.total(load_bytes(octets, 0)),
         registers.total(product + registers.zero_sums()),

@@ -20,7 +20,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.crossproducts.coding import two_bits
-from genobit.kernels.crossproducts.registers import OCTETS, multiply_add, repeat, total, zero_sums
+from genobit.kernels.crossproducts.registers import OCTETS, multiply_pairs, repeat, total, zero_sums
 from genobit.kernels.lane_moves import shift_right
 from genobit.simd import load_bytes
 
@@ -40,7 +40,7 @@ def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np
 def _product(x: Any, y: Any, places: int) -> Any:
     """Products of the genotypes ``places`` bits up in each lane, neighbours added."""
     mask, distance = repeat(np.uint64(LOWEST)), np.uint64(places)
-    return multiply_add(shift_right(x, distance) & mask, shift_right(y, distance) & mask)
+    return multiply_pairs(shift_right(x, distance) & mask, shift_right(y, distance) & mask)
 
 
 @njit

@@ -29,7 +29,7 @@ def _total(a: Register) -> np.uint64:
     return np.uint64(a.lanes.sum(dtype=np.uint16 if a.lanes.itemsize == 1 else np.uint64))
 
 
-def _multiply_add(a: Register, b: Register) -> Register:
+def _multiply_pairs(a: Register, b: Register) -> Register:
     x, y = (v.lanes.view(np.int16).astype(np.int32) for v in (a, b))
     return Register((x * y).reshape(-1, 2).sum(axis=1, dtype=np.int32).view(np.uint32))
 
@@ -71,8 +71,8 @@ def zero_sums(typing: Any) -> Any:
     return sums(), lambda *_: ir.Constant(sums.vector, None)
 
 
-@instruction(_multiply_add)
-def multiply_add(typing: Any, a: Any, b: Any) -> Any:
+@instruction(_multiply_pairs)
+def multiply_pairs(typing: Any, a: Any, b: Any) -> Any:
     """Products of the 16-bit lanes of two registers, neighbours added: pmaddwd."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
