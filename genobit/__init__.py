@@ -23,7 +23,8 @@ Where things are, from the top; imports go down only:
 `model`         names of dimensions and variables, and what they must look like
 `packing`       the bit layout: planes, words, tail; `alphabets`, symbols of alignments
 `kernels`       numpy in, numpy out: packing, products of bits and of floats, epilogues
-`simd`          a SIMD value for numba; `_jit`, the decorator; `options`, the settings
+`simd`          a SIMD value for numba; `cpu`, what that can do; `_jit`, the decorator;
+                `options`, the settings
 `plain`         kernels without compilation, their registers by numpy in `plain_lanes`
 ==============  =====================================================================
 """

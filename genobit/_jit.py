@@ -79,7 +79,8 @@ def cache_folder() -> Path:
     One folder for each CPU, toolchain and state of the sources.
     """
     package = Path(__file__).parent
-    sources = [package / "_jit.py", package / "simd.py", *sorted(package.glob("kernels/**/*.py"))]
+    own = (package / name for name in ("_jit.py", "cpu.py", "simd.py"))
+    sources = [*own, *sorted(package.glob("kernels/**/*.py"))]
     digest = hashlib.sha256()
     for source in sources:
         digest.update(source.read_bytes())

@@ -110,9 +110,9 @@ def _hardware() -> dict[str, str]:
 
 def _kernels() -> dict[str, str]:
     from genobit._jit import target_description
+    from genobit.cpu import host
     from genobit.kernels.gemm import chosen_kernel
     from genobit.kernels.kendall_costs import costs
-    from genobit.simd import host
 
     has = host()
     tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}

@@ -1,6 +1,6 @@
 """A SIMD value for numba kernels: lanes of 64-bit words or of bytes, kept in vector registers.
 
-May import: numba, llvmlite, `_jit`, `plain_lanes`.
+May import: numba, llvmlite, `cpu`, `_jit`, `plain_lanes`.
 
 A value of type ``Lanes(bits, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
 becomes three vector instructions and stays in registers. Kernels see:
@@ -38,12 +38,10 @@ Vectors of eight words are right on every host: LLVM splits them where registers
 
 from __future__ import annotations
 
-import functools
 import operator
 import platform
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -52,61 +50,11 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 from genobit import plain_lanes
-from genobit._jit import BOUNDS_CHECKED, instruction, target_description
+from genobit._jit import BOUNDS_CHECKED, instruction
+from genobit.cpu import host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class Host(NamedTuple):
-    """What the CPU that kernels are compiled for can do with a vector register."""
-
-    vector_popcount: bool
-    """Has an instruction that counts the bits of each 64-bit lane (AVX-512 VPOPCNTDQ)."""
-    byte_lanes: int
-    """Bytes in the widest register that has a byte lookup: 32 (AVX2), 16 (SSSE3, NEON) or 0."""
-    permutes_pairs: bool = False
-    """Has an instruction that deals 32 pairs of bytes by 32 indices (AVX-512BW, ``vpermw``)."""
-
-
-def _assembly(instructions: str) -> str:
-    triple, name, features = target_description()
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(triple)
-    machine = target.create_target_machine(cpu=name, features=features)
-    return machine.emit_assembly(llvm.parse_assembly(instructions))  # type: ignore[no-any-return]
-
-
-@functools.cache
-def host() -> Host:
-    """Ask the compiler, not the CPU: it knows what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES allow."""
-    if platform.machine().lower() in {"arm64", "aarch64"}:
-        return Host(vector_popcount=False, byte_lanes=16)
-    count = _assembly(
-        "declare <8 x i64> @llvm.ctpop.v8i64(<8 x i64>)\n"
-        "define <8 x i64> @f(<8 x i64> %a) {\n"
-        "%c = call <8 x i64> @llvm.ctpop.v8i64(<8 x i64> %a)\nret <8 x i64> %c\n}"
-    )
-    absolute = _assembly(
-        "declare <32 x i8> @llvm.abs.v32i8(<32 x i8>, i1)\n"
-        "define <32 x i8> @f(<32 x i8> %a) {\n"
-        "%c = call <32 x i8> @llvm.abs.v32i8(<32 x i8> %a, i1 0)\nret <32 x i8> %c\n}"
-    )
-    least = _assembly(
-        "declare <32 x i16> @llvm.smin.v32i16(<32 x i16>, <32 x i16>)\n"
-        "define <32 x i16> @f(<32 x i16> %a, <32 x i16> %b) {\n"
-        "%c = call <32 x i16> @llvm.smin.v32i16(<32 x i16> %a, <32 x i16> %b)\n"
-        "ret <32 x i16> %c\n}"
-    )
-    # pabsb came with pshufb in SSSE3, and to 32 bytes with it in AVX2; AVX has only the registers.
-    short = 16 if "pabsb" in absolute else 0
-    # vpminsw came to 64 bytes with vpermw.
-    return Host(
-        "vpopcntq" in count,
-        32 if "pabsb\t%ymm" in absolute else short,
-        any("vpminsw" in line and "%zmm" in line for line in least.splitlines()),
-    )
 
 
 WORD_LANES = 8

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit import kernels, plain, simd
+from genobit import cpu, kernels, plain, simd
 from genobit._jit import njit
 from genobit.kernels import crossproducts
 from genobit.kernels.bit_sums import carried
@@ -248,7 +248,7 @@ def test_bytes(seed: int, i: int) -> None:
     same(_bytes, x, i, pairs, np.zeros(5 * BYTE_LANES, np.uint8))
 
 
-@pytest.mark.skipif(not simd.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)")
+@pytest.mark.skipif(not cpu.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)")
 @given(seed=seeds, i=places)
 def test_lookups(seed: int, i: int) -> None:
     offsets, index = (octets(seed + k, BYTE_LANES + 7, np.uint8) for k in (1, 2))

@@ -24,13 +24,13 @@ import hashlib
 import sys
 import numpy as np
 import genobit as gb
-from genobit import simd
+from genobit import cpu
 from genobit.kernels import gemm, ld, linked_pairs
 from tests.cohorts import random_calls
 from tests.kernels.test_ld import rows_of
 
 digests = set()
-every = ["auto", "sums", "popcount", "scalar", *["table"] * bool(simd.host().byte_lanes)]
+every = ["auto", "sums", "popcount", "scalar", *["table"] * bool(cpu.host().byte_lanes)]
 for kernel in sys.argv[1:] or every:
     digest = hashlib.sha256()
     with gb.set_options(kernel=kernel):
@@ -145,14 +145,14 @@ def test_cache_folder__is_another_when_a_source_changes(
     from genobit import _jit
 
     (tmp_path / "kernels").mkdir()
-    for name in ("_jit.py", "simd.py", "kernels/ld.py"):
+    for name in ("_jit.py", "cpu.py", "simd.py", "kernels/ld.py"):
         (tmp_path / name).write_text("one")
     monkeypatch.setattr(_jit, "__file__", str(tmp_path / "_jit.py"))
     folders = [cache_folder.__wrapped__()]
-    for name in ("simd.py", "kernels/ld.py"):
+    for name in ("cpu.py", "simd.py", "kernels/ld.py"):
         (tmp_path / name).write_text("two")
         folders.append(cache_folder.__wrapped__())
-    assert len(set(folders)) == 3
+    assert len(set(folders)) == 4
 
 
 @pytest.mark.parametrize("folder", ["/proc/none/cache", "/dev/null/cache"])
@@ -283,10 +283,10 @@ with gb.set_options(kernel="table"):
 def test_popcount_kernel__uses_the_vector_popcount_of_avx_512(tmp_path: Path) -> None:
     # Compiled for a CPU that need not be this one, and never run. numba shows no cached assembly.
     code = """
-from genobit import simd
+from genobit import cpu
 from genobit.kernels import popcount_gemm
 from genobit.kernels.gemm import chosen_kernel
-print(chosen_kernel(), simd.host())
+print(chosen_kernel(), cpu.host())
 kernel = popcount_gemm.multiply_and
 kernel.compile("void(uint64[:,::1], uint64[:,:,::1], int64, int64[::1], int32[:,::1])")
 (assembly,) = kernel.inspect_asm().values()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
-from genobit import simd
+from genobit import cpu, simd
 from genobit._jit import njit
 from genobit.kernels import lane_moves
 from genobit.kernels.byte_masks import equal_mask, less_mask
@@ -29,7 +29,7 @@ from genobit.simd import (
 words = st.lists(st.integers(0, 2**64 - 1), min_size=WORD_LANES, max_size=WORD_LANES)
 octets = st.lists(st.integers(-128, 127), min_size=64, max_size=64)
 needs_lookup = pytest.mark.skipif(
-    not simd.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)"
+    not cpu.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)"
 )
 
 
@@ -133,7 +133,7 @@ def test_lookup__reads_a_table_of_sixteen_bytes_in_each_lane() -> None:
 
 
 def test_host__is_a_machine_that_the_lanes_fit() -> None:
-    host = simd.host()
+    host = cpu.host()
     assert host.byte_lanes in {0, 16, 32}
     assert host.byte_lanes in {0, BYTE_LANES}
 

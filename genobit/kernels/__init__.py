@@ -1,4 +1,4 @@
 """Kernels: numpy arrays in, numpy arrays out, on one thread and without the GIL.
 
-May import: numpy, `simd`, `_jit`, `options`. No xarray, no dask.
+May import: numpy, `simd`, `cpu`, `_jit`, `options`. No xarray, no dask.
 """

@@ -17,8 +17,9 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from genobit._jit import instruction, njit
+from genobit.cpu import host
 from genobit.plain_lanes import andnot
-from genobit.simd import host, popcount, zero_words
+from genobit.simd import popcount, zero_words
 
 if TYPE_CHECKING:
     from genobit.plain_lanes import Register

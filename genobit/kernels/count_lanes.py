@@ -31,9 +31,10 @@ from numba import types
 from numba.core import cgutils
 
 from genobit._jit import instruction
+from genobit.cpu import host
 from genobit.kernels.float_lanes import Floats, repeated
 from genobit.plain_lanes import FloatRegister, Register, octets_at, store, word
-from genobit.simd import REGISTER_WORDS, Lanes, address, host
+from genobit.simd import REGISTER_WORDS, Lanes, address
 
 if TYPE_CHECKING:
     from collections.abc import Callable

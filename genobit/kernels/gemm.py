@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit._jit import njit
+from genobit.cpu import host
 from genobit.kernels import (
     byte_sum_gemm,
     popcount_gemm,
@@ -26,7 +27,6 @@ from genobit.kernels import (
 from genobit.kernels.bits import count_rows, interleave
 from genobit.kernels.rows import Planes
 from genobit.options import get_options
-from genobit.simd import host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

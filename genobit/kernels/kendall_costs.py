@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from genobit.cpu import host
 from genobit.kernels.sum_entries import COLUMNS
-from genobit.simd import host
 
 ROWS = 4096
 """Most rows that share a table or a plane."""

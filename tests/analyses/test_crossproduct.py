@@ -9,13 +9,13 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit import simd
+from genobit import cpu
 from genobit.kernels.crossproducts import KERNELS
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import dosage_products, dosages
 
-RUNNING = [k for k in ("auto", *KERNELS) if k != "shuffle" or simd.host().byte_lanes]
+RUNNING = [k for k in ("auto", *KERNELS) if k != "shuffle" or cpu.host().byte_lanes]
 
 
 def products(calls: np.ndarray) -> np.ndarray:

@@ -18,10 +18,10 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
+from genobit.cpu import host
 from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for
-from genobit.simd import host
 
 from . import (
     components,

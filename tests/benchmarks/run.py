@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.cpu import host
 from genobit.kernels.gemm import chosen_kernel
-from genobit.simd import host
 
 from . import measure, rows
 

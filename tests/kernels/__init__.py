@@ -1,7 +1,7 @@
 from typing import TypeVar
 
 from genobit._jit import COMPILED
-from genobit.simd import host
+from genobit.cpu import host
 
 T = TypeVar("T")
 

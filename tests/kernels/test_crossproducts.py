@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit import simd
+from genobit import cpu
 from genobit._jit import njit
 from genobit.kernels import crossproducts
 from genobit.kernels.crossproducts import crossproduct, popcount, registers, threebit, twobit
@@ -21,7 +21,7 @@ KERNELS = [
     pytest.param(
         name,
         marks=pytest.mark.skipif(
-            name == "shuffle" and not simd.host().byte_lanes, reason="this CPU has no byte lookup"
+            name == "shuffle" and not cpu.host().byte_lanes, reason="this CPU has no byte lookup"
         ),
     )
     for name in ("auto", *crossproducts.KERNELS)
@@ -128,7 +128,7 @@ def test_an_unknown_kernel__is_refused_with_the_names() -> None:
 
 
 def test_shuffle__says_that_it_needs_a_byte_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crossproducts, "host", lambda: simd.Host(False, 0))
+    monkeypatch.setattr(crossproducts, "host", lambda: cpu.Host(False, 0))
     with pytest.raises(ValueError, match="byte lookup"):
         crossproduct("shuffle", rows_of(np.ones((1, 1), int)))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.cpu import host
 from genobit.kernels.bits import count_rows
 from genobit.kernels.crossproducts import (
     hamming,
@@ -24,7 +25,6 @@ from genobit.kernels.crossproducts import (
     twobit,
 )
 from genobit.kernels.transpose import mirror
-from genobit.simd import host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
