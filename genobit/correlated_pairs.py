@@ -238,7 +238,7 @@ def _found(
     if share is not None:
         attributes["share"] = list(search.question.share)
     if parquet is not None:
-        path = Path(parquet)
+        path = Path(parquet).expanduser()
         search.to_parquet(path, unique_names(names), attributes)
         return path
     found = search.found()

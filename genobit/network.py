@@ -130,7 +130,7 @@ class PairTable(PairNetwork):
         """
         import pandas as pd
 
-        edges = pd.read_parquet(path)
+        edges = pd.read_parquet(Path(path).expanduser())
         dims = [c[:-2] for c in edges.columns if c.endswith("_0") and c != "name_0"]
         if not dims or "name_0" not in edges.columns:
             msg = f"{path} has the columns {list(edges.columns)}: it is no table of pairs"
@@ -223,7 +223,7 @@ class PairTable(PairNetwork):
         """
         import networkx as nx
 
-        nx.write_graphml(self.to_networkx(), Path(path))
+        nx.write_graphml(self.to_networkx(), Path(path).expanduser())
 
     def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
         """Write the network as the JSON of Cytoscape and Cytoscape.js.
@@ -252,7 +252,8 @@ class PairTable(PairNetwork):
         import networkx as nx
 
         document = nx.cytoscape_data(self.to_networkx())
-        Path(path).write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+        text = json.dumps(document, allow_nan=False)
+        Path(path).expanduser().write_text(text, encoding="utf-8")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table of pairs as a Parquet file, which `from_parquet` reads.
@@ -272,7 +273,7 @@ class PairTable(PairNetwork):
         >>> pd.read_parquet(folder / "pairs.parquet")["tau"].tolist()
         [0.9, -0.7]
         """
-        self.to_pandas().to_parquet(path, index=False)
+        self.to_pandas().to_parquet(Path(path).expanduser(), index=False)
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0

@@ -8,6 +8,7 @@ May import: the standard library.
 from __future__ import annotations
 
 import contextlib
+import numbers
 import os
 import threading
 from dataclasses import dataclass, fields, replace
@@ -75,7 +76,9 @@ def get_options() -> Options:
 _CHOICES = {"kernel": KERNELS, "plot_theme": THEMES}
 
 
-def _check(name: str, value: Any) -> None:
+def _checked(name: str, value: Any) -> Any:
+    """A setting as it is kept: whole numbers as int, a folder without ``~``."""
+    kept = value
     if name in _CHOICES:
         fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
     elif name == "progress":
@@ -83,40 +86,48 @@ def _check(name: str, value: Any) -> None:
     elif name == "spill_to":
         # Path("") is the current folder, which nobody means.
         named = isinstance(value, str | os.PathLike) and value != ""
-        fits = value is None or (named and Path(value).is_dir())
+        kept = Path(value).expanduser() if named else value
+        fits = value is None or (named and kept.is_dir())
         wanted = "is no folder: make it, or give None"
     elif name == "plot_scale":
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         fits = number and 0 < value <= LARGEST_SCALE
         wanted = f"must be a number above 0, of {LARGEST_SCALE:g} at most"
     else:
-        whole = isinstance(value, int) and not isinstance(value, bool)
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        kept = int(value) if whole else value
         fits, wanted = whole and value > 0, "must be a positive whole number"
         if name == "chunk_rows":
             fits, wanted = fits or value == "auto", f'{wanted} or "auto"'
     if not fits:
         msg = f"option {name}={value!r} {wanted}"
         raise ValueError(msg)
+    return kept
 
 
 class _Restore(contextlib.AbstractContextManager["None"]):
-    """Puts the earlier settings back at the end of a ``with`` block; does nothing without one."""
+    """Puts what was changed back at the end of a ``with`` block; does nothing without one."""
 
-    def __init__(self, earlier: Options) -> None:
+    def __init__(self, earlier: dict[str, Any]) -> None:
         self._earlier = earlier
 
     def __exit__(self, *_: object) -> None:
-        _replace(self._earlier)
+        _change(self._earlier)
 
 
-def _replace(options: Options) -> None:
+def _change(settings: dict[str, Any]) -> dict[str, Any]:
+    """Change some settings and no others, which another thread may; returns what they were."""
     global _current  # noqa: PLW0603 - the one place where settings change
     with _lock:
-        _current = options
+        earlier = {name: getattr(_current, name) for name in settings}
+        _current = replace(_current, **settings)
+    return earlier
 
 
 def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     """Change settings, for good or, in a ``with`` statement, for a block.
+
+    They are the process's: all of its threads see them.
 
     Parameters
     ----------
@@ -139,14 +150,11 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     'scalar'
     """
     known = {field.name for field in fields(Options)}
-    for name, value in settings.items():
+    for name in settings:
         if name not in known:
             msg = f"there is no option {name!r}; options are {', '.join(sorted(known))}"
             raise TypeError(msg)
-        _check(name, value)
-    earlier = _current
-    _replace(replace(_current, **settings))
-    return _Restore(earlier)
+    return _Restore(_change({name: _checked(name, value) for name, value in settings.items()}))
 
 
 def more_than(size: int, limit: int) -> str:

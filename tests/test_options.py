@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import genobit as gb
@@ -31,6 +34,26 @@ def test_set_options__without_a_block_stays() -> None:
         assert gb.get_options().chunk_rows == 77
     finally:
         gb.set_options(chunk_rows=before.chunk_rows)
+
+
+def test_set_options__of_two_threads_leave_one_another_alone() -> None:
+    before = gb.get_options()
+    first, second = gb.set_options(kernel="scalar"), gb.set_options(plot_scale=2.0)
+    with first:
+        pass
+    assert (gb.get_options().kernel, gb.get_options().plot_scale) == (before.kernel, 2.0)
+    with second:
+        pass
+    assert gb.get_options() == before
+
+
+def test_set_options__takes_numbers_of_numpy_and_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with gb.set_options(chunk_rows=np.int64(64), plot_scale=np.float32(2), spill_to="~"):
+        assert type(gb.get_options().chunk_rows) is int
+        assert gb.get_options().spill_to == tmp_path
 
 
 @pytest.mark.parametrize(

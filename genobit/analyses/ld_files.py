@@ -112,7 +112,7 @@ def write(
     RuntimeError
         If another run is at work in it.
     """
-    place = Path(folder)
+    place = Path(folder).expanduser()
     _check_folder(place, folder)
     with Checkpoint(place / FINISHED, question) as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]

@@ -90,7 +90,7 @@ def to_zarr(
     arrays: dict[str, Any] = {
         str(name): x.data for name, x in whole.variables.items() if x.chunks is not None
     }
-    place = Path(path)
+    place = Path(path).expanduser()
     kept = place.with_name(place.name + PROGRESS)
     if place.exists() and not kept.exists():
         msg = (
@@ -205,14 +205,14 @@ def _write(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place
 def _store(chunk: Any, path: str, at: Place) -> None:
     import zarr
 
-    # A chunk of nothing but the fill value has a file too, which says that it is finished.
-    with zarr.config.set({"array.write_empty_chunks": True}):
-        stored = zarr.open_array(path, mode="r+")
-        spans = [
-            slice(k * size, k * size + length)
-            for k, size, length in zip(at, stored.chunks, chunk.shape, strict=True)
-        ]
-        stored[tuple(spans)] = chunk
+    # A chunk of nothing but the fill value has a file too, which says that it is finished. It is
+    # said of this array alone: zarr's own settings are the user's, and of all threads.
+    stored = zarr.open_array(path, mode="r+").with_config({"write_empty_chunks": True})
+    spans = [
+        slice(k * size, k * size + length)
+        for k, size, length in zip(at, stored.chunks, chunk.shape, strict=True)
+    ]
+    stored[tuple(spans)] = chunk
 
 
 def _compare(place: Path, arrays: dict[str, da.Array], todo: dict[str, list[Place]]) -> None:

@@ -206,3 +206,21 @@ def test_a_process_that_is_killed__leaves_a_store_that_opens(tmp_path: Path) -> 
         np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])
     assert zarr.open_array(path / "r2").shape == (320, 320)
     xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, right)
+
+
+def test_settings_of_zarr__are_the_users(tmp_path: Path) -> None:
+    before = zarr.config.get("array.write_empty_chunks")
+    with dask.config.set(scheduler="threads", num_workers=4):
+        for k in range(5):
+            gb.to_zarr(matrix(), tmp_path / f"{k}.zarr")
+    assert zarr.config.get("array.write_empty_chunks") == before
+
+
+def test_the_home_folder__may_be_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    bits = cohort(random_calls(1, 30, 40)).genobit.pack()
+    assert gb.to_zarr(bits.genobit.ld("r2"), "~/r2.zarr") == tmp_path / "r2.zarr"
+    bits.genobit.ld_pairs(min_r2=0.1, parquet="~/pairs")
+    bits.genobit.epistasis(np.arange(40) % 2, checkpoint="~/run")
+    assert {"r2.zarr", "pairs", "run"} <= {path.name for path in tmp_path.iterdir()}
+    assert not Path("~").exists()
