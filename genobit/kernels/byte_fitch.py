@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_STATES = 8
+MOST_CHANGES = 2**16 - 1
 _PIECE = 4096
 """Sites at a time: a row of the first cache for each of the nodes in use."""
 
@@ -38,6 +39,7 @@ def _changes(
     starts: NDArray[np.int64],
     members: NDArray[np.int64],
     out: NDArray[np.int64],
+    most: int,
 ) -> None:
     taxa, sites = tips.shape
     nodes = starts.size - 1
@@ -45,23 +47,38 @@ def _changes(
     changed = np.empty(_PIECE, np.uint16)
     for first in range(0, sites, _PIECE):
         size = min(_PIECE, sites - first)
+        total = out[first : first + size]
+        total[:] = 0
         changed[:] = 0
+        joined = 0
         rows[:taxa, :size] = tips[:, first : first + size]
         for node in range(taxa, nodes):
             begin, end = starts[node], starts[node + 1]
+            if joined + (end - begin) > most:
+                total += changed[:size]
+                changed[:] = 0
+                joined = 0
+            joined += end - begin
             target = rows[node, :size]
             join_bytes(
                 rows[members[begin], :size], rows[members[begin + 1], :size], target, changed
             )
             for member in range(begin + 2, end):
                 join_bytes(target, rows[members[member], :size], target, changed)
-        out[first : first + size] = changed[:size]
+        total += changed[:size]
 
 
 def changes(
-    sets: NDArray[np.uint64], starts: NDArray[np.int64], members: NDArray[np.int64]
+    sets: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    most: int = MOST_CHANGES,
 ) -> NDArray[np.int64]:
-    """Changes of each pattern on a binary tree, from state sets (taxa, patterns) below 256."""
+    """Changes of each pattern on a binary tree, from state sets (taxa, patterns) below 256.
+
+    They are counted in 16 bits, and added to the total before there can be ``most`` of them.
+    """
     out = np.empty(sets.shape[1], np.int64)
-    _changes(sets.astype(np.uint8), starts, members, out)
+    # A tree is binary but for its root, of three, so that no node has as many members.
+    _changes(sets.astype(np.uint8), starts, members, out, most)
     return out

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from genobit.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
 from genobit.kernels.state_planes import state_planes, weight_planes
@@ -48,11 +49,14 @@ def test_joins_write_to_few_slots():
 
 
 @settings(deadline=None, max_examples=sized(50, 10))
-@given(scored(most_taxa=30, most_states=8, most_sites=600))
-def test_bytes_and_planes_agree(case):
+@given(
+    scored(most_taxa=30, most_states=8, most_sites=600),
+    st.sampled_from([3, 4, 7, byte_fitch.MOST_CHANGES]),
+)
+def test_bytes_and_planes_agree(case, most):
     sets, parents, weights, states = case
     tree = children(parents)
-    found = byte_fitch.changes(sets, tree.starts, tree.members)
+    found = byte_fitch.changes(sets, tree.starts, tree.members, most)
     planes = state_planes(sets, states)
     np.testing.assert_array_equal(found, hartigan.changes(planes, tree, sets.shape[1]))
     space = fitch_lengths.workspace(planes, weight_planes(weights))
