@@ -316,6 +316,7 @@ ALL = (
     relatives.kinship,
     kendall.kendall,
     epistasis.epistasis,
+    epistasis.epistasis_large,
     epistasis.epistasis_threads,
     fitch.fitch,
     parsimony_search.searches,
