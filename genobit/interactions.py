@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Hashable
 
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.epistasis import Columns, Wanted
@@ -34,6 +35,9 @@ _COLUMN_NAMES = {
     "p_familywise": "share of permutations with a score as large anywhere in the search",
     "sparse": "expected counts too small for p to be trusted (Cochran's rule)",
 }
+_OTHERS = frozenset(
+    {RANK, ORDER, CELL, CLASS, "genotype", "cell_mean", "permutation", "permutation_maximum"}
+)
 
 
 class InteractionMethods:
@@ -109,7 +113,8 @@ class InteractionMethods:
         -------
             Dataset of the best combinations, best first, in memory, with dimensions ``rank``,
             ``order``, ``cell`` (3^order genotypes, the last member's changes fastest) and
-            ``class``; with labels of the variants along (rank, order):
+            ``class``; with labels of the variants along (rank, order), such as have a name of
+            those below with ``variant_`` before it:
 
             - ``variants`` (rank, order): positions along the variants, ascending
             - ``mi``, in nats, and ``g`` = 2 n mi; of "f" neither
@@ -129,8 +134,10 @@ class InteractionMethods:
         KeyError
             For a variable that is not there.
         ValueError
-            For a phenotype of another number of samples, of one class or of a measurement where
-            classes are needed, an unknown choice, and numbers out of range.
+            For a phenotype of another number of samples, of samples in another order, of one
+            class or of a measurement where classes are needed; with "f" for a value 10,000 times
+            as far from the median as half of the others; for an unknown choice, and numbers out
+            of range.
         MemoryError
             For a search that takes more than ``get_options().eager_limit``, before it starts, with
             what would make it smaller.
@@ -209,17 +216,23 @@ def _limits(
 
     count = ds.sizes[model.VARIANTS]
     ids = ds[model.VARIANT_ID].values if model.VARIANT_ID in ds.variables else None
-    masks = [
-        None if given is None else members_of(name, given, count, ids)
-        for name, given in zip(("variants_0", "variants_1"), sets, strict=True)
-    ]
+    masks = []
+    for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
+        if isinstance(given, xr.DataArray) and given.dtype == bool:
+            _check_own(ds, given, name, model.VARIANTS, model.VARIANT_ID)
+        masks.append(None if given is None else members_of(name, given, count, ids))
     gap, contigs, coordinates = 0.0, None, None
     if min_gap is not None:
         variable, gap = parse_window(min_gap, "min_gap")
         if model.VARIANT_CONTIG in ds.variables:
-            contigs = np.asarray(ds[model.VARIANT_CONTIG].values)
+            # Numbers, where they are names.
+            names = np.asarray(ds[model.VARIANT_CONTIG].values)
+            contigs = np.unique(names, return_inverse=True)[1]
         if variable is not None:
             coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")
+            if coordinates.dtype.kind not in "iuf":
+                msg = f"{variable} is of dtype {coordinates.dtype}, and min_gap= takes numbers"
+                raise TypeError(msg)
     limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, max_r2, prefilter)
     return checked(limits, order, count)
 
@@ -241,10 +254,9 @@ def phenotype_of(
     name = "phenotype"
     if isinstance(phenotype, xr.DataArray):
         name = name if phenotype.name is None else str(phenotype.name)
-        if phenotype.dims != (model.SAMPLES,):
-            msg = f"{name} has dimensions {phenotype.dims}, expected ({model.SAMPLES!r},)"
-            raise ValueError(msg)
-        _check_same_samples(ds, phenotype, name)
+        _check_own(ds, phenotype, name, model.SAMPLES, model.SAMPLE_ID)
+    elif hasattr(phenotype, "index") and hasattr(phenotype, "reindex"):
+        _check_index(ds, phenotype)
     values = np.asarray(phenotype)
     if values.shape != (samples,):
         msg = (
@@ -255,17 +267,34 @@ def phenotype_of(
     return values, name
 
 
-def _check_same_samples(ds: xr.Dataset, phenotype: xr.DataArray, name: str) -> None:
-    if model.SAMPLE_ID not in phenotype.coords or model.SAMPLE_ID not in ds.variables:
+def _check_own(ds: xr.Dataset, given: xr.DataArray, name: str, dim: str, label: str) -> None:
+    """Refuse values along another dimension, or of others than those of the Dataset."""
+    if given.dims != (dim,):
+        msg = f"{name} has dimensions {given.dims}, expected ({dim!r},)"
+        raise ValueError(msg)
+    if label in given.coords and label in ds.variables:
+        _check_order(ds, np.asarray(given[label].values), name, dim, label)
+
+
+def _check_index(ds: xr.Dataset, series: pd.Series[Any]) -> None:
+    """The same of a pandas Series whose index has identifiers of samples."""
+    if model.SAMPLE_ID not in ds.variables:
         return
-    ours, theirs = (np.asarray(x[model.SAMPLE_ID].values) for x in (ds, phenotype))
+    index = series.index.to_numpy()
+    if np.isin(index.astype(str), np.asarray(ds[model.SAMPLE_ID].values).astype(str)).any():
+        name = "phenotype" if series.name is None else str(series.name)
+        _check_order(ds, index, name, model.SAMPLES, model.SAMPLE_ID)
+
+
+def _check_order(ds: xr.Dataset, theirs: NDArray[Any], name: str, dim: str, label: str) -> None:
+    ours = np.asarray(ds[label].values)
     if ours.shape != theirs.shape:
         return
-    wrong = np.flatnonzero(ours != theirs)
+    wrong = np.flatnonzero(ours.astype(str) != theirs.astype(str))
     if wrong.size:
         k = int(wrong[0])
         msg = (
-            f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in {name}: bring its samples "
+            f"{label}[{k}] is {ours[k]!r} here and {theirs[k]!r} in {name}: bring its {dim} "
             "in the order of the Dataset"
         )
         raise ValueError(msg)
@@ -292,7 +321,7 @@ def _labelled(
             **ranked,
             "cells": ((RANK, CELL, CLASS), columns.cells, cells),
         },
-        _coordinates(ds, columns.members, classes),
+        _coordinates(ds, columns.members, classes, {"variants", "cells", *ranked, *_OTHERS}),
         {
             "statistic": wanted.statistic,
             "long_name": LONG_NAMES[wanted.statistic],
@@ -319,14 +348,20 @@ def _labelled(
 
 
 def _coordinates(
-    ds: xr.Dataset, members: NDArray[np.int64], classes: tuple[str, ...]
+    ds: xr.Dataset, members: NDArray[np.int64], classes: tuple[str, ...], taken: set[str]
 ) -> dict[Hashable, Any]:
-    """Labels of the members as (rank, order), genotypes of the cells, names of the classes."""
-    coords: dict[Hashable, Any] = {
-        name: ((RANK, ORDER), np.asarray(label.values)[members], label.attrs)
-        for name, label in model.along(ds, model.VARIANTS).items()
-        if name != model.VARIANTS
-    }
+    """Labels of the members as (rank, order), genotypes of the cells, names of the classes.
+
+    A label with a name that is ``taken`` has `variant_` before it.
+    """
+    coords: dict[Hashable, Any] = {}
+    for name, label in model.along(ds, model.VARIANTS).items():
+        if name == model.VARIANTS:
+            continue
+        free = str(name)
+        while free in taken or free in coords:
+            free = f"variant_{free}"
+        coords[free] = ((RANK, ORDER), np.asarray(label.values)[members], label.attrs)
     order = members.shape[1]
     genotypes = np.indices((3,) * order, np.int8).reshape(order, -1).T
     coords["genotype"] = (

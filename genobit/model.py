@@ -310,8 +310,8 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     # Where a sample's bits stand is nothing that was measured.
     known = ", ".join(k for k in along if k not in BIT.values()) or "none"
     msg = (
-        f"the Dataset has no variable {name!r}; those along {dim!r} are {known}. Assign one with "
-        "ds.assign_coords, or give an array"
+        f"the Dataset has no variable {name!r} along {dim!r} alone; those are {known}. Assign one "
+        "with ds.assign_coords, or give an array"
     )
     raise KeyError(msg)
 

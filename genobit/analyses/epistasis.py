@@ -48,6 +48,8 @@ LONG_NAMES = {
 }
 COLUMNS = {"mutual_information": "mi"}
 """Columns of statistics that are not named as they are."""
+CELLS = 2**20
+"""Of tables that are tested at a time: temporaries are several times as large."""
 MISSING = "complete cases of each combination: n samples without a missing call in its members"
 
 
@@ -127,7 +129,9 @@ def checked(
         msg = "permutations= takes order=2 or more"
         raise ValueError(msg)
     least = -(-samples // 2) if min_n is None else min_n
-    return Wanted(order, top, statistic, permutations, seed, least, min_count)
+    # numpy's whole numbers are not JSON's, which a checkpoint is asked in.
+    drawn = int(permutations), int(seed)
+    return Wanted(int(order), int(top), statistic, *drawn, int(least), int(min_count))
 
 
 def _at_least(name: str, number: Any, least: int) -> None:
@@ -183,11 +187,11 @@ def prepared(
     from genobit.lazy.combination_search import CombinationSearch
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
-    scope = scope_of(limits, classes, planes, layout)
-    score = _scoring(classes, wanted)
+    scope = scope_of(limits, classes, planes, layout, wanted)
+    score, held = _scoring(classes, wanted)
     again = partial(scored_again, rule=_rule(wanted))
     work = CombinationSearch(
-        classes, wanted.order, wanted.top, score=score, again=again, scope=scope
+        classes, wanted.order, wanted.top, score=score, again=again, scope=scope, held=held
     )
     smaller_units(work, 1 + wanted.permutations)
     about = {"permutations": wanted.permutations, "seed": wanted.seed}
@@ -228,15 +232,30 @@ def smaller_units(work: CombinationSearch, times: int) -> None:
     work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
 
 
-def _scoring(classes: Classes, wanted: Wanted) -> Any:
-    """What scores a block of combinations."""
+def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
+    """What scores a block of combinations, and the bytes that it holds.
+
+    Raises
+    ------
+    MemoryError
+        If they are more than ``get_options().eager_limit``.
+    """
     from genobit.kernels.epistasis import search
-    from genobit.kernels.permuted_classes import permuted_masks, search_permuted
+    from genobit.kernels.permuted_classes import mask_bytes, permuted_masks, search_permuted
+    from genobit.options import get_options, more_than
 
     if not wanted.permutations:
-        return partial(search, rule=_rule(wanted))
+        return partial(search, rule=_rule(wanted)), 0
+    size, limit = mask_bytes(classes.sizes, wanted.permutations), get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"{wanted.permutations:,} permutations of {sum(classes.sizes):,} samples take "
+            f"{more_than(size, limit)}: ask for fewer permutations=, or raise "
+            "gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
     masks = permuted_masks(classes.sizes, wanted.permutations, wanted.seed)
-    return partial(search_permuted, rule=_rule(wanted), masks=masks)
+    return partial(search_permuted, rule=_rule(wanted), masks=masks), size
 
 
 def _rule(wanted: Wanted) -> Any:
@@ -252,7 +271,23 @@ def _rule(wanted: Wanted) -> Any:
 
 
 def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Columns:
-    """Count combinations again, cell by cell, and test them."""
+    """Count combinations again, cell by cell, and test them, a few at a time."""
+    order = members.shape[1]
+    few = max(1, CELLS // (len(classes.sizes) * 3**order))
+    cells = np.empty((len(members), 3**order, len(classes.sizes)), np.int32)
+    parts = []
+    for start in range(0, max(len(members), 1), few):
+        of_rank, tables = _tested(classes, members[start : start + few], statistic)
+        cells[start : start + few] = tables.transpose(2, 1, 0)
+        parts.append(of_rank)
+    of_rank = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Columns(members, of_rank, cells)
+
+
+def _tested(
+    classes: Classes, members: NDArray[np.int64], statistic: str
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
+    """Columns of some combinations, and their tables (classes, cells, rank)."""
     from scipy.stats import chi2
 
     from genobit.kernels import interaction_scores as scores
@@ -284,7 +319,7 @@ def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Col
         "n": n.astype(np.int64),
         "sparse": sparse(tables),
     }
-    return Columns(members, of_rank, np.ascontiguousarray(tables.transpose(2, 1, 0)))
+    return of_rank, tables
 
 
 def sparse(tables: NDArray[np.int32]) -> NDArray[np.bool_]:

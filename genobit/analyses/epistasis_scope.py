@@ -10,6 +10,8 @@ keeps the members of the sets whatever theirs is.
 
 from __future__ import annotations
 
+import numbers
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.analyses.epistasis import Wanted
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.combination_scope import Scope
     from genobit.packing import Layout
@@ -85,7 +88,7 @@ def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -
     ------
     ValueError
         For a mask of another length, positions past the last variant, identifiers that are not
-        there, and an empty set.
+        there or there twice, and an empty set.
     TypeError
         For anything else.
 
@@ -96,7 +99,16 @@ def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -
     >>> members_of("variants_0", [0, -1], 3, None).tolist()
     [True, False, True]
     """
+    if isinstance(variants, slice | set | frozenset | dict) or callable(variants):
+        msg = (
+            f"{name} is a {type(variants).__name__}: give a list of identifiers of variants or of "
+            "positions, or a boolean mask"
+        )
+        raise TypeError(msg)
     given = np.atleast_1d(np.asarray(variants))
+    whole = (isinstance(v, numbers.Integral) and not isinstance(v, bool) for v in given.flat)
+    if given.dtype == object and all(whole):
+        given = given.astype(np.int64)
     if given.ndim != 1:
         msg = f"{name} has shape {given.shape}: give a list of variants"
         raise ValueError(msg)
@@ -139,10 +151,17 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
         msg = f"{name} names variants, and the Dataset has no variant_id: give positions or a mask"
         raise ValueError(msg)
     texts = np.asarray(ids).astype(object).astype(str)
-    known = set(texts.tolist())
+    known = Counter(texts.tolist())
     for k, text in enumerate(given.astype(object).astype(str).tolist()):
-        if text not in known:
+        if not known[text]:
             msg = f"{name}[{k}] is {text!r}, which is not in variant_id"
+            raise ValueError(msg)
+        if known[text] > 1:
+            first, second = np.flatnonzero(texts == text)[:2]
+            msg = (
+                f"{name}[{k}] is {text!r}, which variant_id has at {first} and at {second} along "
+                "'variants': give positions or a mask"
+            )
             raise ValueError(msg)
     return np.isin(texts, given.astype(object).astype(str))
 
@@ -156,12 +175,14 @@ def checked(limits: Limits, order: int, count: int) -> Limits:
         For one that is not.
     """
     if limits.max_r2 is not None:
-        if isinstance(limits.max_r2, bool) or not isinstance(limits.max_r2, int | float):
+        given: Any = limits.max_r2
+        if isinstance(given, bool) or not isinstance(given, numbers.Real):
             msg = f"max_r2={limits.max_r2!r} is not a number"
             raise TypeError(msg)
         if not 0 <= limits.max_r2 <= 1:
             msg = f"max_r2={limits.max_r2!r} is outside [0, 1]"
             raise ValueError(msg)
+        limits = limits._replace(max_r2=float(limits.max_r2))
     n: Any = limits.prefilter
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < order):
         msg = f"prefilter={n!r} is not a whole number of at least order={order} variants"
@@ -175,9 +196,21 @@ def checked(limits: Limits, order: int, count: int) -> Limits:
 
 
 def scope_of(
-    limits: Limits, classes: Classes, planes: Mapping[str, da.Array], layout: Layout
+    limits: Limits,
+    classes: Classes,
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    wanted: Wanted,
 ) -> Scope | None:
-    """The scope of a search; None for all combinations."""
+    """The scope of a search; None for all combinations.
+
+    Raises
+    ------
+    ValueError
+        If fewer variants than a combination has come through ``prefilter``.
+    MemoryError
+        If pairs that are linked take more than ``get_options().eager_limit``.
+    """
     from genobit.lazy.combination_scope import Scope
 
     if limits.none:
@@ -185,7 +218,7 @@ def scope_of(
     count = classes.planes[0].shape[1]
     sets = [np.zeros(count, bool) if m is None else m for m in limits.sets]
     one, two = any(m.any() for m in sets), all(m.any() for m in sets)
-    kept = _prefiltered(classes, limits.prefilter, sets[0] | sets[1])
+    kept = _prefiltered(classes, limits.prefilter, sets[0] | sets[1], wanted)
     first, second = sorted(sets, key=lambda m: (not m[kept].any(), np.count_nonzero(m[kept])))
     # Behind the others those of the larger set, then those of the smaller: 0, 1, 2.
     last = np.where(first, 2, np.where(second, 1, 0))[kept]
@@ -208,8 +241,13 @@ def scope_of(
     )
 
 
-def _prefiltered(classes: Classes, n: int | None, always: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The n best single variants, and those of the sets, ascending."""
+def _prefiltered(
+    classes: Classes, n: int | None, always: NDArray[np.bool_], wanted: Wanted
+) -> NDArray[np.int64]:
+    """The n best single variants, and those of the sets, ascending.
+
+    Those whose calls are too few for any combination with them to be ranked are not among the n.
+    """
     from genobit.kernels.combination_cells import count_cells
     from genobit.kernels.interaction_scores import MUTUAL_INFORMATION, scores_of
     from genobit.kernels.table_scores import x_log_x
@@ -219,8 +257,19 @@ def _prefiltered(classes: Classes, n: int | None, always: NDArray[np.bool_]) -> 
         return every
     tables = count_cells(classes, every[:, None])
     scores = scores_of(tables, MUTUAL_INFORMATION, x_log_x(sum(classes.sizes)))
-    best = np.argsort(-np.nan_to_num(scores, nan=-1.0), kind="stable")[:n]
-    return np.flatnonzero(np.isin(every, best) | always)
+    of_class = tables.sum(axis=1)
+    enough = (of_class.sum(axis=0) >= wanted.min_n) & (of_class.min(axis=0) >= wanted.min_count)
+    known = np.flatnonzero(enough & ~np.isnan(scores))
+    best = known[np.argsort(-scores[known], kind="stable")[:n]]
+    kept = np.flatnonzero(np.isin(every, best) | always)
+    if kept.size < wanted.order:
+        msg = (
+            f"prefilter={n} leaves {kept.size} of {every.size} variants with at least "
+            f"min_n={wanted.min_n} samples and min_count={wanted.min_count} of each class, and "
+            f"order={wanted.order} takes as many: lower min_n= or min_count="
+        )
+        raise ValueError(msg)
+    return kept
 
 
 def _linked(

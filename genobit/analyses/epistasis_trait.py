@@ -73,7 +73,7 @@ def prepared(
         permutations=wanted.permutations,
         seed=wanted.seed,
     )
-    scope = scope_of(limits, classes, planes, layout)
+    scope = scope_of(limits, classes, planes, layout, wanted)
     again = partial(tested_again, values=values)
     work = CombinationSearch(
         classes, wanted.order, wanted.top, score=score, again=again, scope=scope

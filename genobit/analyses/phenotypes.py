@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 MOST_CLASSES = 32
 """More are taken for measurements."""
 PLINK_MISSING = -9
+MISSING_TEXTS = frozenset({"NA", "N/A", "NaN", "nan", "None", "<NA>", ".", "-9"})
+"""What programs write for missing; as text it would be a class."""
+FARTHEST = 1e4
+"""Times as far from the median as half of the others: F then has six digits, of 1e5 times four."""
 
 
 class ClassOf(NamedTuple):
@@ -65,7 +69,7 @@ def classes(values: NDArray[Any], name: str) -> ClassOf:
         msg = f"{name} is missing in all {values.size} samples: nothing to compare"
         raise ValueError(msg)
     if values.dtype.kind in "OUST":
-        present = np.array([str(value) for value in present], dtype=object)
+        present = _texts(values, known, name)
     else:
         _check_whole(values, known, name)
     found, numbers = np.unique(present, return_inverse=True)
@@ -115,6 +119,7 @@ def trait(values: NDArray[Any], name: str) -> Trait:
             "there is no variation to explain"
         )
         raise ValueError(msg)
+    _refuse_far(numbers, name)
     return Trait(numbers)
 
 
@@ -139,9 +144,46 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "OUST":
-        # NaN and NaT alone are not themselves.
-        return np.array([v is None or v == "" or v != v for v in values], bool)  # noqa: PLR0124
+        from pandas import isna
+
+        # pandas' NA is neither equal to anything nor not.
+        nothing = np.asarray(isna(values.astype(object)))
+        return nothing | np.array([isinstance(v, str | bytes) and not v for v in values], bool)
     return np.zeros(values.shape, bool)
+
+
+def _texts(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> NDArray[Any]:
+    """Those that are known, as text."""
+    texts = np.array([str(value) for value in values[known]], dtype=object)
+    first: dict[str, Any] = {}
+    for k, text, value in zip(np.flatnonzero(known), texts, values[known], strict=True):
+        if text.strip() in MISSING_TEXTS:
+            msg = (
+                f"{name}[{k}] along 'samples' is {text!r}, which looks like a missing value: set "
+                "it to None to leave the sample out, or give the class another name"
+            )
+            raise ValueError(msg)
+        if first.setdefault(text, value) != value:
+            msg = (
+                f"{name}[{k}] along 'samples' is {value!r}, and another is {first[text]!r}: give "
+                "all classes as numbers, or all as text"
+            )
+            raise ValueError(msg)
+    return texts
+
+
+def _refuse_far(numbers: NDArray[np.float64], name: str) -> None:
+    """Refuse a value so far out that sums of squares hold little of the others."""
+    away = np.abs(numbers - np.nanmedian(numbers))
+    typical = np.median(away[away > 0])
+    k = int(np.nanargmax(away))
+    if away[k] > FARTHEST * typical:
+        msg = (
+            f"{name}[{k}] along 'samples' is {numbers[k]:g}, more than {FARTHEST:,.0f} times as "
+            "far from the median as half of the others, and F would lose its digits: set it to "
+            "NaN if it stands for missing, or transform the trait (logarithms, ranks)"
+        )
+        raise ValueError(msg)
 
 
 def _check_whole(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> None:

@@ -60,11 +60,18 @@ def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.
     places = np.concatenate(
         [64 * sum(words[:c]) + np.arange(size) for c, size in enumerate(sizes)]
     ).astype(np.int64)
-    masks = np.zeros((count, len(sizes), 64 * sum(words)), np.uint8)
+    out = np.empty((count, len(sizes), sum(words)), np.uint64)
     for k in range(count):
         drawn = np.random.default_rng((seed, k)).permutation(classes)
-        masks[k, drawn, places] = 1
-    return np.packbits(masks, axis=2, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+        mask = np.zeros((len(sizes), 64 * sum(words)), np.uint8)
+        mask[drawn, places] = 1
+        out[k] = np.packbits(mask, axis=1, bitorder="little").view("<u8")
+    return out
+
+
+def mask_bytes(sizes: tuple[int, ...], count: int) -> int:
+    """What those take."""
+    return 8 * count * len(sizes) * sum(-(-size // 64) for size in sizes)
 
 
 def search_permuted(

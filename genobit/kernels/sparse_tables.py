@@ -15,6 +15,7 @@ import numpy as np
 from genobit._jit import njit
 from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.interaction_scores import Rule, score
+from genobit.kernels.score_bounds import least_information
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +127,7 @@ def search(
     top, threshold, rule, logarithms, allowed
         As for `genobit.kernels.epistasis.search`; of ``allowed`` nothing for all.
     """
-    classes = edges.shape[0] - 1
+    classes, samples = edges.shape[0] - 1, edges[-1]
     tables = np.empty((classes, cells, 1), np.int32)
     totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
     growth = logarithms[1:] - logarithms[:-1]
@@ -139,7 +140,7 @@ def search(
             if starts[k] <= ends[i] or (allowed.size and not allowed[i, k]):
                 continue
             most = _information(first[i], last[k], edges, growth, logarithms, totals, counts)
-            if most + ROUNDING >= threshold:
+            if most + ROUNDING >= least_information(rule, threshold, samples):
                 scored += 1
                 _table(first[i], last[k], edges, tables)
                 found = score(tables, only, rule, threshold, logarithms)

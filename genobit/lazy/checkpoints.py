@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from contextlib import AbstractContextManager
@@ -62,7 +63,15 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     def __init__(self, folder: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
         from filelock import FileLock
 
-        self.folder = Path(folder)
+        given: object = folder
+        if not isinstance(given, str | os.PathLike):
+            msg = f"checkpoint={folder!r} is no path: name a folder"
+            raise TypeError(msg)
+        if folder == "":
+            # Path("") is the current folder, which nobody means.
+            msg = "checkpoint='' is no path: name a folder"
+            raise ValueError(msg)
+        self.folder = Path(folder).expanduser()
         # As it comes back from the file: tuples are lists there.
         self._question = json.loads(json.dumps({"format": FORMAT, **question}))
         self._lock = FileLock(self.folder / LOCK, timeout=0)
@@ -74,7 +83,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         if self.folder.exists() and not self.folder.is_dir():
             msg = f"checkpoint={str(self.folder)!r} is a file: name a folder"
             raise ValueError(msg)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"checkpoint={str(self.folder)!r} cannot be made ({error.strerror})"
+            raise OSError(error.errno, f"{msg}: name another folder") from error
         try:
             self._lock.acquire()
         except Timeout:
@@ -148,7 +161,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     def units(self) -> set[int]:
         """Which are finished."""
-        return {int(path.stem.split("-")[1]) for path in self.folder.glob("unit-*.npz")}
+        named = (re.fullmatch(r"unit-(\d{9,})\.npz", path.name) for path in self.folder.iterdir())
+        return {int(found[1]) for found in named if found}
 
     def read(self, unit: int) -> dict[str, NDArray[Any]]:
         """What a unit found.

@@ -63,6 +63,10 @@ class Work(NamedTuple):
     again: Again
     """Scores combinations whose members a scope has in another order than the data."""
 
+    def most(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
+        """How many a block is asked for: rankings longer than it would be room for nothing."""
+        return min(self.top, len(first) * len(last))
+
 
 def best_of(
     scores: NDArray[np.float64], members: NDArray[np.int64], top: int
@@ -97,6 +101,9 @@ def searched_unit(classes: Classes, work: Work, unit: int, threshold: float) -> 
     try:
         return _search_unit(classes, work, unit, threshold)
     except Exception as error:  # noqa: BLE001 - raised again when the others are safe
+        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+            # Ctrl-C within compiled code, of a unit that runs in the main thread.
+            raise error.__cause__ from None
         return Failure(error)
 
 
@@ -144,11 +151,11 @@ def _block(
     """
     from genobit.kernels.best import just_below
 
-    scope = work.scope
+    scope, top = work.scope, work.most(first, last)
     if scope is None:
-        return work.score(classes, first, last, work.top, threshold, allowed, scratch)
+        return work.score(classes, first, last, top, threshold, allowed, scratch)
     reach = just_below(threshold) if scope.rearranged else threshold
-    best = work.score(classes, first, last, work.top, reach, allowed, scratch)
+    best = work.score(classes, first, last, top, reach, allowed, scratch)
     members, scores = scope.ordered(best.members), best.scores.copy()
     other = np.flatnonzero((members != best.members).any(axis=1))
     if other.size:

@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     workers: int
     """Units at work at a time."""
     memory: int
-    """Bytes: planes of the variants, blocks at work, rankings in flight."""
+    """Bytes: planes of the variants, blocks at work, rankings in flight, tables returned."""
     units: int
     """Pieces of work, each kept by a checkpoint."""
     disk: int = 0
@@ -52,7 +52,8 @@ class Estimate(NamedTuple):
         """What a user wants to know, in a line."""
         return (
             f"{'' if self.exact else 'at most '}{self.combinations:,} combinations in "
-            f"{self.units:,} units: about {duration(self.seconds)} on {self.workers} "
+            f"{self.units:,} unit{'' if self.units == 1 else 's'}: "
+            f"about {duration(self.seconds)} on {self.workers} "
             f"worker{'' if self.workers == 1 else 's'}, {self.memory / 2**20:,.0f} MiB of memory"
             f"{f' and {self.disk / 2**20:,.0f} MiB of disk' if self.disk else ''}"
         )
@@ -86,44 +87,52 @@ def workers() -> int:
 
 
 def memory(cut: Cut, top: int, planes: int) -> int:
-    """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves."""
+    """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves.
+
+    Or planes and the tables of the ranking, where these are more.
+    """
     ranked = 8 * (1 + cut.order)
     # The last wave may have half as many units again.
     units = min(5 * largest_wave(cut.units) // 2, cut.units)
     flight = units * min(top, cut.unit) + 4 * min(top, cut.combinations)
     # A block keeps up to five times as many as it hands on.
     at_work = workers() * (cut.block_bytes + 5 * ranked * min(top, cut.unit))
-    return planes + flight * ranked + at_work
+    return planes + max(flight * ranked + at_work, ranking_bytes(cut, top))
 
 
-def check_memory(cut: Cut, top: int, classes: Classes) -> int:
-    """Bytes of a run that fits.
+def ranking_bytes(cut: Cut, top: int) -> int:
+    """Of the tables that are returned."""
+    return 4 * cut.classes * 3**cut.order * min(top, cut.combinations)
+
+
+def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
+    """Bytes of a run that fits, with ``held`` of them beside the planes.
 
     Raises
     ------
     MemoryError
         If it takes more than ``get_options().eager_limit``.
     """
-    from genobit.options import get_options
+    from genobit.options import get_options, in_units, more_than
 
-    planes = sum(in_memory(plane) for plane in classes.planes)
+    planes = held + sum(in_memory(plane) for plane in classes.planes)
     size, limit = memory(cut, top, planes), get_options().eager_limit
     if size > limit:
         msg = (
-            f"the search takes {size / 2**20:,.0f} MiB of memory ({planes / 2**20:,.0f} MiB of "
-            f"genotypes, {workers()} workers with blocks of {cut.block_bytes / 2**20:,.0f} MiB, "
-            f"rankings of {top:,} combinations), more than eager_limit "
-            f"({limit / 2**20:,.0f} MiB): ask for a lower order= or top=, fewer variants "
-            "(prefilter=), or raise gb.set_options(eager_limit=...)"
+            f"the search takes {more_than(size, limit)}: {in_units(planes)} of genotypes, "
+            f"{workers()} workers with blocks of {in_units(cut.block_bytes)}, {top:,} "
+            f"combinations with tables of {in_units(ranking_bytes(cut, top))}. Ask for a lower "
+            "order= or top=, fewer variants (prefilter=), fewer workers "
+            "(dask.config.set(num_workers=...)), or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
     return size
 
 
-def estimated(classes: Classes, work: Work) -> Estimate:
-    """The estimate of a search."""
+def estimated(classes: Classes, work: Work, held: int = 0) -> Estimate:
+    """The estimate of a search whose score holds so many bytes."""
     cut, scope = work.cut, work.scope
-    size = check_memory(cut, work.top, classes)
+    size = check_memory(cut, work.top, classes, held)
     disk = sum(plane.nbytes - in_memory(plane) for plane in classes.planes)
     found = cut.combinations if scope is None else scope.count(cut.order)
     exact = scope is None or not scope.linked.size
@@ -143,7 +152,9 @@ def _seconds_each(classes: Classes, work: Work) -> float:
             for _ in range(2 if first_time else 1):
                 start = time.perf_counter()
                 allowed = None if scope is None or scope.free else scope.allowed(first, last)
-                best = work.score(classes, first, last, work.top, threshold, allowed, scratch)
+                best = work.score(
+                    classes, first, last, work.most(first, last), threshold, allowed, scratch
+                )
                 elapsed = time.perf_counter() - start
                 if best.scores.size >= work.top:
                     least = np.partition(best.scores, -work.top)[-work.top]

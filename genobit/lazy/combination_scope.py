@@ -122,13 +122,13 @@ class Scope(NamedTuple):
         edges = [0, *(np.flatnonzero(np.diff(contigs)) + 1).tolist(), line.size]
         for start, stop in itertools.pairwise(edges):
             here = coordinates[start:stop]
-            # Differences, as the search takes them: here - gap may round to the other side.
-            near = np.searchsorted(here, here - self.gap, side="right")
-            near = np.maximum(near - 2, 0)
-            for _ in range(4):
-                more = (near < np.arange(here.size)) & (here - here[near] >= self.gap)
-                near += more
-            out[start:stop] = start + near
+            # By differences, as the search takes them: here - gap may round to the other side.
+            low, high = np.zeros(here.size, np.int64), np.arange(here.size)
+            for _ in range(here.size.bit_length()):
+                middle = (low + high) // 2
+                far = here - here[middle] >= self.gap
+                low, high = np.where(far, middle + 1, low), np.where(far, high, middle)
+            out[start:stop] = start + low
         return out
 
 

@@ -48,6 +48,8 @@ class CombinationSearch:
         Members of first parts, if not the cheapest.
     unit
         Combinations of a unit, if not as many as take a tenth of a second to a second.
+    held
+        Bytes that ``score`` holds.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class CombinationSearch:
         lowest: float = 0.0,
         p: int | None = None,
         unit: int | None = None,
+        held: int = 0,
     ) -> None:
         from genobit.kernels.combination_cells import scored_again
         from genobit.kernels.epistasis import search
@@ -71,6 +74,7 @@ class CombinationSearch:
         if scope is not None:
             classes = scope.arranged(classes)
         self.classes = classes
+        self._held = held
         variants = classes.planes[0].shape[1]
         if scope is not None and scope.smaller:
             p = order - 1
@@ -78,6 +82,8 @@ class CombinationSearch:
         cut = limited(cut, scope)
         if unit is not None:
             cut = cut._replace(unit=unit)
+        # No ranking is longer than there are combinations.
+        top = min(top, max(cut.combinations, 1))
         self.work = Work(cut, top, score or search, lowest, scope, again or scored_again)
 
     @property
@@ -93,7 +99,7 @@ class CombinationSearch:
         MemoryError
             If it would take more memory than ``get_options().eager_limit``.
         """
-        return estimated(self.classes, self.work)
+        return estimated(self.classes, self.work, self._held)
 
     def question(self) -> dict[str, Any]:
         """What is asked, for a checkpoint to tell it from other questions."""
@@ -147,7 +153,7 @@ class CombinationSearch:
         RuntimeError
             If another run is at work in the folder.
         """
-        check_memory(self.work.cut, self.work.top, self.classes)
+        check_memory(self.work.cut, self.work.top, self.classes, self._held)
         if checkpoint is None:
             return Run(self.classes, self.work, None, progress=progress).ranking()
         with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:

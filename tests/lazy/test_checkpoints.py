@@ -163,6 +163,13 @@ def test_a_damaged_file__is_named(tmp_path: Path, damage: str) -> None:
     assert path.read_bytes() == content
 
 
+def test_copies_of_units__are_not_taken_for_them(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path, {}) as kept:
+        kept.write(3, {"found": np.arange(2)})
+        (tmp_path / "unit-000000003 (1).npz").write_bytes(b"")
+        assert kept.units() == {3}
+
+
 def test_folders_of_something_else__are_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"no manifest.json and holds 'notes.txt'"):

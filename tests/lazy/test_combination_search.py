@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.analyses.epistasis import Wanted
 from genobit.analyses.epistasis_scope import Limits, scope_of
 from genobit.kernels.epistasis import Best, search
 from genobit.lazy.combination_blocks import best_of, blocks
@@ -208,7 +209,8 @@ def test_scope__is_that_of_brute_force(
     dosage, group = dosages(seed, VARIANTS, SAMPLES, 0.0), groups(seed, SAMPLES)
     planes, layout = lazy_planes(dosage, 5, called=False)
     classes = gathered(planes, layout, group, 2)
-    scope = scope_of(limits, classes, planes, layout)
+    wanted = Wanted(order, 10, "mutual_information", 0, 0, 0, 0)
+    scope = scope_of(limits, classes, planes, layout, wanted)
     single = every(seed, VARIANTS, SAMPLES, 0.0, 1)
     best = sorted(single, key=lambda m: (-round(single[m], 12), m))[:prefilter]
     kept = {m[0] for m in best}
