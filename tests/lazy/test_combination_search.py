@@ -209,8 +209,8 @@ def test_scope__is_that_of_brute_force(
     dosage, group = dosages(seed, VARIANTS, SAMPLES, 0.0), groups(seed, SAMPLES)
     planes, layout = lazy_planes(dosage, 5, called=False)
     classes = gathered(planes, layout, group, 2)
-    wanted = Wanted(order, 10, "mutual_information", 0, 0, 0, 0)
-    scope = scope_of(limits, classes, planes, layout, wanted)
+    asked = Wanted(order, 10, "mutual_information", 0, 0, 0, 0)
+    scope = scope_of(limits, classes, planes, layout, asked)
     single = every(seed, VARIANTS, SAMPLES, 0.0, 1)
     best = sorted(single, key=lambda m: (-round(single[m], 12), m))[:prefilter]
     kept = {m[0] for m in best}
@@ -236,7 +236,7 @@ def test_estimate__counts_exactly_and_says_so() -> None:
     assert found.combinations == math.comb(40, 3)
     assert found.exact
     assert found.seconds > 0
-    assert repr(found).startswith("9,880 combinations in 1 units: about ")
+    assert repr(found).startswith("9,880 combinations in 1 unit: about ")
     many = Estimate(10, False, 4e5, 1, 2**20, 3)
     assert repr(many) == (
         "at most 10 combinations in 3 units: about 4.6 days on 1 worker, 1 MiB of memory"
