@@ -13,7 +13,7 @@ import numpy as np
 
 from genobit.lazy.combination_blocks import Found
 from genobit.lazy.combination_waves import (
-    Part,
+    Outcome,
     added,
     batch_of,
     batches,
@@ -72,7 +72,7 @@ class Run:
         self.checkpoint = checkpoint
         self.progress = progress
         self.total = nothing(work.cut.order)
-        self.fresh: dict[int, Part] = {}
+        self.fresh: dict[int, Outcome] = {}
         self.bar: Any = None
 
     def ranking(self) -> Ranking:
@@ -134,15 +134,15 @@ class Run:
             if self.total.failures:
                 return
 
-    def _resumed(self, unit: int) -> Part:
+    def _resumed(self, unit: int) -> Outcome:
         if self.checkpoint is None:
             msg = "no folder keeps units"
             raise RuntimeError(msg)
         arrays: dict[str, Any] = self.checkpoint.read(unit)
         arrays |= {name: int(arrays[name]) for name in ("searched", "scored")}
-        return Part(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
+        return Outcome(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
 
-    def _add(self, unit: int, part: Part) -> None:
+    def _add(self, unit: int, part: Outcome) -> None:
         """Keep what a unit found."""
         if self.checkpoint is not None and part.done:
             arrays = part.found._asdict()
@@ -151,7 +151,7 @@ class Run:
             self.fresh[unit] = part
             self.bar.update(part.weight)
 
-    def _replace(self, total: Part) -> None:
+    def _replace(self, total: Outcome) -> None:
         """Take what is found by the end of a wave; those of a cluster come in any order."""
         if len(total.done) + len(total.failures) <= len(self.total.done):
             return

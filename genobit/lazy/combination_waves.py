@@ -43,7 +43,7 @@ FAN_IN = 8
 
 
 @dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
-class Part:
+class Outcome:
     """What some units found."""
 
     found: Found
@@ -72,19 +72,19 @@ class Shared:
     work: Work
 
 
-def nothing(order: int) -> Part:
+def nothing(order: int) -> Outcome:
     """What no unit finds."""
-    return Part(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
+    return Outcome(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
 
 
-def added(parts: Sequence[Part], top: int) -> Part:
+def added(parts: Sequence[Outcome], top: int) -> Outcome:
     """What several found."""
     permutations = max(part.found.maxima.size for part in parts)
     none = np.full(permutations, -np.inf)
     found = [
         part.found if part.found.maxima.size else part.found._replace(maxima=none) for part in parts
     ]
-    return Part(
+    return Outcome(
         merged(found, top),
         sum(part.weight for part in parts),
         frozenset().union(*(part.done for part in parts)),
@@ -92,13 +92,13 @@ def added(parts: Sequence[Part], top: int) -> Part:
     )
 
 
-def known(part: Part, top: int, lowest: float) -> Known:
+def known(part: Outcome, top: int, lowest: float) -> Known:
     """What is handed to units after these."""
     whole = part.found.scores.size == top
     return Known(float(part.found.scores[-1]) if whole else lowest, bool(part.failures))
 
 
-def searched(shared: Shared, unit: int, handed: Known) -> Part:
+def searched(shared: Shared, unit: int, handed: Known) -> Outcome:
     """What a unit finds, which is nothing once another one has failed."""
     cut, none = shared.work.cut, nothing(shared.work.cut.order)
     if handed.failed:
@@ -106,7 +106,7 @@ def searched(shared: Shared, unit: int, handed: Known) -> Part:
     found = searched_unit(shared.classes, shared.work, unit, handed.threshold)
     if isinstance(found, Failure):
         return replace(none, failures=((unit, found.error),))
-    return Part(found, cut.weight(unit), frozenset([unit]))
+    return Outcome(found, cut.weight(unit), frozenset([unit]))
 
 
 def largest_wave(units: int) -> int:
@@ -134,13 +134,13 @@ class Batch(NamedTuple):
     """The tasks of some waves."""
 
     units: dict[int, Delayed]
-    """Of units, each a `Part`."""
+    """Of units, each a `Outcome`."""
     totals: list[Delayed]
-    """Of all that is found by the end of each wave, as `Part`."""
+    """Of all that is found by the end of each wave, as `Outcome`."""
 
 
 def batch_of(
-    shared: Any, work: Work, before: Part, waves: Sequence[range], resumed: Mapping[int, Part]
+    shared: Any, work: Work, before: Outcome, waves: Sequence[range], resumed: Mapping[int, Outcome]
 ) -> Batch:
     """The graph of some waves.
 
@@ -203,8 +203,8 @@ def computed(
     batch: Batch,
     *,
     each: bool,
-    unit: Callable[[int, Part], None],
-    total: Callable[[Part], None],
+    unit: Callable[[int, Outcome], None],
+    total: Callable[[Outcome], None],
 ) -> None:
     """Compute a batch, and tell of units and totals as they are done.
 

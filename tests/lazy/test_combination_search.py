@@ -34,7 +34,7 @@ from genobit.lazy.combination_units import (
     chosen,
     nanoseconds,
 )
-from genobit.lazy.combination_waves import Part
+from genobit.lazy.combination_waves import Outcome
 from genobit.packing import Layout
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
 
@@ -308,7 +308,7 @@ def test_ctrl_c__leaves_what_was_done() -> None:
 def test_ctrl_c_while_a_total_is_taken__counts_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupted(run: Run, total: Part) -> None:
+    def interrupted(run: Run, total: Outcome) -> None:
         run.total = total
         assert run.fresh.keys() & total.done
         raise KeyboardInterrupt
