@@ -100,11 +100,20 @@ def searched_unit(classes: Classes, work: Work, unit: int, threshold: float) -> 
     """The best combinations of a unit; an error is returned, for the others not to be lost."""
     try:
         return _search_unit(classes, work, unit, threshold)
-    except Exception as error:  # noqa: BLE001 - raised again when the others are safe
-        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
-            # Ctrl-C within compiled code, of a unit that runs in the main thread.
-            raise error.__cause__ from None
+    except Exception as error:
+        if _interrupted(error):
+            raise KeyboardInterrupt from error
         return Failure(error)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C came within compiled code, of a unit that runs in the main thread.
+
+    Python wraps it in an error of the system, once for each function that was under way.
+    """
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found:

@@ -202,7 +202,10 @@ def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.Mo
         calls.append(arguments)
         if len(calls) == 4:
             # As numba says it where a signal comes before its code returns.
-            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+            said = "returned a result with an exception set"
+            inner = SystemError(said)
+            inner.__cause__ = KeyboardInterrupt()
+            raise SystemError(said) from inner
         return genuine(*arguments)
 
     monkeypatch.setattr(combination_blocks, "_search_unit", interrupted)
