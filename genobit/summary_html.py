@@ -51,7 +51,7 @@ def dataset_html(ds: xr.Dataset) -> str:
         names = ", ".join(sorted(map(str, ds.data_vars))[:6]) or "no variables"
         text = f"no variable call_genotype, and not packed; there are: {names}"
         return _page("no genotypes", [f"<p>{escape(text)}</p>"])
-    title = f"{found.sizes['variants']:,} variants × {found.sizes['samples']:,} samples"
+    title = " × ".join(_number(found.sizes[f"{kind}s"], kind) for kind in ("variant", "sample"))
     if found.packing:
         title += f", packed: {found.packing}"
     parts = [_rows(_facts(found)), _spectrum(found)]
@@ -106,7 +106,11 @@ def _facts(found: Genotypes) -> dict[str, str]:
 
 
 def _share(found: Genotypes) -> str:
-    return f"of {found.looked_at:,} variants spread over all"
+    return f"of {_number(found.looked_at, 'variant')} spread over all"
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
 def _contigs(found: Genotypes) -> str:
@@ -128,7 +132,8 @@ def _spectrum(found: Genotypes) -> str:
         bars.append(
             f'<rect x="{left + k * width / BINS:.1f}" y="{top + height - tall:.1f}" '
             f'width="{width / BINS - 1:.1f}" height="{tall:.1f}">'
-            f"<title>{k / (2 * BINS):.2f}–{(k + 1) / (2 * BINS):.2f}: {count:,} variants</title>"
+            f"<title>{k / (2 * BINS):.2f}–{(k + 1) / (2 * BINS):.2f}: "
+            f"{_number(count, 'variant')}</title>"
             "</rect>"
         )
     base = top + height

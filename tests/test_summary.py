@@ -93,6 +93,12 @@ def test_a_huge_lazy_dataset__is_shown_at_once() -> None:
     assert "not computed" in shown
 
 
+def test_one_variant_of_one_sample__has_no_plural() -> None:
+    shown = cohort().isel(variants=slice(1, 2), samples=slice(0, 1)).genobit._repr_html_()
+    assert "1 variant × 1 sample<" in shown.replace("</", "<").replace(", packed", "<")
+    assert "1 variants" not in shown
+
+
 def test_slow_chunks__end_the_glance(monkeypatch) -> None:
     monkeypatch.setattr(glance, "SECONDS", 0)
     ds = lazily(cohort())

@@ -53,10 +53,10 @@ class Limits(NamedTuple):
 
     def described(self, min_gap: int | str | None) -> dict[str, Any]:
         """What was asked for, for attributes of the result."""
+        sizes = {k: np.count_nonzero(set_) for k, set_ in enumerate(self.sets) if set_ is not None}
         about: dict[str, Any] = {
-            f"variants_{k}": f"{np.count_nonzero(members)} variants"
-            for k, members in enumerate(self.sets)
-            if members is not None
+            f"variants_{k}": f"{size} variant{'' if size == 1 else 's'}"
+            for k, size in sizes.items()
         }
         if self.gap:
             about["min_gap"] = str(min_gap)

@@ -65,3 +65,9 @@ def test_names__may_be_of_any_length_as_zarr_has_them() -> None:
     ids = np.array(["rs1", "a long name", "rs3"], np.dtypes.StringDType())
     for given in (["a long name"], ids[1:2]):
         assert members_of("variants_0", given, 3, ids).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("size", "words"), [(1, "1 variant"), (2, "2 variants")])
+def test_sets__are_counted_in_words(size: int, words: str) -> None:
+    mask = np.arange(6) < size
+    assert Limits((mask, None)).described(None) == {"variants_0": words}
