@@ -11,7 +11,7 @@ import traitlets
 
 from genobit.plots.arcs import arcs
 from genobit.plots.combinations import ranked
-from genobit.plots.epistasis import listed, summary, without_permutations
+from genobit.plots.epistasis import listed, ranking_width, summary, without_permutations
 from genobit.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.plots.style import number
 
@@ -58,8 +58,10 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
 
     Raises
     ------
+    TypeError
+        If `result` is no Dataset.
     ValueError
-        If `result` is no such result, or of other variants.
+        If it is no such result, or of other variants.
     """
 
     css = "genobit-epistasis"
@@ -100,7 +102,7 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
         body = [
-            wrapping(panel(self._table.box, 560), self._permutations.box),
+            wrapping(panel(self._table.box, ranking_width(self.ranked)), self._permutations.box),
             self._genome.box,
             wrapping(self._cells.box, self._marginals.box),
         ]

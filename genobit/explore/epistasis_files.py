@@ -57,7 +57,7 @@ class EpistasisFiles:
             If there is such a file already.
         """
         writers = {".csv": csv_writer(self.table)}
-        return self._saved(path, writers, f"the cells of rank {self.chosen + 1}")
+        return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:

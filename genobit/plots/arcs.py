@@ -10,7 +10,7 @@ import holoviews as hv
 import numpy as np
 
 from .combinations import Ranked, ranked
-from .placing import LETTER, free_labels, nearest_segment
+from .placing import free_labels, nearest_segment, text_width
 from .style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
 
 if TYPE_CHECKING:
@@ -273,7 +273,12 @@ def _about(drawn: Arcs, arc: int) -> dict[str, Any]:
             text = text if text == place.replace(",", "") else f"{text}  at {place}"
         texts.append(text)
     first, second = texts
-    return {"score": float(drawn.scores[arc]), "first": first, "second": second, "rank": rank + 1}
+    return {
+        "score": float(drawn.scores[arc]),
+        "first": first,
+        "second": second,
+        "rank": found.ranks[rank],
+    }
 
 
 def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
@@ -286,9 +291,9 @@ def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
         pairs = np.array(list(combinations(x, 2)))
         lines = list(_paths(pairs, drawn.heights(np.full(len(pairs), marked))))
         names = [str(name) for name in found.names[marked]]
-        half = LETTER * np.array([len(name) for name in names]) / 2
+        half = np.array([text_width(name, bold=True) for name in names]) / 2
         x = np.clip(x, half, WIDTH - half)
-        written = free_labels(x, np.zeros(len(x)), names)
+        written = free_labels(x, np.zeros(len(x)), names, half=half)
         columns = (x[written], np.full(len(written), -STRIP - 8.0), [names[k] for k in written])
     black = hv.Path(lines, ["x", "y"], label="Marked").opts(
         color=SELECTED_COLOUR, line_width=2.5, default_tools=[]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,13 @@ class Ranked:
     def size(self) -> int:
         """How many combinations there are."""
         return len(self.names)
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Shape (rank,), the numbers of the combinations: the result's own, or 1 for the first."""
+        if "rank" in self.result.coords:
+            return self.result["rank"].values
+        return np.arange(1, self.size + 1)
 
     @property
     def order(self) -> int:
@@ -166,7 +173,7 @@ class Ranked:
 
     def table(self) -> pd.DataFrame:
         """List the combinations: a column a member and label, and what is known of each."""
-        columns: dict[str, np.ndarray] = {"rank": np.arange(1, self.size + 1)}
+        columns: dict[str, np.ndarray] = {"rank": self.ranks}
         labels = {
             "variant": self.variants,
             "id": self.names,
@@ -264,6 +271,8 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
 
     Raises
     ------
+    TypeError
+        If it is no Dataset.
     ValueError
         If it is no such result, or of other variants.
 
@@ -283,10 +292,7 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
     >>> found.title(0), found.penetrance(0).overall, found.penetrance(0).by(0).n.tolist()
     ('variant 3 × variant 14', 0.7, [0, 10, 0])
     """
-    if "variants" not in result or result["variants"].dims != ("rank", "order"):
-        raise ValueError(
-            "there are no variants of shape (rank, order); give the result of .genobit.epistasis()"
-        )
+    _check(result)
     result = result.compute()
     labels = _labels(result, ds)
     variants = result["variants"].values
@@ -306,6 +312,30 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
             "result of .genobit.epistasis() as it is"
         )
     return found
+
+
+def _check(result: Any) -> None:
+    import xarray as xr
+
+    wanted = "the Dataset that ds.genobit.epistasis(...) returns"
+    if not isinstance(result, xr.Dataset):
+        raise TypeError(f"result= is of type {_described(result)}; give {wanted}")
+    if "variants" not in result or result["variants"].dims != ("rank", "order"):
+        held = ", ".join(map(str, list(result.variables)[:6])) or "nothing"
+        raise ValueError(
+            f"result= is a Dataset without 'variants' of shape (rank, order); it has {held}. "
+            f"Give {wanted}"
+        )
+
+
+def _described(given: Any) -> str:
+    """A type, and of an array its name and dimensions."""
+    kind = type(given).__name__
+    name, dims = getattr(given, "name", None), getattr(given, "dims", None)
+    if not isinstance(dims, tuple):
+        return kind
+    called = "" if name is None else f" {name!r}"
+    return f"{kind}{called} with the dimensions ({', '.join(map(str, dims))})"
 
 
 def _labels(result: xr.Dataset, ds: xr.Dataset | None) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from .combinations import Ranked, ranked
+from .placing import text_width
 from .style import (
     LEAD_COLOUR,
     POINT_COLOUR,
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
 #: Bars of the histogram of permutations.
 BARS = 40
-_WIDTHS = {"rank": 42, "n": 52, "df": 36, "sparse": 50}
+#: Screen pixels of the head of a table and of a row, rows that are seen at a time, and pixels of
+#: the bar that scrolls.
+_HEAD, _ROW, _ROWS, _BAR = 25, 25, 10, 20
+#: Letters of a table beside those of 8 points, pixels around the text of a cell, and the widest
+#: column.
+_LETTERS, _PADDING, _WIDEST = 1.15, 11, 420
 
 
 def ranking_table(result: xr.Dataset, text: str = "", *, ds: xr.Dataset | None = None) -> hv.Table:
@@ -130,37 +136,68 @@ def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
     ranks
         Which of them, counted from 0.
     """
-    columns: dict[str, Any] = {"rank": ranks + 1}
-    columns["variants"] = np.array([found.title(k) for k in ranks], dtype=object)
-    places = np.array([found.places(k) for k in ranks], dtype=object)
-    # Names that say the place already do not need it said again.
-    if any(p.replace(",", "") != n for p, n in zip(places, columns["variants"], strict=True)):
-        columns["places"] = places
-    result = found.result
-    names = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
-    names |= {"p_familywise": "p (family)", "n": "n"}
-    for name, label in names.items():
-        if name in result:
-            columns[label] = result[name].values[ranks]
-    if "sparse" in result:
-        columns["sparse"] = np.where(result["sparse"].values[ranks], "yes", "").astype(object)
-    width = sum(_width(found, name) for name in columns) + 20
-    return hv.Table(columns, [], list(columns)).opts(
-        width=width,
-        height=290,
+    columns = _columns(found)
+    widths = {name: _width(name, values) for name, values in columns.items()}
+    return hv.Table(
+        {name: values[ranks] for name, values in columns.items()}, [], list(columns)
+    ).opts(
+        width=sum(widths.values()) + _BAR,
+        height=_HEAD + _ROWS * _ROW,
         index_position=None,
         fit_columns=False,
-        hooks=[_frame_of(found)],
+        hooks=[_frame_of(widths, plain=found.ranks.dtype.kind not in "iu")],
     )
 
 
-def _width(found: Ranked, name: str) -> int:
-    if name in {"variants", "places"}:
-        return min(65 + 85 * found.order, 420)
-    return _WIDTHS.get(name, 72)
+def ranking_width(found: Ranked) -> int:
+    """Find the screen pixels of the table of a ranking with all its columns.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    """
+    return sum(_width(name, values) for name, values in _columns(found).items()) + _BAR
 
 
-def _frame_of(found: Ranked) -> Any:
+def _columns(found: Ranked) -> dict[str, np.ndarray]:
+    """What the table says of all combinations, so that a filter moves no column."""
+    every, result = range(found.size), found.result
+    columns = {"rank": found.ranks}
+    columns["variants"] = np.array([found.title(k) for k in every], dtype=object)
+    places = np.array([found.places(k) for k in every], dtype=object)
+    # Names that say the place already do not need it said again.
+    if any(p.replace(",", "") != n for p, n in zip(places, columns["variants"], strict=True)):
+        columns["places"] = places
+    names = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
+    names |= {"p_familywise": "p (family)", "n": "n"}
+    columns |= {label: result[name].values for name, label in names.items() if name in result}
+    if "sparse" in result:
+        columns["sparse"] = np.where(result["sparse"].values, "yes", "").astype(object)
+    return columns
+
+
+def _width(name: str, values: np.ndarray) -> int:
+    """Screen pixels of a column with its name and its longest value."""
+    texts = [name, max(map(str, values), key=len, default="")]
+    if name == "p":
+        texts = ["9.99e-999" if (values < 1e-99).any() else "9.99e-99"]
+    elif values.dtype.kind in "iuf":
+        most = np.abs(values[np.isfinite(values)]).max(initial=0)
+        texts[1] = f"{most:,.{_digits(name)}f}"
+    return min(round(_LETTERS * max(map(text_width, texts))) + _PADDING, _WIDEST)
+
+
+def _digits(name: str) -> int:
+    """How many digits a number has after the point."""
+    if name in {"rank", "df", "n"}:
+        return 0
+    return 4 if "(" in name else 2  # nats, and p of the family
+
+
+def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
+    """Give columns their widths and formats; ranks may be `plain`, no whole numbers."""
+
     def hook(plot: Any, element: Any) -> None:
         from bokeh.models.widgets import NumberFormatter, ScientificFormatter
 
@@ -169,14 +206,13 @@ def _frame_of(found: Ranked) -> Any:
         for column in plot.handles["table"].columns:
             # The field is the name without what JavaScript could not have in a name.
             name = column.title
-            column.width = _width(found, name)
-            if name in {"rank", "df", "n"}:
-                column.formatter = NumberFormatter(format="0,0", **right)
-            elif name == "p":
+            column.width = widths[name]
+            if name == "p":
                 column.formatter = ScientificFormatter(precision=2, power_limit_low=-1, **right)
-            elif name not in {"variants", "places", "sparse"}:
-                fine = "(" in name  # nats, and p of the family
-                column.formatter = NumberFormatter(format="0.0000" if fine else "0.00", **right)
+            elif name not in {"variants", "places", "sparse"} and not (plain and name == "rank"):
+                digits = _digits(name)
+                pattern = "0." + "0" * digits if digits else "0,0"
+                column.formatter = NumberFormatter(format=pattern, **right)
 
     return hook
 
@@ -218,7 +254,7 @@ def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
     return (bars * axis * ticks * line).opts(
         title=_title(found, len(maxima), marked),
         fontsize={"title": "9pt", "xticks": "8pt", "yticks": "8pt", "labels": "9pt"},
-        frame_width=420,
+        frame_width=400,
         frame_height=190,
         xlim=(low - margin, high + margin),
         ylim=(-0.1 * top, top),
@@ -236,7 +272,7 @@ def _title(found: Ranked, permutations: int, marked: int | None) -> str:
     text = f"Best of each of {number(permutations, 'permutation')} of the phenotype"
     if marked is None:
         return text
-    line = f"orange: rank {marked + 1}, {found.label} {found.scores[marked]:.4g}"
+    line = f"orange: rank {found.ranks[marked]}, {found.label} {found.scores[marked]:.4g}"
     if "p_familywise" in found.result:
         line += f", family-wise p = {float(found.result['p_familywise'].values[marked]):.2g}"
     return f"{text}\n{line}"

@@ -10,12 +10,19 @@ import numpy as np
 from .cells import Cells
 from .combinations import GENOTYPES, Ranked, ranked
 from .penetrance import cell_hover, quantity, short_name
+from .placing import text_width
 from .style import few_marks, plain_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import xarray as xr
 
 _BAR, _INK = "#b9cde0", "#1a1a1a"
+#: Between the bars of two members, and beside the outer ones, in steps from bar to bar.
+_APART, _BESIDE = 0.8, 0.7
+#: Screen pixels between two texts.
+_SPACE = 6
 
 
 def marginal_effects(
@@ -72,7 +79,7 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
     cells = found.penetrance(rank, of_class)
     overall = cells.overall
     members_of = [cells.by(member) for member in range(found.order)]
-    start = np.repeat(np.arange(found.order) * (GENOTYPES + 0.8), GENOTYPES)
+    start = np.repeat(np.arange(found.order) * (GENOTYPES + _APART), GENOTYPES)
     x = start + np.tile(np.arange(GENOTYPES), found.order)
     whole = Cells(
         np.concatenate([part.n for part in members_of]),
@@ -103,8 +110,10 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
     )
     low = min(float(value.min()), 0.0)
     span = max(float(value.max()), overall, 0.0) - low or 1.0
-    texts = [text or "none" for text in whole.texts()]
-    at = np.full(len(x), low + 1.17 * span)
+    texts, width = _written([text or "none" for text in whole.texts()], names, found.order)
+    lines = 1 + max(text.count("\n") for text in texts)
+    top = 1.3 if lines == 2 else 1.4
+    at = np.full(len(x), low + (1 + top) / 2 * span + 0.02 * span)
     labels = hv.Labels((x, at, texts), ["x", "y"], "text", label="Counts").opts(
         text_color=_INK, text_font_size="8pt", default_tools=[]
     )
@@ -113,8 +122,24 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
     )
     picture = bars * line * labels
     return picture.opts(
-        **_marginal_frame(found, rank, of_class, (x, names), (low, low + 1.3 * span), overall)
+        **_marginal_frame(
+            found, rank, of_class, (x, names), (low, low + top * span), overall, width
+        )
     )
+
+
+def _written(texts: list[str], names: np.ndarray, order: int) -> tuple[list[str], int]:
+    """Break texts that would cover one another, and find the pixels of a frame for the others."""
+    steps = order * (GENOTYPES + _APART) - _APART - 1 + 2 * _BESIDE
+    width = max(240, min(200 * order, 900))
+    if _longest(texts) > width / steps:
+        texts = [text.replace(" / ", " /\n").replace(" = ", " =\n") for text in texts]
+    return texts, max(width, round(steps * max(_longest(texts), _longest(names))))
+
+
+def _longest(texts: Iterable[str]) -> float:
+    """Pixels from one text to the next that are enough for all of them."""
+    return _SPACE + max(text_width(line) for text in texts for line in text.split("\n"))
 
 
 def _marginal_frame(
@@ -124,6 +149,7 @@ def _marginal_frame(
     bars: tuple[np.ndarray, np.ndarray],
     limits: tuple[float, float],
     overall: float,
+    width: int,
 ) -> dict[str, Any]:
     x, names = bars
     # The member's name stands under its middle genotype.
@@ -140,9 +166,9 @@ def _marginal_frame(
             f"dashed: {overall:.3g}, all samples"
         ),
         "fontsize": {"title": "9pt", "xticks": "8pt", "yticks": "8pt", "labels": "9pt"},
-        "xlim": (-0.7, float(x.max()) + 0.7),
+        "xlim": (-_BESIDE, float(x.max()) + _BESIDE),
         "ylim": limits,
-        "frame_width": max(240, min(200 * found.order, 900)),
+        "frame_width": width,
         "frame_height": 200,
         "xticks": ticks,
         "xlabel": "",

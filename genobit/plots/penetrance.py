@@ -357,7 +357,7 @@ def _unit(found: Ranked, rank: int) -> Callable[[int], str]:
 
 def _title(found: Ranked, rank: int) -> str:
     title = found.title(rank)
-    return f"{rank + 1}. {title if len(title) <= 62 else title[:61] + '…'}"
+    return f"{found.ranks[rank]}. {title if len(title) <= 62 else title[:61] + '…'}"
 
 
 def _hatched(plot: Any, _element: Any) -> None:

@@ -10,6 +10,10 @@ import numpy as np
 _DIRECTIONS = 36
 #: Screen pixels of a letter and of a line at 8 points.
 LETTER, LINE = 5.4, 12.0
+#: The same in a wide font, where a text must not be cut or covered: of slim letters, of digits and
+#: small letters, of others, and how much wider bold ones are.
+_SLIM, _SMALL, _LARGE, _BOLD = 3.8, 7.0, 8.8, 1.13
+_SLIM_LETTERS = frozenset("fijlrtI ,.:;/|()[]'-")
 
 
 def pack_circles(
@@ -89,7 +93,38 @@ def fit(
     return factor, frame / 2 - factor * (low + high) / 2
 
 
-def free_labels(x: np.ndarray, y: np.ndarray, texts: list[str], width: float = np.inf) -> list[int]:
+def text_width(text: str, *, bold: bool = False) -> float:
+    """Say how many screen pixels a line of 8 points takes at most, in the fonts that pages have.
+
+    Parameters
+    ----------
+    text
+        One line.
+    bold
+        Whether it is written so.
+
+    Examples
+    --------
+    >>> round(text_width("497 / 1,021"), 1)
+    64.2
+    """
+    width = sum(map(_letter_width, text))
+    return width * (_BOLD if bold else 1.0)
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _SLIM_LETTERS:
+        return _SLIM
+    return _SMALL if letter.isdigit() or letter.islower() else _LARGE
+
+
+def free_labels(
+    x: np.ndarray,
+    y: np.ndarray,
+    texts: list[str],
+    width: float = np.inf,
+    half: np.ndarray | None = None,
+) -> list[int]:
     """Choose texts that can be written without covering one another, the first ones first.
 
     Parameters
@@ -100,6 +135,8 @@ def free_labels(x: np.ndarray, y: np.ndarray, texts: list[str], width: float = n
         What would be written, the most important first.
     width
         Of the frame: a text that would leave it is not chosen.
+    half
+        Shape (texts,): half the width of each text; by default as many letters of 8 points.
 
     Returns
     -------
@@ -110,7 +147,8 @@ def free_labels(x: np.ndarray, y: np.ndarray, texts: list[str], width: float = n
     >>> free_labels(np.array([0.0, 3.0, 99.0]), np.zeros(3), ["TP53", "MDM2", "GAPDH"])
     [0, 2]
     """
-    half = LETTER * np.array([len(text) for text in texts]) / 2
+    if half is None:
+        half = LETTER * np.array([len(text) for text in texts]) / 2
     chosen: list[int] = []
     for k in range(len(texts)):
         beside = np.abs(x[chosen] - x[k]) < half[chosen] + half[k]

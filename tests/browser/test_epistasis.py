@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from genobit.plots.placing import text_width
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
@@ -76,6 +77,50 @@ def test_starts_with_the_best(page: Any) -> None:
         until(
             lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 30).mean() > 0.05, view
         )
+
+
+def test_table_is_whole(page: Any) -> None:
+    table = page.locator(".genobit-epistasis-table")
+    size = page.viewport_size
+    try:
+        for width in (1366, 1920):
+            page.set_viewport_size({"width": width, "height": size["height"]})
+            # The browser lays out in its own time.
+            until(lambda: sees_all_columns(table), f"all columns in {width} pixels")
+            seen = place(table.locator(".slick-viewport").first)
+            heights = [place(row)["height"] for row in rows(page).all()[:3]]
+            assert seen["height"] % heights[0] == 0
+            assert len(set(heights)) == 1
+    finally:
+        page.set_viewport_size(size)
+
+
+def sees_all_columns(table: Any) -> bool:
+    last, box = place(table.locator(".slick-header-column").last), place(table)
+    said = table.locator(".slick-header-column").last.inner_text()
+    return bool(said == "sparse" and last["x"] + last["width"] <= box["x"] + box["width"])
+
+
+def test_texts_are_no_wider_than_room_is_left_for(page: Any) -> None:
+    measure = """([text, font]) => {
+        const context = document.createElement("canvas").getContext("2d")
+        context.font = font
+        return context.measureText(text).width
+    }"""
+    texts = (
+        "497 / 1,021",
+        "n = 1,021",
+        "1:86682",
+        "rs4988235",
+        "A/G",
+        "AFFX-07",
+        "MI (nats)",
+        "9.15e-63",
+    )
+    for words in texts:
+        for bold in (False, True):
+            font = f"{'bold' if bold else 'normal'} 8pt helvetica"
+            assert page.evaluate(measure, [words, font]) <= text_width(words, bold=bold)
 
 
 def test_row_draws_its_combination(page: Any) -> None:

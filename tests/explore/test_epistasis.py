@@ -84,6 +84,23 @@ class TestBegins:
         )
         assert "permutations=1000" in said(explorer._permutations)
 
+    def test_what_is_no_ranking(self, ds):
+        with pytest.raises(
+            TypeError, match=r"DataArray 'r2' .* the Dataset that ds\.genobit\.epist"
+        ):
+            ds.genobit.explore.epistasis(ds.genobit.ld())
+        with pytest.raises(TypeError, match="result= is of type Estimate;"):
+            ds.genobit.explore.epistasis(ds.genobit.epistasis("sample_case", estimate=True))
+
+    def test_ranks_of_the_result(self, ds, result, tmp_path):
+        numbered = result.assign_coords(rank=np.arange(1, 31))
+        explorer = ds.genobit.explore.epistasis(numbered.isel(rank=[20, 4, 7]), chosen=1)
+        assert explorer.ranking["rank"].tolist() == [21, 5, 8]
+        explorer.save_table(tmp_path / "cells.csv")
+        assert "the cells of rank 5" in explorer.status
+        plain = ds.genobit.explore.epistasis(result.isel(rank=[20, 4, 7]))
+        assert plain.ranking["rank"].tolist() == [1, 2, 3]
+
     def test_other_variants(self, ds, result):
         with pytest.raises(ValueError, match="a search of these variants"):
             ds.isel(variants=slice(3, 9)).genobit.explore.epistasis(result)

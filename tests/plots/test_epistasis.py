@@ -16,8 +16,9 @@ from genobit.plots import (
 )
 from genobit.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arcs
 from genobit.plots.combinations import ranked
-from genobit.plots.epistasis import draw_permutations
+from genobit.plots.epistasis import draw_permutations, ranking_width
 from genobit.plots.penetrance import draw_cells, reach_of
+from genobit.plots.placing import text_width
 from tests.plots.rendered import glyph_of
 
 
@@ -140,6 +141,51 @@ class TestRanked:
         with pytest.raises(ValueError, match="no 'boost'"):
             ranked(result)
 
+    @pytest.mark.parametrize(
+        ("given", "described"),
+        [
+            (xr.DataArray(np.eye(2), dims=("a", "b"), name="r2"), "DataArray 'r2' with .* (a, b)"),
+            (xr.DataArray(np.eye(2), dims=("a", "b")), "DataArray with the dimensions (a, b)"),
+            (made().to_dataframe(), "DataFrame;"),
+            ([1, 2], "list;"),
+        ],
+    )
+    def test_refuses_what_is_no_dataset(self, given, described):
+        expected = described.replace("(", r"\(").replace(")", r"\)")
+        with pytest.raises(
+            TypeError, match=f"^result= is of type {expected}.* that ds.genobit.epistas"
+        ):
+            ranked(given)
+
+    def test_other_datasets_are_named_by_what_they_have(self, variants):
+        with pytest.raises(ValueError, match=r"it has variant_id, variant_contig, .*epistasis\("):
+            ranked(variants)
+        with pytest.raises(ValueError, match="it has nothing"):
+            ranked(xr.Dataset())
+
+    @pytest.mark.parametrize("order", [1, 2, 3])
+    def test_ranks_are_those_of_the_result(self, order):
+        result = made(order).assign_coords(rank=[10, 20, 30, 1_040]).isel(rank=[2, 3, 0])
+        result["permutation_maximum"] = "permutation", np.linspace(0.05, 0.2, 20)
+        assert ranked(result).table()["rank"].tolist() == [30, 1_040, 10]
+        assert ranking_table(result)["rank"].tolist() == [30, 1_040, 10]
+        assert ranking_table(result, "rs1").dimension_values("rank").tolist() == [
+            rank
+            for rank, names in zip([30, 1_040, 10], ranked(result).names, strict=True)
+            if "rs1" in names
+        ]
+        assert option(penetrance_heatmap(result, 1), "title").startswith("1040. rs")
+        assert "orange: rank 10," in option(permutation_histogram(result, 2), "title")
+        if order > 1:
+            arc = epistasis_arcs(result).Contours.Arcs.split()[-1]
+            assert arc.dimension_values("rank", expanded=False)[0] in {30, 1_040, 10}
+
+    def test_ranks_that_are_no_numbers(self):
+        table = ranking_table(made().assign_coords(rank=["a", "b", "c", "d"]))
+        assert table["rank"].tolist() == ["a", "b", "c", "d"]
+        column = hv.render(table).columns[0]
+        assert type(column.formatter).__name__ == "StringFormatter"
+
     def test_tables_for_files(self, variants):
         found = ranked(made(), variants)
         table = found.table()
@@ -218,6 +264,30 @@ class TestPenetrance:
         assert bars["n"].sum() == order * made(order)["n"].values[0]
         hv.render(picture)
 
+    @pytest.mark.parametrize("order", [1, 2, 3, 5])
+    @pytest.mark.parametrize("times", [1, 30, 1_000, 1_000_000])
+    @pytest.mark.parametrize("trait", [False, True])
+    def test_counts_of_members_do_not_touch(self, order, times, trait):
+        result = made(order)
+        result["cells"] = result["cells"] * times
+        if trait:
+            result["cell_mean"] = (("rank", "cell"), np.full(result["cells"].shape[:2], -1.5))
+            result.attrs["phenotype"] = "height"
+        picture = marginal_effects(result)
+        labels = picture.Labels.Counts
+        left, right = option(picture, "xlim")
+        pixels = option(picture, "frame_width") / (right - left)
+        half = np.array([max(map(text_width, t.split("\n"))) for t in labels["text"]]) / 2
+        middle = (labels["x"] - left) * pixels
+        assert (np.diff(middle) > half[1:] + half[:-1]).all()
+        # Nor a bar below them, nor the upper edge.
+        lines = 1 + max(text.count("\n") for text in labels["text"])
+        low, high = option(picture, "ylim")
+        pixels = option(picture, "frame_height") / (high - low)
+        top = max(picture.Rectangles.Marginals["y1"].max(), picture.HLine.I.data)
+        assert (high - labels["y"][0]) * pixels > 6 * lines
+        assert (labels["y"][0] - top) * pixels > 6 * lines
+
 
 class TestArcs:
     def test_a_pair_has_one_arc_at_its_best_combination(self):
@@ -263,6 +333,16 @@ class TestArcs:
         assert option(picture, "ylim")[0] < -STRIP
         hv.render(draw_arcs(drawn))
 
+    def test_names_of_the_marked_are_whole(self):
+        result = made(2, ranks=15)
+        ends = np.array(["1:86682", "3:1", "3:2", "3:3", "3:4", "2:99999999"], dtype=object)
+        result["variant_id"] = ("rank", "order"), ends[result["variants"].values]
+        labels = draw_arcs(arcs(ranked(result)), 4).Labels.Members
+        assert labels["text"].tolist() == ["1:86682", "2:99999999"]
+        half = np.array([text_width(text, bold=True) for text in labels["text"]]) / 2
+        assert (labels["x"] - half >= 0).all()
+        assert (labels["x"] + half <= WIDTH).all()
+
     def test_without_positions(self):
         result = made().drop_vars(["variant_contig", "variant_position"])
         assert arcs(ranked(result)).genome.names == [""]
@@ -302,6 +382,20 @@ class TestRanking:
             ),
         )
         assert "places" not in ranking_table(result)
+
+    @pytest.mark.parametrize("order", [1, 2, 4])
+    def test_columns_have_room(self, order):
+        result = made(order)
+        result["n"] = result["n"] * 1_000_000
+        result["p"] = "rank", [1e-300, 0.5, 0.5, 0.5]
+        whole, few = (hv.render(ranking_table(result, text)) for text in ("", "X:"))
+        widths = [column.width for column in whole.columns]
+        assert sum(widths) < whole.width == ranking_width(ranked(result))
+        # A filter moves no column.
+        assert [column.width for column in few.columns] == widths
+        longest = max(ranking_table(result)["n"])
+        assert widths[-2] > text_width(f"{longest:,}")
+        assert widths[-3] > text_width("1.00e-300")
 
     def test_filter(self):
         assert ranking_table(made(), "X:")["rank"].tolist() == [3, 4]
