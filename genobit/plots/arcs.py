@@ -159,10 +159,13 @@ def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
     if not found.size or found.order < 2:
         raise ValueError("arcs are pairs of variants, and there is no combination of two or more")
     pairs = np.array(list(combinations(range(found.order), 2)))
-    variants = found.variants[:, pairs].reshape(-1, 2)
+    # A result may have been sorted by something else.
+    order = np.argsort(-found.scores, kind="stable")
+    variants = found.variants[order][:, pairs].reshape(-1, 2)
     _, best = np.unique(np.sort(variants, axis=1), axis=0, return_index=True)
     best = np.sort(best)
-    rank, which = np.divmod(best[:MOST_ARCS], len(pairs))
+    place, which = np.divmod(best[:MOST_ARCS], len(pairs))
+    rank = order[place]
     contig, position, genome = _genome(found, ds)
     return Arcs(found, genome, rank, pairs[which], genome.at(contig, position), len(best))
 
