@@ -281,20 +281,26 @@ def _check_index(ds: xr.Dataset, series: pd.Series[Any]) -> None:
     if model.SAMPLE_ID not in ds.variables:
         return
     index = series.index.to_numpy()
-    if np.isin(index.astype(str), np.asarray(ds[model.SAMPLE_ID].values).astype(str)).any():
+    if np.isin(_texts(index), _texts(ds[model.SAMPLE_ID].values)).any():
         name = "phenotype" if series.name is None else str(series.name)
         _check_order(ds, index, name, model.SAMPLES, model.SAMPLE_ID)
 
 
+def _texts(values: NDArray[Any]) -> NDArray[np.str_]:
+    # By objects: numpy has no cast from text of any length.
+    return np.asarray(values).astype(object).astype(str)
+
+
 def _check_order(ds: xr.Dataset, theirs: NDArray[Any], name: str, dim: str, label: str) -> None:
-    ours = np.asarray(ds[label].values)
+    ours, theirs = _texts(ds[label].values), _texts(theirs)
     if ours.shape != theirs.shape:
         return
-    wrong = np.flatnonzero(ours.astype(str) != theirs.astype(str))
+    wrong = np.flatnonzero(ours != theirs)
     if wrong.size:
         k = int(wrong[0])
+        mine, other = str(ours[k]), str(theirs[k])
         msg = (
-            f"{label}[{k}] is {ours[k]!r} here and {theirs[k]!r} in {name}: bring its {dim} "
+            f"{label}[{k}] is {mine!r} here and {other!r} in {name}: bring its {dim} "
             "in the order of the Dataset"
         )
         raise ValueError(msg)

@@ -142,8 +142,12 @@ def test_missing_phenotypes__may_be_pandas_own() -> None:
         assert same(found, right)
 
 
-def test_series__are_in_the_order_of_the_samples() -> None:
+@pytest.mark.parametrize("kind", ["U4", object, np.dtypes.StringDType()])
+def test_series__are_in_the_order_of_the_samples(kind: Any) -> None:
     ds = data()
+    ds = ds.assign_coords(sample_id=("samples", ds.sample_id.values.astype(kind)))
+    ds = ds.assign_coords(case=("samples", CASE))
+    assert same(ds.genobit.epistasis("case"), ds.genobit.epistasis(CASE))
     case = pd.Series(CASE, index=ds.sample_id.values, name="case")
     assert same(ds.genobit.epistasis(case), ds.genobit.epistasis(CASE))
     assert same(ds.genobit.epistasis(case.reset_index(drop=True)), ds.genobit.epistasis(CASE))
