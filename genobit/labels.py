@@ -31,7 +31,7 @@ def text(values: Any, name: str = "labels") -> NDArray[np.object_]:
     ValueError
         For bytes that are not UTF-8; names the first.
     """
-    found = np.asarray(values)
+    found: NDArray[Any] = np.asarray(values)
     if found.dtype.kind == "S":
         found = _decoded(found.astype(object), name)
     elif found.dtype.kind in "UT":
@@ -49,7 +49,7 @@ def text(values: Any, name: str = "labels") -> NDArray[np.object_]:
     return out
 
 
-def _decoded(values: NDArray[np.object_], name: str) -> NDArray[np.object_]:
+def _decoded(values: NDArray[Any], name: str) -> NDArray[np.object_]:
     out = values.copy()
     for k, value in enumerate(values.flat):
         if isinstance(value, bytes):
