@@ -34,7 +34,8 @@ class Options:
     "auto" for the cheapest by the model that ``explain=True`` shows, of a matrix of all pairs.
     """
     eager_limit: int = 2**31
-    """Bytes that a call which computes at once may allocate before it refuses."""
+    """Bytes that a call which computes at once, or a reader that holds a file in memory, may
+    allocate before it refuses."""
     spill_to: str | os.PathLike[str] | None = None
     """Folder for the genotypes of `epistasis` where they are past ``eager_limit``, in a file that
     is removed at the end; None refuses them. Every worker has to see it. Also for the numbers of
@@ -171,6 +172,36 @@ def more_than(size: int, limit: int) -> str:
     if texts[0] == texts[1]:
         texts = [f"{number:,} bytes" for number in (size, limit)]
     return f"{texts[0]}, more than eager_limit ({texts[1]})"
+
+
+def require_fits(what: str, size: int, cost: int = 1) -> None:
+    """Refuse a part of a file that would take more than ``eager_limit``, before it is read.
+
+    Parameters
+    ----------
+    what
+        The part and its file, as the message begins.
+    size
+        Its bytes, or as many of them as are known to be there.
+    cost
+        Bytes of memory that one of these bytes takes while it is read.
+
+    Raises
+    ------
+    ValueError
+        With both sizes and the remedy.
+
+    Examples
+    --------
+    >>> require_fits("a.fasta", 2**20)
+    """
+    limit = get_options().eager_limit
+    if size * cost > limit:
+        msg = (
+            f"{what} takes {more_than(size * cost, limit)}: if the file is neither damaged nor "
+            "from a stranger, raise gb.set_options(eager_limit=...)"
+        )
+        raise ValueError(msg)
 
 
 def in_units(size: int) -> str:

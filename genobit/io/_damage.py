@@ -1,4 +1,4 @@
-"""What to say of a text file that is damaged, compressed badly or in another encoding."""
+"""Errors of damaged files, turned into ones that name the file and a remedy."""
 
 from __future__ import annotations
 
@@ -34,4 +34,26 @@ def named_damage(path: Path) -> Iterator[None]:
             f"{path} is not UTF-8 text: it holds the byte 0x{error.object[error.start]:02x}. "
             "Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
         )
+        raise ValueError(msg) from error
+
+
+@contextmanager
+def named_failure(what: object, remedy: str) -> Iterator[None]:
+    """Turn every error of another library's reader into a ValueError that names the file.
+
+    cyvcf2, zarr, numcodecs and pyarrow raise whatever a bad byte leads to: bare Exception,
+    KeyError, MemoryError and SystemError included. Keep the block to calls of such a library.
+
+    Parameters
+    ----------
+    what
+        The file, and the part of it that is read.
+    remedy
+        What to do, as a sentence.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = str(error).strip().rstrip(".") or "it declares more than fits into memory"
+        msg = f"{what} cannot be read: {type(error).__name__}: {reason}. {remedy}"
         raise ValueError(msg) from error

@@ -8,15 +8,15 @@ contig, under a header that declares what is there.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Generator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
-from genobit.io._damage import named_damage
+from genobit.io._bounded import LINE_COST, lines_of, open_bytes
+from genobit.io._damage import named_damage, named_failure
+from genobit.io._region import REGION_SYNTAX, Region
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,57 +25,10 @@ Lines = Generator[bytes, None, None]
 
 _FIXED_COLUMNS = 9
 _OTHER_FORMAT_FIELDS = re.compile(rb":[^\t]*")
-_REGION_SYNTAX = "Write 22, 22:16051497-16060000, 22:16051497- or 2:136.0e6-136.9e6."
-
-
-@dataclass(frozen=True)
-class Region:
-    """Positions `start` to `end` of a contig, both included, counted from 1."""
-
-    contig: str
-    start: int = 1
-    end: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.contig}:{self.start}-{'' if self.end is None else self.end}"
-
-
-def parse_region(text: str) -> Region:
-    """Read a region like `2:136.0e6-136.9e6`, `22:16,051,497-16060000` or `22`.
-
-    Raises
-    ------
-    ValueError
-        When it has no contig, one position only, a position that is not a whole number,
-        or an end before its start.
-    """
-    contig, colon, span = text.strip().rpartition(":")
-    # Some contigs have colons in their names (HLA:HLA00001); a range begins with a digit.
-    if not colon or not re.match(r"[\d.,+-]", span):
-        contig, span = text.strip(), "1-"
-    start_text, dash, end_text = span.partition("-")
-    if not contig or not dash:
-        reason = "has no contig" if not contig else f"{span} is one position, not a range"
-        msg = f"Region {text!r}: {reason}. {_REGION_SYNTAX}"
-        raise ValueError(msg)
-    start = _position(start_text, text)
-    end = _position(end_text, text) if end_text else None
-    if start < 1 or (end is not None and end < start):
-        msg = f"Region {text!r}: positions count from 1 and the end is not before the start."
-        raise ValueError(msg)
-    return Region(contig, start, end)
-
-
-def _position(text: str, region: str) -> int:
-    try:
-        value = Decimal(text.replace(",", ""))
-        whole = int(value)
-    except (InvalidOperation, ValueError, OverflowError):
-        whole = None
-    if whole is None or value != whole:
-        msg = f"Region {region!r}: {text!r} is not a whole position. {_REGION_SYNTAX}"
-        raise ValueError(msg)
-    return whole
+_POSITION = re.compile(rb"0*[1-9][0-9]{0,9}")
+_MOST_POSITION = 2**31 - 1
+_CHECK = "Check it with 'bcftools view FILE > /dev/null', or copy it again."
+_BLOCK = 2**20
 
 
 def index_of(path: Path) -> Path | None:
@@ -94,25 +47,19 @@ def write_contigs(path: Path, folder: Path, region: Region | None) -> list[Path]
     ------
     ValueError
         When the file is not VCF or BCF, is truncated, has no samples or no records, when
-        a record has too many or too few columns, when the contig of the region is not in
-        the file, or when the region holds no record.
+        a record has too many or too few columns or no position that Zarr can hold, when the
+        contig of the region is not in the file, when the region holds no record, or none of
+        its records has genotypes.
     """
     header, records = _open_records(path, region)
     columns, filters, declared = _read_header(path, header)
     n_tabs = len(columns) - 1
     seen: dict[bytes, Path] = {}
-    n_written, current = 0, b""
+    n_written, n_called, current = 0, 0, b""
     with ExitStack() as stack, closing(records):
         out: IO[bytes] | None = None
         for number, line in enumerate(records, start=1):
-            fields = line.split(b"\t", _FIXED_COLUMNS)
-            tabs = line.count(b"\t")
-            if tabs != n_tabs:
-                msg = (
-                    f"{path}, record {number} ({_place(fields)}) has {tabs + 1} columns where "
-                    f"the header has {n_tabs + 1}. Is the file cut short?"
-                )
-                raise ValueError(msg)
+            fields = _checked_fields(path, number, line, n_tabs)
             contig = fields[0]
             body = seen.setdefault(contig, folder / f"{len(seen):06d}.body")
             if not _inside(fields, region):
@@ -124,9 +71,114 @@ def write_contigs(path: Path, folder: Path, region: Region | None) -> list[Path]
             filters.update(dict.fromkeys(set(fields[6].split(b";")) - {b".", b"PASS"}))
             out.write(_calls_only(fields))
             n_written += 1
+            n_called += _has_genotypes(fields)
     if not n_written:
         raise _nothing_found(path, region, [*dict.fromkeys([*declared, *seen])])
+    if not n_called:
+        raise no_genotypes(path)
     return _add_headers([body for body in seen.values() if body.exists()], seen, filters, columns)
+
+
+def known_contigs(path: Path) -> list[str]:
+    """Names of the contigs that the header declares, or else that records are on."""
+    header, records = _open_records(path, None)
+    with closing(records):
+        names = _ids(header, b"##contig=")
+        if not names:
+            names = [*dict.fromkeys(line.split(b"\t", 1)[0] for line in records)]
+    return [name.decode(errors="replace") for name in names]
+
+
+def check_records(path: Path) -> int:
+    """Go through all records, and count those that have genotypes.
+
+    Raises
+    ------
+    ValueError
+        For the first record of a wrong number of columns or without a position.
+    """
+    header, records = _open_records(path, None)
+    n_tabs = header[-1].count(b"\t")
+    with closing(records):
+        checked = (_checked_fields(path, k, line, n_tabs) for k, line in enumerate(records, 1))
+        return sum(map(_has_genotypes, checked))
+
+
+def _checked_fields(path: Path, number: int, line: bytes, n_tabs: int) -> list[bytes]:
+    """The first columns of a record, and the rest as one."""
+    fields = line.split(b"\t", _FIXED_COLUMNS)
+    tabs = line.count(b"\t")
+    if tabs != n_tabs:
+        msg = (
+            f"{path}, record {number} ({_place(fields)}) has {tabs + 1} columns where "
+            f"the header has {n_tabs + 1}. Is the file cut short?"
+        )
+        raise ValueError(msg)
+    # 0 is a telomere in VCF; genobit counts positions from 1, and Zarr stores 32 bits.
+    if not _POSITION.fullmatch(fields[1]) or int(fields[1]) > _MOST_POSITION:
+        msg = (
+            f"{path}, record {number} ({_place(fields)}) has the position "
+            f"{fields[1].decode(errors='replace')!r}, expected a whole number from 1 to "
+            f"{_MOST_POSITION:,}. Correct the record, or leave it out with "
+            "'bcftools view -e'."
+        )
+        raise ValueError(msg)
+    return fields
+
+
+def _has_genotypes(fields: list[bytes]) -> bool:
+    return fields[8] == b"GT" or fields[8].startswith(b"GT:")
+
+
+def no_genotypes(path: Path) -> ValueError:
+    """The error of a file whose records have no GT."""
+    return ValueError(
+        f"{path} has no genotypes: no record that was read has GT in its FORMAT column. Call "
+        "genotypes first, or open the file that has them."
+    )
+
+
+def require_records_fit(path: Path) -> None:
+    """Refuse a file of which htslib would read a header or record past the limit.
+
+    htslib takes the memory that a record declares, and knows no limit.
+
+    Raises
+    ------
+    ValueError
+        For the first such record, or when the file is damaged.
+    """
+    is_bcf = _kind(path) == "bcf"
+    with named_damage(path), open_bytes(path) as file:
+        if is_bcf:
+            _require_binary_records_fit(file, path)
+        else:
+            _require_lines_fit(file, path)
+
+
+def _require_lines_fit(file: IO[bytes], path: Path) -> None:
+    number, length = 1, 0
+    while block := file.read(_BLOCK):
+        ends = block.count(b"\n")
+        length += block.index(b"\n") if ends else len(block)
+        require_fits(f"{path}: line {number}", length, LINE_COST)
+        if ends:
+            number, length = number + ends, len(block) - block.rindex(b"\n") - 1
+
+
+def _require_binary_records_fit(file: IO[bytes], path: Path) -> None:
+    # Format: https://samtools.github.io/hts-specs/VCFv4.3.pdf, section 6.3.
+    size = int.from_bytes(file.read(9)[5:], "little")
+    require_fits(f"{path}: the header", size, LINE_COST)
+    number = 0
+    while True:
+        file.seek(size, 1)
+        sizes = file.read(8)
+        if len(sizes) < 8:
+            return
+        number += 1
+        size = int.from_bytes(sizes[:4], "little") + int.from_bytes(sizes[4:], "little")
+        require_fits(f"{path}: record {number}", size, LINE_COST)
 
 
 def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines]:
@@ -136,8 +188,11 @@ def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines
     if kind == "vcf" and not indexed:
         lines = _text_lines(path)
         header = []
+        size = 0
         for line in lines:
             header.append(line)
+            size += len(line)
+            require_fits(f"{path}: the header", size, LINE_COST)
             if line.startswith(b"#CHROM"):
                 return header, lines
             if not line.startswith(b"#"):
@@ -147,16 +202,9 @@ def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines
     return _htslib_records(path, region if indexed else None)
 
 
-def _open_binary(path: Path) -> IO[bytes]:
-    """Open a file, through gzip (bgzip is a kind of it) where it is compressed."""
-    with path.open("rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-    return cast("IO[bytes]", gzip.open(path)) if compressed else path.open("rb")
-
-
 def _kind(path: Path) -> str:
     """Tell VCF from BCF by content, compressed or not."""
-    with named_damage(path), _open_binary(path) as file:
+    with named_damage(path), open_bytes(path) as file:
         first = file.read(12)
     if first.startswith(b"BCF"):
         return "bcf"
@@ -170,8 +218,8 @@ def _kind(path: Path) -> str:
 
 
 def _text_lines(path: Path) -> Lines:
-    with named_damage(path), _open_binary(path) as lines:
-        for line in lines:
+    with named_damage(path), open_bytes(path) as file:
+        for line in lines_of(file, path):
             stripped = line.rstrip(b"\r\n")
             if stripped:
                 yield stripped
@@ -180,26 +228,39 @@ def _text_lines(path: Path) -> Lines:
 def _htslib_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines]:
     from cyvcf2 import VCF
 
-    vcf = VCF(str(path))
-    header = vcf.raw_header.encode().splitlines()
     if region is None:
-        return header, (str(record).encode().rstrip(b"\n") for record in vcf)
-    vcf.set_index(str(index_of(path)))
-    contigs = [name.encode() for name in vcf.seqnames]
+        require_records_fit(path)
+    with named_failure(path, _CHECK):
+        vcf = VCF(str(path))
+        header = vcf.raw_header.encode().splitlines()
+        if region is None:
+            return header, _all_records(vcf, path)
+        vcf.set_index(str(index_of(path)))
+        contigs = [name.encode() for name in vcf.seqnames]
     if region.contig.encode() not in contigs:
         vcf.close()
         raise _nothing_found(path, region, contigs)
-    return header, _query(vcf, region)
+    return header, _query(vcf, region, path)
 
 
-def _query(vcf, region: Region) -> Lines:  # type: ignore[no-untyped-def]
+def _all_records(vcf, path: Path) -> Lines:  # type: ignore[no-untyped-def]
+    with named_failure(path, _CHECK):
+        for record in vcf:
+            yield _line(record)
+
+
+def _query(vcf, region: Region, path: Path) -> Lines:  # type: ignore[no-untyped-def]
     import warnings
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), named_failure(path, _CHECK):
         # cyvcf2 warns of an empty region; _nothing_found says it better.
         warnings.filterwarnings("ignore", message="no intervals found")
         for record in vcf(f"{{{region.contig}}}:{region.start}-{region.end or ''}"):
-            yield str(record).encode().rstrip(b"\n")
+            yield _line(record)
+
+
+def _line(record: object) -> bytes:
+    return str(record).encode().rstrip(b"\n")
 
 
 def _read_header(
@@ -271,7 +332,7 @@ def _nothing_found(path: Path, region: Region | None, contigs: list[bytes]) -> V
         return ValueError(f"{path} has no record in {region}. Positions count from 1.")
     shown = ", ".join(names[:30]) + (f", ... ({len(names)} in all)" if len(names) > 30 else "")
     return ValueError(
-        f"{path} has no contig {region.contig!r}; it has {shown or 'none'}. {_REGION_SYNTAX}"
+        f"{path} has no contig {region.contig!r}; it has {shown or 'none'}. {REGION_SYNTAX}"
     )
 
 

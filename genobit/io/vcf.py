@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.io._cache import cached_store
-from genobit.io._vcf_records import Region, index_of, parse_region, write_contigs
+from genobit.io._region import Region, parse_region
+from genobit.io._vcf_records import (
+    check_records,
+    index_of,
+    known_contigs,
+    no_genotypes,
+    require_records_fit,
+    write_contigs,
+)
 from genobit.io._zarr import open_store
 
 if TYPE_CHECKING:
@@ -22,9 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import xarray as xr
+    from numpy.typing import NDArray
 
 # Part of the cache key: raise it when the same file would be converted differently.
-_CONVERSION = 1
+_CONVERSION = 2
 
 # What bio2zarr makes of an indexed file depends on its fields; what open_vcf gives does not.
 _KEPT = (
@@ -76,7 +85,8 @@ def open_vcf(
     Dataset as of `open_vcf_zarr`, of genotypes and labels: `call_genotype` (int8: allele
     index, -1 missing, -2 beyond the ploidy of the call), `call_genotype_phased` (true for a
     haploid call), and the
-    `variant_`, `contig_`, `filter_` and `sample_` variables. INFO and other FORMAT fields
+    `variant_`, `contig_`, `filter_` and `sample_` variables. The call `.` is missing in all
+    its alleles, unless the sample has haploid calls on the contig. INFO and other FORMAT fields
     are left out; for those run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate
     alleles are kept; a dosage counts the first.
 
@@ -86,7 +96,8 @@ def open_vcf(
         When there is no such file.
     ValueError
         When the region cannot be read, its contig is not in the file or it holds no
-        record, or when the file is not VCF, is damaged or has no samples.
+        record, when the file is not VCF, is damaged, or has no samples or no genotypes, when
+        a position is not from 1 to 2,147,483,647, or a line is past ``eager_limit``.
     ImportError
         When bio2zarr or cyvcf2 is not installed.
 
@@ -103,13 +114,13 @@ def open_vcf(
     ([[[0, 1]]], [[True]])
     """
     source = Path(path).expanduser().absolute()
-    wanted = None if region is None else parse_region(region)
     if not source.is_file():
         msg = f"{source} does not exist."
         if source.is_dir():
             msg = f"{source} is a directory. For a VCF Zarr store use open_vcf_zarr."
         raise FileNotFoundError(msg)
     _require_readers()
+    wanted = None if region is None else _region_of(region, source)
 
     def build(store: Path) -> None:
         _convert(source, wanted, store, worker_processes)
@@ -178,6 +189,11 @@ def _require_readers() -> None:
             raise ImportError(msg)
 
 
+def _region_of(text: str, source: Path) -> Region:
+    """The region, whose contig may be named with colons in the file."""
+    return parse_region(text, known_contigs(source) if ":" in text else ())
+
+
 def _cache_name(source: Path, region: Region | None) -> str:
     stat = source.stat()
     key = (
@@ -194,12 +210,13 @@ def _cache_name(source: Path, region: Region | None) -> str:
 def _convert(source: Path, region: Region | None, store: Path, worker_processes: int) -> None:
     """Write the VCF Zarr of a file, straight or by way of one small VCF a contig."""
     if region is None and index_of(source) is not None:
+        require_records_fit(source)
         _bio2zarr([source], store, source, worker_processes)
     else:
         with tempfile.TemporaryDirectory(dir=store.parent) as folder:
             parts = write_contigs(source, Path(folder), region)
             _bio2zarr(parts, store, source, worker_processes=0)
-    _mark_haploid_calls_phased(source, store)
+    _settle_ploidy(source, store)
 
 
 def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: int) -> None:
@@ -210,6 +227,8 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
             vcf.convert(parts, store, worker_processes=worker_processes)
     # bio2zarr and htslib raise whatever a bad record leads to, bare Exception included.
     except Exception as error:
+        # Says which record it was, where it is one of the known faults.
+        check_records(source)
         msg = (
             f"{source} could not be converted: {type(error).__name__}: {error}. Check it with "
             "'bcftools view FILE > /dev/null'; if it changed since it was indexed, run "
@@ -218,11 +237,12 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
         raise ValueError(msg) from error
 
 
-def _mark_haploid_calls_phased(source: Path, store: Path) -> None:
-    """Call one allele phased, as VCF does.
+def _settle_ploidy(source: Path, store: Path) -> None:
+    """Call one allele phased, as VCF does, and one dot a missing call of the sample's ploidy.
 
     Of a haploid call beside diploid ones cyvcf2 reads the phase past its end, so that
-    bio2zarr 0.2 stores one that differs from run to run.
+    bio2zarr 0.2 stores one that differs from run to run. PLINK, vcftools and bcftools take `.`
+    for a missing call. It is haploid only where the sample has haploid calls on the contig.
     """
     import zarr
 
@@ -231,11 +251,37 @@ def _mark_haploid_calls_phased(source: Path, store: Path) -> None:
     if not isinstance(calls, zarr.Array) or not isinstance(phased, zarr.Array):
         msg = f"{source} has no genotypes: no GT among the FORMAT fields of its header."
         raise ValueError(msg)
-    for start in range(0, calls.shape[0], calls.chunks[0]):
-        rows = slice(start, start + calls.chunks[0])
-        haploid = (np.asarray(calls[rows])[:, :, 1:] == -2).all(axis=2)
+    contigs = np.asarray(group["variant_contig"])
+    rows = [
+        slice(start, start + calls.chunks[0]) for start in range(0, calls.shape[0], calls.chunks[0])
+    ]
+    haploid_on = np.zeros((int(contigs.max(initial=-1)) + 1, calls.shape[1]), bool)
+    called = False
+    for part in rows:
+        block = np.asarray(calls[part])
+        found = (block[:, :, 0] >= 0) & _is_haploid(block)
+        called = called or bool((block >= 0).any())
+        for contig in np.unique(contigs[part]):
+            haploid_on[contig] |= found[contigs[part] == contig].any(axis=0)
+    if not called and not check_records(source):
+        raise no_genotypes(source)
+    for part in rows:
+        block, phase = np.asarray(calls[part]), np.asarray(phased[part])
+        haploid = _is_haploid(block)
         if haploid.any():
-            phased[rows] = np.asarray(phased[rows]) | haploid
+            dots = haploid & (block[:, :, 0] == -1) & ~haploid_on[contigs[part]]
+            if block.shape[2] > 1:
+                block[dots] = -1
+                calls[part] = block
+                phase[dots] = False
+                haploid &= ~dots
+            phased[part] = phase | haploid
+
+
+def _is_haploid(calls: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Which calls (variants, samples, ploidy) have one allele, missing or not."""
+    haploid: NDArray[np.bool_] = (calls[:, :, 1:] == -2).all(axis=2)
+    return haploid
 
 
 @contextmanager

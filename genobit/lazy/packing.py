@@ -141,6 +141,12 @@ def _pack_chunk(
     planes = np.empty((3 if dosage else 2, rows, words_for(bits)), np.uint64)
     kernel = pack.pack_dosages if dosage else pack.pack_haplotypes
     rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
+    if rule == pack.PLOIDY:
+        # A dot alone in a VCF is the call -1, -2: no allele, so missing whatever the ploidy.
+        pairs = narrow.reshape(rows, samples, ploidy)
+        dots = (pairs[:, :, 0] == -1) & (pairs[:, :, 1] == -2)
+        narrow = np.where(dots[:, :, None], np.int8(-1), pairs).reshape(narrow.shape)
+        rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
     if rule != pack.FINE:
         raise ValueError(_complaint(rule, narrow[i, k], positions[i], k // ploidy, limits[i]))
     return _oriented(planes, layout, bits)

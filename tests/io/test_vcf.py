@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.io import vcf as vcf_module
-from genobit.io._vcf_records import Region, parse_region
+from genobit.io._region import Region, parse_region
 from genobit.io.vcf import open_vcf, open_vcf_zarr
 from tests.laziness import raise_if_dask_computes
 
@@ -316,7 +316,7 @@ def test_second_opening_reads_the_cache(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_failed_conversion_leaves_nothing(tmp_path: Path) -> None:
-    path = write_vcf(tmp_path, [RECORD, "1\tx\t.\tA\tC\t.\t.\t.\tGT\t0|1\t0|0"])
+    path = write_vcf(tmp_path, [RECORD, "1\t11\t.\tA\tC\t.\t.\t.\tGT\t0|z\t0|0"])
     with pytest.raises(ValueError, match=r"cohort.vcf could not be converted.*bcftools view"):
         open_vcf(path, cache_dir=tmp_path / "cache")
     assert list((tmp_path / "cache/vcf").iterdir()) == []

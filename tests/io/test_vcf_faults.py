@@ -1,0 +1,177 @@
+"""Records and regions that other programs write and bio2zarr does not read, or reads otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from genobit.io import vcf as vcf_module
+from genobit.io._region import Region, parse_region
+from genobit.io.vcf import open_vcf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GT = '##FORMAT=<ID=GT,Number=1,Type=String,Description="">'
+DP = '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="">'
+HLA = "HLA-A*01:01:01:01"
+CONTIGS = [f"##contig=<ID={name}>" for name in ("1", "X", "MT", HLA)]
+
+
+def write(folder: Path, records: list[str], header: list[str] | None = None) -> Path:
+    """Records "contig position FORMAT call call", as a VCF."""
+    header = [*CONTIGS, GT, DP] if header is None else header
+    lines = ["##fileformat=VCFv4.3", *header]
+    lines.append("#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT S1 S2".replace(" ", "\t"))
+    for record in records:
+        contig, position, *rest = record.split()
+        lines.append("\t".join([contig, position, ".", "A", "C", ".", ".", ".", *rest]))
+    path = folder / "a.vcf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def opened(folder: Path, *records: str, region: str | None = None) -> xr.Dataset:
+    return open_vcf(write(folder, [*records]), region=region, cache_dir=folder)
+
+
+# A dot alone
+
+
+DOTS = {
+    "of a diploid": (["1 5 GT 0/1 .", "1 6 GT . 1/1"], [[[0, 1], [-1, -1]], [[-1, -1], [1, 1]]]),
+    "with other fields": (
+        ["1 5 GT:DP 0/1:3 .:0", "1 6 DP 4 5"],
+        [[[0, 1], [-1, -1]], [[-1, -1], [-1, -1]]],
+    ),
+    "of a male on X": (
+        ["1 5 GT . 0/1", "X 6 GT 1 .", "X 7 GT . ."],
+        [[[-1, -1], [0, 1]], [[1, -2], [-1, -1]], [[-1, -2], [-1, -1]]],
+    ),
+    "where all are haploid": (["MT 5 GT 0 .", "MT 6 GT . 1"], [[[0], [-1]], [[-1], [1]]]),
+    "of a triploid": (["1 5 GT 0/1/1 ."], [[[0, 1, 1], [-1, -1, -1]]]),
+}
+
+
+@pytest.mark.parametrize("which", DOTS)
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_dot_is_a_missing_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, indexed: bool
+) -> None:
+    records, expected = DOTS[which]
+    if indexed:
+        # What follows an index is the conversion of the whole file as it is.
+        records = [record for record in records if record.startswith(records[0].split()[0])]
+        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    ds = opened(tmp_path, *records)
+    calls = ds.call_genotype.values
+    assert calls.tolist() == expected[: len(records)]
+    missing = (calls == -1).all(axis=2) & (calls.shape[2] > 1)
+    assert not ds.call_genotype_phased.values[missing].any()
+
+
+def test_a_dot_does_not_keep_dosages_from_being_packed(tmp_path: Path) -> None:
+    ds = opened(tmp_path, "1 5 GT 0/1 .", "1 6 GT 0/1 1/1")
+    assert np.isnan(ds.genobit.ld("r2").values[0, 0])
+    assert ds.genobit.pack().genobit.allele_frequency().values.tolist() == [0.5, 0.75]
+
+
+def test_a_dot_of_another_store_is_packed_and_one_allele_is_refused() -> None:
+    calls = np.array([[[0, 1], [-1, -2], [1, 1]]], "int8")
+    ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+    assert ds.genobit.allele_frequency().values.tolist() == [0.75]
+    for call in ([0, -2], [-2, -1], [-2, -2]):
+        calls[0, 2] = call
+        with pytest.raises(
+            ValueError, match=r"is -2 at variants=0, samples=2: this sample has low"
+        ):
+            ds.genobit.pack().compute()
+
+
+# Positions
+
+
+@pytest.mark.parametrize("position", ["0", "2147483648", "99999999999", "-5", "x", "1.5", ""])
+def test_a_position_that_zarr_cannot_hold_is_refused(tmp_path: Path, position: str) -> None:
+    path = write(tmp_path, ["1 5 GT 0/1 0/0", "1 POS GT 0/1 0/0"])
+    path.write_text(path.read_text().replace("1\tPOS", f"1\t{position}"))
+    with pytest.raises(
+        ValueError, match=r"a\.vcf, record 2 \(1:.*\) has the position '.*from 1 to"
+    ):
+        open_vcf(path, cache_dir=tmp_path)
+
+
+def test_a_position_of_an_indexed_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    with pytest.raises(ValueError, match=r"a\.vcf, record 2 \(1:0\) has the position '0'"):
+        opened(tmp_path, "1 5 GT 0/1 0/0", "1 0 GT 0/1 0/0")
+
+
+def test_the_last_position_is_read(tmp_path: Path) -> None:
+    ds = opened(tmp_path, "1 2147483647 GT 0/1 0/0")
+    assert ds.variant_position.values.tolist() == [2**31 - 1]
+
+
+# Genotypes
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_file_without_genotypes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    if indexed:
+        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    with pytest.raises(ValueError, match=r"a\.vcf has no genotypes: no record .* has GT"):
+        opened(tmp_path, "1 5 DP 3 4", "1 6 DP 3 4")
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_genotypes_that_are_all_missing_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    if indexed:
+        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    ds = opened(tmp_path, "MT 5 GT . .")
+    assert ds.call_genotype.values.tolist() == [[[-1], [-1]]]
+
+
+# Contigs with colons in their names
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HLA, Region(HLA)),
+        (f"{HLA}:5-9", Region(HLA, 5, 9)),
+        ("HLA-A*01:01:01", Region("HLA-A*01:01:01")),
+        ("1:5-9", Region("1", 5, 9)),
+        ("chr1:1-100", Region("chr1:1-100")),
+        ("chr1:1-100:3-4", Region("chr1:1-100", 3, 4)),
+        ("chr1:1-99", Region("chr1", 1, 99)),
+    ],
+)
+def test_known_contigs_come_before_the_syntax(text: str, expected: Region) -> None:
+    assert parse_region(text, ["1", HLA, "chr1:1-100"]) == expected
+
+
+def test_one_position_of_a_known_contig_is_no_range() -> None:
+    with pytest.raises(ValueError, match="5 is one position"):
+        parse_region("1:5", ["1", HLA])
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize(("region", "found"), [(HLA, [5, 9]), (f"{HLA}:6-9", [9])])
+def test_a_contig_with_colons_is_read(
+    tmp_path: Path, declared: bool, region: str, found: list[int]
+) -> None:
+    records = ["1 5 GT 0/1 0/0", f"{HLA} 5 GT 0/1 0/0", f"{HLA} 9 GT 0/1 0/0"]
+    path = write(tmp_path, records, [*CONTIGS, GT] if declared else [])
+    ds = open_vcf(path, region=region, cache_dir=tmp_path)
+    assert ds.variant_position.values.tolist() == found
+    with pytest.raises(ValueError, match=r"has no contig 'HLA-A\*01:01'; it has .*1"):
+        open_vcf(path, region="HLA-A*01:01", cache_dir=tmp_path)
