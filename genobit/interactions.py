@@ -106,8 +106,8 @@ class InteractionMethods:
             Whether to show a bar, with an estimate of the time left; by default what
             `get_options` says.
         estimate
-            Instead of searching, return how many combinations there are, and how long and how much
-            memory they would take, from a short calibration.
+            Return the number of combinations, the time and the memory instead of searching. The
+            time is measured on a few blocks, and leaves out what ``checkpoint`` holds already.
 
         Returns
         -------
@@ -137,7 +137,8 @@ class InteractionMethods:
             For a phenotype of another number of samples, of samples in another order, of one
             class or of a measurement where classes are needed; with "f" for a value 10,000 times
             as far from the median as half of the others; for an unknown choice, and numbers out
-            of range.
+            of range; for a search longer than ``get_options().longest_search`` (one hour by
+            default), with the estimate and ways to reduce it.
         MemoryError
             For a search that takes more than ``get_options().eager_limit``, before it starts, with
             what would make it smaller.
@@ -198,7 +199,7 @@ class InteractionMethods:
         else:
             prepared = prepare(planes, layout, found, wanted, limits)
             if estimate:
-                return prepared.search.estimate()
+                return prepared.estimate(checkpoint)
             ranking, columns = prepared.run(checkpoint=checkpoint, progress=progress)
         return _labelled(ds, ranking, columns, wanted, names, about)
 

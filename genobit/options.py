@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import os
+import re
 import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -40,6 +41,10 @@ class Options:
     """Folder for the genotypes of `epistasis` where they are past ``eager_limit``, in a file that
     is removed at the end; None refuses them. Every worker has to see it. Also for the numbers of
     sites that a search of trees with ``bootstrap=`` holds; None keeps them in memory."""
+    longest_search: float | None = 3600.0
+    """Seconds that a search may take by its estimate before it is refused, one hour by default.
+
+    Also text with a unit: "90s", "30min", "2h", "1d". None for no limit."""
     progress: bool = False
     """Whether methods show a bar once they take a second, where ``progress=`` is not given."""
     plot_theme: str = "light"
@@ -90,6 +95,12 @@ def _checked(name: str, value: Any) -> Any:
         kept = Path(value).expanduser() if named else value
         fits = value is None or (named and kept.is_dir())
         wanted = "is no folder: make it, or give None"
+    elif name == "longest_search":
+        kept = None if value is None else _seconds(value)
+        fits = value is None or kept is not None
+        wanted = (
+            "is no time: give seconds, text such as '30min', '2h' or '1d', or None for no limit"
+        )
     elif name == "plot_scale":
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         fits = number and 0 < value <= LARGEST_SCALE
@@ -104,6 +115,22 @@ def _checked(name: str, value: Any) -> Any:
         msg = f"option {name}={value!r} {wanted}"
         raise ValueError(msg)
     return kept
+
+
+_TIME_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
+
+def _seconds(value: Any) -> float | None:
+    """Seconds of a number or of text with a unit; None if it is neither, or not above 0."""
+    number: Any = value
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h|d)\s*", value)
+        if found is None:
+            return None
+        number = float(found[1]) * _TIME_UNITS[found[2]]
+    if isinstance(number, bool) or not isinstance(number, numbers.Real):
+        return None
+    return float(number) if float(number) > 0 else None
 
 
 class _Restore(contextlib.AbstractContextManager["None"]):
@@ -134,7 +161,7 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     ----------
     **settings
         Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``, ``spill_to``,
-        ``progress``, ``plot_theme``, ``plot_scale``.
+        ``longest_search``, ``progress``, ``plot_theme``, ``plot_scale``.
 
     Raises
     ------

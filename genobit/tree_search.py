@@ -6,6 +6,7 @@ are in `genobit.lazy.tree_steps`, what is made of them in `genobit.analyses.tree
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,8 +101,8 @@ class ArrayTreeSearch:
         ------
         ValueError
             For an alignment, tree or weights that do not fit, fewer than three taxa, numbers out of
-            range, and a branch and bound of more than about an hour, with an estimate, unless there
-            is a bar to watch.
+            range, and a branch and bound longer than ``get_options().longest_search`` (one hour by
+            default), with the estimate.
         MemoryError
             For an alignment of dask whose different columns take more than
             ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
@@ -135,9 +136,13 @@ class ArrayTreeSearch:
             found, weights, start, method, seed, replicates, iterations, patience, max_trees,
             bootstrap,
         )  # fmt: skip
-        if method == "branch_and_bound" and not progress and checkpoint is None:
-            tree_search.check_feasible(plan, _first_length(plan))
-        done = run(plan, checkpoint=checkpoint, about={"taxa": found.taxa}, progress=progress)
+        done = run(
+            plan,
+            checkpoint=checkpoint,
+            about={"taxa": found.taxa},
+            progress=progress,
+            check=partial(tree_search.check_feasible, plan),
+        )
         about = {"method": method, "seed": seed, **found.attrs}
         return _labelled(tree_search.gathered(plan, done), plan, found.taxa, roots, about)
 
@@ -215,14 +220,6 @@ def _positions(outgroup: str | Sequence[str] | None, taxa: list[str]) -> list[in
             msg = f"outgroup={name!r} is no taxon of the alignment, which has {', '.join(taxa[:9])}"
             raise ValueError(msg + (", .." if len(taxa) > 9 else ""))
     return [taxa.index(str(name)) for name in names]
-
-
-def _first_length(plan: Plan) -> int:
-    """Length of a tree that a short search finds, to estimate a branch and bound by."""
-    from genobit.lazy.tree_steps import step
-
-    begun = step(plan._replace(method="ratchet", bootstrap=0, iterations=10), 0, None)
-    return int(begun["lengths"][-1]) + plan.patterns.constant
 
 
 def _labelled(

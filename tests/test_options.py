@@ -57,6 +57,16 @@ def test_set_options__takes_numbers_of_numpy_and_the_home_folder(
 
 
 @pytest.mark.parametrize(
+    ("given", "seconds"),
+    [(None, None), (90, 90), (0.5, 0.5), ("90s", 90), ("1.5 min", 90), ("2h", 7200), ("1d", 86400)],
+)
+def test_longest_search__is_kept_in_seconds(given: object, seconds: float | None) -> None:
+    assert gb.get_options().longest_search == 3600
+    with gb.set_options(longest_search=given):
+        assert gb.get_options().longest_search == seconds
+
+
+@pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, sums, table, popcount"),
@@ -75,6 +85,10 @@ def test_set_options__takes_numbers_of_numpy_and_the_home_folder(
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),
         ({"plot_scale": 0}, ValueError, "plot_scale=0 must be a number above 0, of 8 at most"),
         ({"progress": 1}, ValueError, "progress=1 is neither True nor False"),
+        ({"longest_search": 0}, ValueError, "longest_search=0 is no time: give seconds, text"),
+        ({"longest_search": "1 hour"}, ValueError, "longest_search='1 hour' is no time"),
+        ({"longest_search": True}, ValueError, "longest_search=True is no time"),
+        ({"longest_search": float("nan")}, ValueError, "longest_search=nan is no time"),
         ({"chunks": 1}, TypeError, "no option 'chunks'; options are chunk_rows, eager_limit"),
     ],
 )

@@ -6,7 +6,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.lazy import tree_runs
+from genobit.analyses import tree_search
+from genobit.lazy import tree_runs, tree_steps
 from tests.trees import random_sets
 
 pytest.importorskip("dendropy")
@@ -233,13 +234,36 @@ def test_what_is_refused(options, message):
         simulated().genobit.parsimony_search(**options)
 
 
-def test_a_hopeless_branch_and_bound_is_refused_with_an_estimate():
+def test_a_hopeless_branch_and_bound_is_refused_with_an_estimate(tmp_path):
     rng = np.random.default_rng(1)
     aln = xr.DataArray(rng.choice(list("ACGT"), (40, 100)), dims=("taxa", "sites"))
-    with pytest.raises(
-        ValueError, match=r"40 taxa has to look at about .*, about \de\+\d+ years on one core"
-    ):
-        aln.genobit.parsimony_search("branch_and_bound")
+    refused = r"40 taxa looks at about .* would take about \de\+\d+ years on 1 thread, longer than"
+    for options in ({}, {"progress": True}, {"checkpoint": tmp_path}):
+        with pytest.raises(ValueError, match=refused):
+            aln.genobit.parsimony_search("branch_and_bound", **options)
+
+
+def test_branch_and_bound_is_refused_by_what_is_left(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(tree_search, "check_feasible", lambda plan, share: asked.append(share))
+    rng = np.random.default_rng(1)
+    aln = xr.DataArray(rng.choice(list("ACGT"), (9, 40)), dims=("taxa", "sites"))
+    monkeypatch.setattr(tree_steps, "LOOKS", 200)
+    steps, step = [], tree_runs.step
+
+    def stopped(*args):
+        steps.append(args)
+        if len(steps) == 20:
+            raise KeyboardInterrupt
+        return step(*args)
+
+    with monkeypatch.context() as few:
+        few.setattr(tree_runs, "step", stopped)
+        found = aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
+        assert found.attrs["partial"]
+    aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
+    assert asked[0] == 1
+    assert 0 < asked[1] < 1
 
 
 def test_a_start_of_another_name_is_refused_with_those_there_are():

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import ClassOf
     from genobit.kernels.combination_tables import Classes
+    from genobit.lazy.combination_estimates import Estimate
     from genobit.lazy.combination_runs import Ranking
     from genobit.lazy.combination_search import CombinationSearch
     from genobit.packing import Layout
@@ -149,6 +150,10 @@ class Prepared(NamedTuple):
     """What tells it from others, beside what the search knows."""
     columns: Callable[[NDArray[np.int64]], Columns]
     """Of members (rank, order): counted again, and tested."""
+
+    def estimate(self, checkpoint: str | os.PathLike[str] | None) -> Estimate:
+        """Estimate; as `genobit.lazy.combination_search.CombinationSearch.estimate`."""
+        return self.search.estimate(checkpoint=checkpoint, about=self.about)
 
     def run(
         self, *, checkpoint: str | os.PathLike[str] | None, progress: bool | None

@@ -19,6 +19,7 @@ from genobit.kernels.topology import NO_PARENT
 from genobit.kernels.tree_halves import around, parents_from_halves, preorder
 from genobit.kernels.tree_sites import sites_of
 from genobit.kernels.tree_ties import swap_pool
+from genobit.lazy.limits import check_time
 from genobit.lazy.tree_steps import MOVES, looks, trees_in
 
 if TYPE_CHECKING:
@@ -29,13 +30,8 @@ if TYPE_CHECKING:
     from genobit.lazy.tree_runs import Run
     from genobit.lazy.tree_steps import Plan
 
-PATIENCE = 3600.0
-"""Seconds that a branch and bound may take without anybody to watch it."""
 ALWAYS_FEASIBLE = 11
 """Taxa with 34 million trees: no estimate is worth its time."""
-LOOKS_A_SECOND = 5e4
-"""Partial trees of one block of patterns, on one core of a Zen 3."""
-_YEAR = 365.25 * 86400
 
 
 class Found(NamedTuple):
@@ -54,35 +50,32 @@ class Found(NamedTuple):
     """Trees of resampled sites, (resamples, halves)."""
 
 
-def check_feasible(plan: Plan, length: int) -> None:
-    """Refuse a branch and bound that takes more than an hour.
+def check_feasible(plan: Plan, share: float) -> None:
+    """Refuse a branch and bound whose rest takes longer than ``get_options().longest_search``.
+
+    Parameters
+    ----------
+    plan
+        The search.
+    share
+        Part of the search that is left to do, 1 at its start.
 
     Raises
     ------
     ValueError
-        With an estimate of the time.
+        With the number of partial trees, the estimate and ways to reduce it.
     """
-    if plan.patterns.sets.shape[0] <= ALWAYS_FEASIBLE:
+    taxa = plan.patterns.sets.shape[0]
+    if plan.method != "branch_and_bound" or taxa <= ALWAYS_FEASIBLE:
         return
-    blocks = max(sites_of(plan.patterns).states.size, 1)
-    count = looks(plan, length - plan.patterns.constant)
-    seconds = count * blocks / LOOKS_A_SECOND
-    if seconds > PATIENCE:
-        msg = (
-            f"branch and bound of {plan.patterns.sets.shape[0]} taxa has to look at about "
-            f"{count:.0e} partial trees, {_in_words(seconds)} on one core: use "
-            'method="ratchet", fewer taxa, or progress=True to run it and watch'
-        )
-        raise ValueError(msg)
-
-
-def _in_words(seconds: float) -> str:
-    if seconds > 1e4 * _YEAR:
-        return f"about {seconds / _YEAR:.0e} years"
-    for name, size in (("years", _YEAR), ("days", 86400.0), ("hours", 3600.0)):
-        if seconds >= 2 * size:
-            return f"about {seconds / size:,.0f} {name}"
-    return f"about {seconds / 60:,.0f} minutes"
+    count, each = looks(plan)
+    count *= share
+    check_time(
+        f"the branch and bound of {taxa} taxa looks at about {count:.0e} partial trees and",
+        count * each,
+        1,
+        'method="ratchet", which proves nothing but finds short trees; or fewer taxa',
+    )
 
 
 def gathered(plan: Plan, run: Run) -> Found:

@@ -10,11 +10,17 @@ members' positions, so the ranking is the same for every cut, number of threads 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genobit.lazy.checkpoints import Checkpoint
 from genobit.lazy.combination_blocks import Again, Score, Work
-from genobit.lazy.combination_estimates import Estimate, check_memory, estimated
+from genobit.lazy.combination_estimates import (
+    Estimate,
+    check_duration,
+    check_memory,
+    estimated,
+)
 from genobit.lazy.combination_runs import Ranking, Run
 
 if TYPE_CHECKING:
@@ -91,15 +97,29 @@ class CombinationSearch:
         """Combinations of the variants, with those that the scope leaves out."""
         return self.work.cut.combinations
 
-    def estimate(self) -> Estimate:
-        """What the search will take on the scheduler that is active.
+    def estimate(
+        self,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> Estimate:
+        """Estimate what the search, or the rest of one, will take on the active scheduler.
+
+        Parameters
+        ----------
+        checkpoint, about
+            As for `run`. Units that the folder holds take no time.
 
         Raises
         ------
         MemoryError
             If it would take more memory than ``get_options().eager_limit``.
         """
-        return estimated(self.classes, self.work, self._held)
+        finished: set[int] = set()
+        if checkpoint is not None and Path(checkpoint).expanduser().is_dir():
+            with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
+                finished = kept.units()
+        return estimated(self.classes, self.work, self._held, finished)
 
     def question(self) -> dict[str, Any]:
         """What is asked, for a checkpoint to tell it from other questions."""
@@ -149,14 +169,17 @@ class CombinationSearch:
         SearchError
             If a unit fails.
         ValueError
-            If the folder holds another run, something else or a damaged file.
+            If it would take longer than ``get_options().longest_search``, or if the folder holds
+            another run, something else or a damaged file.
         RuntimeError
             If another run is at work in the folder.
         """
         check_memory(self.work.cut, self.work.top, self.classes, self._held)
         if checkpoint is None:
+            check_duration(self.classes, self.work, self._held, set())
             return Run(self.classes, self.work, None, progress=progress).ranking()
         with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
+            check_duration(self.classes, self.work, self._held, kept.units())
             return Run(self.classes, self.work, kept, progress=progress).ranking()
 
 

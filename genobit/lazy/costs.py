@@ -7,7 +7,6 @@ it what a worker holds, while the tasks become too few for all workers.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -132,13 +131,20 @@ def in_this_process() -> bool:
 
 
 def threads() -> int:
-    """Of the cluster that is active, or cores of this machine."""
+    """Tasks that the active scheduler runs at a time, on this machine or on a cluster."""
+    import dask
+    from dask import local
     from dask.base import get_scheduler
 
-    client: Any = getattr(get_scheduler(), "__self__", None)
+    scheduler: Any = get_scheduler()
+    client: Any = getattr(scheduler, "__self__", None)
     if hasattr(client, "nthreads"):
         return max(1, sum(client.nthreads().values()))
-    return os.cpu_count() or 1
+    if scheduler is local.get_sync:
+        return 1
+    pool = dask.config.get("pool", None)
+    known = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
+    return int(known or dask.system.CPU_COUNT or 1)
 
 
 def explained(

@@ -19,7 +19,7 @@ from genobit.progress import bar
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def question(plan: Plan) -> dict[str, Any]:
@@ -44,10 +44,14 @@ class Run:
         self.states: dict[int, State] = {}
         self.partial = False
 
-    def to_the_end(self) -> None:
-        """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``."""
+    def to_the_end(self, check: Callable[[float], None]) -> None:
+        """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``.
+
+        ``check`` is called with the share that is left, and may refuse it.
+        """
         if self.checkpoint is not None:
             self.states = {n: self.checkpoint.read(n) for n in self.checkpoint.units()}
+        check(1 - self._done() / self.plan.chains)
         with bar(
             progress=self.progress,
             total=self.plan.chains,
@@ -113,6 +117,7 @@ def run(
     checkpoint: str | os.PathLike[str] | None = None,
     about: Mapping[str, Any] | None = None,
     progress: bool | None = None,
+    check: Callable[[float], None] = lambda _: None,
 ) -> Run:
     """Search, on the scheduler of dask that is active.
 
@@ -126,6 +131,9 @@ def run(
         What else tells this question from others.
     progress
         Whether to show a bar; None for what `get_options` says.
+    check
+        Called before the search with the share that is left, 1 without a checkpoint. It raises
+        where that is too much.
 
     Raises
     ------
@@ -138,9 +146,9 @@ def run(
     """
     if checkpoint is None:
         found = Run(plan, None, progress=progress)
-        found.to_the_end()
+        found.to_the_end(check)
         return found
     with Checkpoint(checkpoint, {**(about or {}), **question(plan)}) as kept:
         found = Run(plan, kept, progress=progress)
-        found.to_the_end()
+        found.to_the_end(check)
     return found

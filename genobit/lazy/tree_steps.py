@@ -7,6 +7,7 @@ computers and go on, and ends the same.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -211,20 +212,30 @@ def _bounded_start(plan: Plan, sites: Sites, later: tree_bounds.Later) -> State:
     }
 
 
-def looks(plan: Plan, length: int) -> float:
-    """Partial trees that a branch and bound has to look at, about (Knuth 1975)."""
+def looks(plan: Plan) -> tuple[float, float]:
+    """Partial trees that a branch and bound looks at, about (Knuth 1975), and seconds of one."""
     sites, stream = sites_of(plan.patterns), stream_of(plan, SEARCH, 0)
     later = tree_bounds.later(plan.patterns, sites)
+    state = _bounded_start(plan, sites, later)
     three = tree_bounds.best_three(sites, later)
     views = empty_views(sites, sites.taxa)
+    length = int(state["lengths"][-1])
     counts = [
         tree_bounds.probe(
             sites, later, tree_bounds.first_level(sites, later, three), length, views, stream
         )
         for _ in range(PROBES)
     ]
-    return float(np.mean(counts))
+    levels = tree_bounds.first_level(sites, later, three)
+    pool = pool_of(state, sites, plan.max_trees)
+    # The first look compiles the search.
+    for few in (1, TIMED):
+        start = time.thread_time()
+        tree_bounds.search_levels(sites, later, levels, pool, views, few)
+    return float(np.mean(counts)), (time.thread_time() - start) / TIMED
 
 
 PROBES = 200
 """Ways down a search that estimate its size."""
+TIMED = 5_000
+"""Partial trees that are looked at to time one."""
