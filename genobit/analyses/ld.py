@@ -210,16 +210,14 @@ def pair_tiles(
     """
     check_statistic(statistic, layout.kind)
 
-    def label(rows: slice) -> dict[str, NDArray[Any]]:
-        return {name: values[rows] for name, values in labels.items()}
-
     # r2 is squared last, so that r keeps its sign.
     taken = "r" if statistic == "r2" else statistic
     function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken, table=table)
-    keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, label)
+    keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)
-    example = function(empty, None, nothing, 0, label(slice(0)), label(slice(0)))
+    none = {name: values[:0] for name, values in labels.items()}
+    example = function(empty, None, nothing, 0, none, none)
     return keys, graph, example
 
 

@@ -151,8 +151,8 @@ def _tile(
     b: list[Any] | None,
     last: NDArray[np.int64],
     shift: int,
-    left: Along,
-    right: Along,
+    left: dict[str, NDArray[Any]],
+    right: dict[str, NDArray[Any]],
     *,
     statistic: str,
     layout: Layout,
@@ -160,11 +160,12 @@ def _tile(
 ) -> tuple[int, NDArray[np.int64]]:
     from genobit.kernels.ld_decay import sums_by_distance
 
-    first = int(left.part[0]) if left.part.size else 0
+    part = left["part"]
+    first = int(part[0]) if part.size else 0
     other = None if b is None else as_rows(b, layout)
-    places = left.place, right.place
+    places = left["place"], right["place"]
     return first, sums_by_distance(
-        statistic, as_rows(a, layout), other, last, shift, places, left.part - first, edges
+        statistic, as_rows(a, layout), other, last, shift, places, part - first, edges
     )
 
 
@@ -179,11 +180,8 @@ def sums(
     from genobit.kernels.ld_decay import DISTANCE, PAIRS, UNIT, VALUE
 
     function = partial(_tile, statistic=statistic, layout=layout, edges=edges)
-
-    def rows_of(rows: slice) -> Along:
-        return Along(along.place[rows], along.last[rows], along.part[rows])
-
-    keys, graph = tiles.band_tiles(function, ordered(planes, layout), along.last, rows_of)
+    values = {"place": along.place, "part": along.part}
+    keys, graph = tiles.band_tiles(function, ordered(planes, layout), along.last, values)
     parts = int(along.part[-1]) + 1
     total = np.zeros((parts, edges.size - 1, 3), np.int64)
     for first, found in in_groups(keys, graph):

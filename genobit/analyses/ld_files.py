@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dask.base import compute
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 
 from genobit.analyses.pair_tables import texts_of
 from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
+from genobit.lazy.names import named_layer
 from genobit.lazy.rows import ordered
 from genobit.lazy.tiles import whole_rows
 from genobit.progress import bar
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
     from genobit.packing import Layout
@@ -70,6 +71,10 @@ def question_of(
 def _marked(texts: list[str | None]) -> NDArray[np.str_]:
     """Texts in which a missing one is no empty one."""
     return np.array(["" if text is None else f"={text}" for text in texts], "U")
+
+
+def _writes(name: str, files: list[tuple[int, Any, Path]]) -> dict[Any, Any]:
+    return {(name, k): (_write, key, path) for k, key, path in files}
 
 
 def _write(table: Any, path: Path) -> int:
@@ -123,12 +128,9 @@ def write(
             progress=progress, total=len(keys), initial=len(done), desc="pairs", unit="tile"
         ) as steps:
             for part in _batches(todo):
-                name = f"genobit-write-{part[0]}-{keys[0][0]}"
-                layer = {(name, k): (_write, keys[k], paths[k]) for k in part}
-                whole = HighLevelGraph(
-                    {**graph.layers, name: layer}, {**graph.dependencies, name: {keys[0][0]}}
-                )
-                counts = compute(*[Delayed(key, whole, layer=name) for key in layer])
+                files = [(k, keys[k], paths[k].absolute()) for k in part]
+                name, whole = named_layer("genobit-write", _writes, files, above=graph)
+                counts = compute(*[Delayed((name, k), whole, layer=name) for k in part])
                 # One for each pass: it waits for the disk.
                 kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
                 steps.update(len(part))

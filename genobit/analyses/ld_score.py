@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy import tiles
+from genobit.lazy.names import named_layer
 from genobit.lazy.rows import as_rows, ordered
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def _tile(
     b: list[Any] | None,
     last: NDArray[np.int64],
     shift: int,
-    *_: None,
+    *_: object,
     layout: Layout,
     adjust: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -47,6 +46,13 @@ def _total(as_rows_of: list[Any], as_columns_of: list[Any]) -> NDArray[np.float6
     total = sum(tile[0] for tile in as_rows_of) + sum(tile[1] for tile in as_columns_of)
     total[0, total[1] == 0] = np.nan
     return np.ascontiguousarray(total.T)
+
+
+def _totals(
+    name: str, as_rows_of: list[list[Any]], as_columns_of: list[list[Any]]
+) -> dict[Any, Any]:
+    tiles_of = zip(as_rows_of, as_columns_of, strict=True)
+    return {(name, i, 0): (_total, *both) for i, both in enumerate(tiles_of)}
 
 
 def scores(
@@ -67,7 +73,7 @@ def scores(
     """
     arrays = tiles.whole_rows(ordered(planes, layout))
     function = partial(_tile, layout=layout, adjust=adjust)
-    keys, graph = tiles.band_tiles(function, arrays, last, lambda _: None)
+    keys, graph = tiles.band_tiles(function, arrays, last, {})
     rows = arrays[0].chunks[0]
     as_rows_of: list[list[Any]] = [[] for _ in rows]
     as_columns_of: list[list[Any]] = [[] for _ in rows]
@@ -78,8 +84,5 @@ def scores(
             as_rows_of[i].append(key)
             if j > i:
                 as_columns_of[j].append(key)
-    name = "genobit-scores-" + tokenize(keys[0])
-    layer = {(name, i, 0): (_total, as_rows_of[i], as_columns_of[i]) for i in range(len(rows))}
-    source = keys[0][0]
-    whole = HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {source}})
+    name, whole = named_layer("genobit-scores", _totals, as_rows_of, as_columns_of, above=graph)
     return da.Array(whole, name, chunks=(rows, (2,)), dtype=np.float64)

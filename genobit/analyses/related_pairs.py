@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import numbers
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 from dask._task_spec import Task, TaskRef
-from dask.base import tokenize
 
 from genobit.analyses import relatives
 from genobit.analyses.pair_tables import lazy_table
@@ -49,23 +50,23 @@ def check_minimum(
         raise ValueError(msg)
 
 
+@dataclass(eq=False)
 class _Triangle(Tasks):
-    """``function(tile, first row, first column, *arguments(rows, columns))`` of each tile.
+    """``function(tile, first row, first column, labels of rows, of columns)`` of each tile.
 
     Of those on and above the diagonal of a matrix.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        matrix: da.Array,
-        arguments: Callable[[slice, slice], tuple[Any, ...]],
-    ) -> None:
-        token = tokenize(function, matrix.name, arguments(slice(0), slice(0)))
-        super().__init__("genobit-related-" + token, [matrix])
-        self.function, self.matrix, self.arguments = function, matrix.name, arguments
-        edges = np.concatenate([[0], np.cumsum(matrix.chunks[0])]).tolist()
-        self.spans = [slice(*pair) for pair in itertools.pairwise(edges)]
+    prefix = "genobit-related"
+    function: Callable[..., Any]
+    matrix: str
+    rows: tuple[int, ...]
+    labels: Mapping[str, NDArray[Any]]
+
+    @cached_property
+    def spans(self) -> list[slice]:
+        edges = np.concatenate([[0], np.cumsum(self.rows)]).tolist()
+        return [slice(*pair) for pair in itertools.pairwise(edges)]
 
     def every_key(self) -> Iterator[Key]:
         return ((self.name, job) for job in range(len(self)))
@@ -81,9 +82,15 @@ class _Triangle(Tasks):
     def task(self, key: Key) -> Task:
         i, j = triangle.tile_of(key[1], len(self.spans))
         rows, columns = self.spans[i], self.spans[j]
-        more = self.arguments(rows, columns)
+        a, b = ({k: v[part] for k, v in self.labels.items()} for part in (rows, columns))
         tile = TaskRef((self.matrix, i, j))
-        return Task(key, self.function, tile, rows.start, columns.start, *more)
+        return Task(key, self.function, tile, rows.start, columns.start, a, b)
+
+
+def _triangle(
+    function: Callable[..., Any], matrix: da.Array, labels: Mapping[str, NDArray[Any]]
+) -> _Triangle:
+    return _Triangle([matrix], function, matrix.name, matrix.chunks[0], labels)
 
 
 def _above(
@@ -96,7 +103,7 @@ def _above(
 
 
 def _table(
-    tile: NDArray[Any], top: int, left: int, a: Labels, b: Labels, method: str, minimum: float
+    tile: NDArray[Any], top: int, left: int, a: Labels, b: Labels, *, method: str, minimum: float
 ) -> Any:
     import pandas as pd
 
@@ -140,19 +147,15 @@ def table(
         For a minimum that is no finite number.
     """
     check_minimum("minimum", minimum)
-
-    def arguments(rows: slice, columns: slice) -> tuple[Any, ...]:
-        a, b = ({k: v[part] for k, v in labels.items()} for part in (rows, columns))
-        return a, b, method, float(minimum)
-
+    function = partial(_table, method=method, minimum=float(minimum))
     none = {name: values[:0] for name, values in labels.items()}
-    empty = _table(np.empty((0, 0), matrix.dtype), 0, 0, none, none, method, 0.0)
-    layer = _Triangle(_table, matrix, arguments)
+    empty = function(np.empty((0, 0), matrix.dtype), 0, 0, none, none)
+    layer = _triangle(function, matrix, labels)
     return lazy_table(list(layer), layer.graph(), empty, "genobit-related-pairs")
 
 
 def _closer(
-    tile: NDArray[np.float64], top: int, left: int, kinship: float
+    tile: NDArray[np.float64], top: int, left: int, *_: Labels, kinship: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return _above(tile > kinship, top, left)
 
@@ -165,8 +168,7 @@ def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
         int64 (2, pairs), the earlier sample of each pair in the first row.
     """
     matrix = relatives.king(samples)
-
-    layer = _Triangle(_closer, matrix, lambda *_: (float(kinship),))
+    layer = _triangle(partial(_closer, kinship=float(kinship)), matrix, {})
     parts = in_groups(list(layer), layer.graph())
     found = [np.stack(part).astype(np.int64) for part in parts]
     return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)

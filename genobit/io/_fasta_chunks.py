@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
 
 from genobit.io._alignment_text import CONTROL
 from genobit.kernels import fasta_lines
+from genobit.lazy.names import layer_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class FastaFile:
         array: da.Array = da.from_array(
             self,
             chunks=((taxa,), sizes),
-            name="fasta-" + tokenize(self.path, self.size, self.changed, chunks),
+            name=layer_name("fasta", self.path, self.size, self.changed, self.records, chunks),
             asarray=False,
             fancy=False,
             meta=np.empty((0, 0), self.dtype),

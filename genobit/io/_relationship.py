@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 import xarray as xr
-from dask.base import compute, tokenize
-from dask.highlevelgraph import HighLevelGraph
+from dask.base import compute
 
 from genobit import model
 from genobit.io._damage import named_damage
+from genobit.lazy.names import named_layer
 from genobit.options import get_options
 
 if TYPE_CHECKING:
@@ -266,14 +266,8 @@ class LowerTriangle:
         chunk = get_options().edge
         edges = [*range(0, self.samples, chunk), self.samples]
         sizes = tuple(stop - start for start, stop in itertools.pairwise(edges))
-        name = "genobit-triangle-" + tokenize(self, stat.st_size, stat.st_mtime_ns, sizes)
-        layer: dict[tuple[str, int, int], Any] = {}
-        for i in range(len(sizes)):
-            for j in range(i + 1):
-                layer[name, i, j] = (self.tile, *edges[i : i + 2], *edges[j : j + 2])
-                if j < i:
-                    layer[name, j, i] = (_transposed, (name, i, j))
-        graph = HighLevelGraph.from_collections(name, layer, dependencies=[])
+        inputs = self, edges, stat.st_size, stat.st_mtime_ns
+        name, graph = named_layer("genobit-triangle", _tiles, *inputs)
         return da.Array(graph, name, chunks=(sizes, sizes), dtype=np.dtype(self.dtype))
 
     def tile(self, start: int, stop: int, left: int, right: int) -> NDArray[Any]:
@@ -287,6 +281,17 @@ class LowerTriangle:
             if start == left:
                 out[: row.size, k - start] = row
         return out
+
+
+def _tiles(name: str, file: LowerTriangle, edges: list[int], *_: int) -> dict[Any, Any]:
+    """Tasks of tiles; size and time of the file are in the name alone."""
+    layer: dict[Any, Any] = {}
+    for i in range(len(edges) - 1):
+        for j in range(i + 1):
+            layer[name, i, j] = (file.tile, *edges[i : i + 2], *edges[j : j + 2])
+            if j < i:
+                layer[name, j, i] = (_transposed, (name, i, j))
+    return layer
 
 
 def _transposed(tile: NDArray[Any]) -> NDArray[Any]:

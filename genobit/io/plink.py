@@ -10,9 +10,9 @@ from typing import Any, Literal
 import dask.array as da
 import numpy as np
 import xarray as xr
-from dask.base import tokenize
 
 from genobit.io._plink_text import read_bim, read_fam
+from genobit.lazy.names import layer_name
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
@@ -171,9 +171,7 @@ class BedFile:
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
         """Name of a lazy array: the same for the same bytes cut the same way."""
         stat = Path(self.path).stat()
-        return f"plink-{kind}-" + tokenize(
-            self.path, stat.st_size, stat.st_mtime_ns, self.n_variants, self.n_samples, sizes
-        )
+        return layer_name(f"plink-{kind}", self, stat.st_size, stat.st_mtime_ns, sizes)
 
 
 class _Rows:

@@ -19,9 +19,9 @@ import xarray as xr
 from dask.array import zeros
 from dask.base import compute
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy.checkpoints import Checkpoint, digest
+from genobit.lazy.names import named_layer
 from genobit.progress import bar
 
 if TYPE_CHECKING:
@@ -191,15 +191,19 @@ def _passes(todo: dict[str, list[Place]]) -> Iterator[list[tuple[str, Place]]]:
 
 def _write(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]) -> None:
     used = {name: arrays[name] for name, _ in part}
-    first = part[0]
-    name = f"genobit-to-zarr-{used[first[0]].name}-{'-'.join(map(str, first[1]))}"
+    name, graph = named_layer("genobit-to-zarr", _writes, place.absolute(), used, part)
+    compute(Delayed(name, graph, layer=name))
+
+
+def _writes(
+    name: str, place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]
+) -> dict[Any, Any]:
     layer: dict[Any, Any] = {}
     for number, (variable, at) in enumerate(part):
-        array = used[variable]
+        array = arrays[variable]
         layer[name, number] = (_store, (array.name, *at), str(place / variable), at)
     layer[name] = (len, list(layer))
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=list(used.values()))
-    compute(Delayed(name, graph, layer=name))
+    return layer
 
 
 def _store(chunk: Any, path: str, at: Place) -> None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.packing import row_chunk
 from genobit.lazy.tiles import whole_rows
 from genobit.packing import words_for
@@ -123,25 +122,39 @@ def nearest(
     """
     rows = whole_rows(a)
     others = rows if b is None else whole_rows(b)
-    name = "genobit-nearest-" + tokenize(step, finish, top, *[p.name for p in (*rows, *others)])
+    inputs = step, start, finish, rows, others
+    name, base = named_layer("genobit-nearest", _walks, *inputs, b is None)
+    chunks = (rows[0].chunks[0], (top,))
+    arrays = []
+    for k, of_type in enumerate((dtype, np.int64)):
+        part, graph = named_layer("genobit-nearest", _part, name, len(chunks[0]), k, above=base)
+        arrays.append(da.Array(graph, part, chunks=chunks, dtype=of_type))
+    return arrays
+
+
+def _walks(
+    name: str,
+    step: Callable[..., Any],
+    start: Callable[[int], Any],
+    finish: Callable[[Any], Any],
+    rows: list[da.Array],
+    others: list[da.Array],
+    themselves: bool,  # noqa: FBT001 - an input of a layer
+) -> dict[Any, Any]:
+    """A walk over the chunks of ``others`` for each chunk of rows; its last task is (name, i)."""
     edges = np.concatenate([[0], np.cumsum(others[0].chunks[0])]).tolist()
     layer: dict[Any, Any] = {}
-    results: list[dict[Any, Any]] = [{}, {}]
     for i, size in enumerate(rows[0].chunks[0]):
         found: Any = (start, size)
-        itself = edges[i] if b is None else OTHERS
+        itself = edges[i] if themselves else OTHERS
         for j, first in enumerate(edges[:-1]):
             blocks = ([(p.name, i, 0) for p in rows], [(p.name, j, 0) for p in others])
             layer[name, i, j] = (step, *blocks, first, itself, found)
             found = (name, i, j)
-        layer[name, i, len(edges)] = (finish, found)
-        for k, result in enumerate(results):
-            result[f"{name}-{k}", i, 0] = (getitem, (name, i, len(edges)), k)
-    base = HighLevelGraph.from_collections(name, layer, dependencies=[*rows, *others])
-    chunks = (rows[0].chunks[0], (top,))
-    arrays = []
-    for k, of_type in enumerate((dtype, np.int64)):
-        layers: dict[str, Any] = {**base.layers, f"{name}-{k}": results[k]}
-        graph = HighLevelGraph(layers, {**base.dependencies, f"{name}-{k}": {name}})
-        arrays.append(da.Array(graph, f"{name}-{k}", chunks=chunks, dtype=of_type))
-    return arrays
+        layer[name, i] = (finish, found)
+    return layer
+
+
+def _part(name: str, walks: str, chunks: int, which: int) -> dict[Any, Any]:
+    """One of what each walk found."""
+    return {(name, i, 0): (getitem, (walks, i), which) for i in range(chunks)}

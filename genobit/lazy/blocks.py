@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask._task_spec import DataNode
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
+
+from genobit.lazy.names import named_layer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,12 +32,14 @@ def in_chunks(array: NDArray[Any], rows: int) -> da.Array:
     and as much memory again. What is written into the array before it is computed counts.
     """
     n = array.shape[0]
-    starts = range(0, max(n, 1), rows)
-    name = "genobit-rows-" + tokenize(array, rows)
-    parts = {
+    sizes = tuple(min(rows, n - start) for start in range(0, max(n, 1), rows))
+    name, graph = named_layer("genobit-rows", _parts, array, rows)
+    return da.Array(graph, name, (sizes, array.shape[1:]), array.dtype)
+
+
+def _parts(name: str, array: NDArray[Any], rows: int) -> dict[Any, Any]:
+    starts = range(0, max(array.shape[0], 1), rows)
+    return {
         (name, k, 0): DataNode((name, k, 0), array[start : start + rows])
         for k, start in enumerate(starts)
     }
-    sizes = tuple(min(rows, n - start) for start in starts)
-    graph = HighLevelGraph.from_collections(name, parts, dependencies=())
-    return da.Array(graph, name, (sizes, array.shape[1:]), array.dtype)

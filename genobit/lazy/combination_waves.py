@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from dask.base import compute, get_scheduler
-from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.as_completed import as_completed, client_of
 from genobit.lazy.combination_blocks import Failure, Found, merged, searched_unit
 from genobit.lazy.pair_sums import tree
 
@@ -193,12 +192,6 @@ def shared_by_all(classes: Classes, work: Work) -> Any:
     return delayed(shared, traverse=False, name=f"genobit-planes-{uuid4().hex}")
 
 
-def client_of() -> Any:
-    """The client of the cluster that is active; None without."""
-    client: Any = getattr(get_scheduler(), "__self__", None)
-    return client if hasattr(client, "scatter") else None
-
-
 def computed(
     batch: Batch,
     *,
@@ -214,19 +207,13 @@ def computed(
     units = {task.key: number for number, task in batch.units.items()}
     totals = {task.key for task in batch.totals}
 
-    def see(key: Any, result: Any, *_: Any) -> None:
+    def see(key: Any, result: Any) -> None:
         if key in totals:
             total(result)
-        elif key in units:
+        else:
             unit(units[key], result)
 
-    client = client_of()
-    if client is None:
-        with Callback(posttask=see):
-            compute(batch.totals[-1])
-        return
-    from distributed import as_completed
-
-    asked = [*batch.totals, *(batch.units.values() if each else ())]
-    for future, result in as_completed(client.compute(asked), with_results=True):
-        see(future.key, result)
+    tasks = [*batch.totals, *batch.units.values()]
+    if client_of() is not None and not each:
+        tasks = batch.totals
+    as_completed(tasks, see, last=batch.totals[-1])

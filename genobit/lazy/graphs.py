@@ -8,11 +8,14 @@ its own tiles alone, and what goes to a cluster is a description of some hundred
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import InitVar, dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
+
+from genobit.lazy.names import layer_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -23,24 +26,34 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]
 
 
+@dataclass(eq=False)
 class Tasks(Layer):
     """A layer of a graph that makes the task of a key from the key.
 
+    A subclass is a dataclass. Its fields are all that its tasks are made of; arrays are there by
+    their names. The name of the layer is made of every field, so that none can be left out of it.
+
     Parameters
     ----------
-    name
-        What its keys begin with; those of other parts of it begin with this and a hyphen.
     inputs
         Arrays whose blocks tasks take.
     """
 
-    has_legacy_tasks = False
+    prefix: ClassVar[str]
+    """What the name begins with. Keys begin with the name, or with the name and a hyphen."""
+    has_legacy_tasks: ClassVar[bool] = False
     """Known without making any."""
+    inputs: InitVar[Sequence[da.Array]]
 
-    def __init__(self, name: str, inputs: Sequence[da.Array]) -> None:
+    def __post_init__(self, inputs: Sequence[da.Array]) -> None:
+        """Name the layer."""
         super().__init__()
-        self.name = name
+        self.name = layer_name(self.prefix, *(getattr(self, field) for field in self._fields()))
         self._inputs = inputs
+
+    @classmethod
+    def _fields(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
 
     @abstractmethod
     def task(self, key: Key) -> Task:
@@ -96,9 +109,9 @@ class Tasks(Layer):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the blocks named so far, and the arrays, which have graphs of their own."""
-        left = {"_blocks", "_inputs"}
-        return {name: x for name, x in self.__dict__.items() if name not in left}
+        """Without what follows from the fields, and the arrays, which have graphs of their own."""
+        kept = [*self._fields(), "name", "annotations", "collection_annotations"]
+        return {name: self.__dict__[name] for name in kept}
 
     @cached_property
     def _blocks(self) -> dict[Any, List]:

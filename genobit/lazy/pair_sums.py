@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.pair_tasks import Chain, PairTasks, Steps
 
 if TYPE_CHECKING:
@@ -212,17 +211,20 @@ def pair_sums(
     """
     tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
     whole = [array.rechunk(-1) for array in whole]
-    names = [array.name for array in (*samples.planes, *along, *per_sample, *whole)]
-    token = tokenize(partial, finish, names, samples.variants, groups, layers)
-    name = f"genobit-pair-sums-{token}"
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
     sizes = samples.variants
-    chains = [Chain(list(leaves(sizes, g, max(tiles), LEAF_BITS)), sizes) for g in parts]
+    chains = [_chain(list(leaves(sizes, g, max(tiles), LEAF_BITS)), sizes) for g in parts]
     steps = Steps(partial_of(leaf_of, partial), added, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
-    layer = PairTasks(name, steps, len(tiles), chains, arrays, layers=layers is not None)
+    inputs = [array for group in arrays for array in group]
+    named = [tuple((array.name, array.ndim) for array in group) for group in arrays]
+    layer = PairTasks(inputs, steps, len(tiles), chains, *named, layers is not None)
     first = () if layers is None else ((layers,),)
-    return da.Array(layer.graph(), name, chunks=(*first, tiles, tiles), dtype=dtype)
+    return da.Array(layer.graph(), layer.name, chunks=(*first, tiles, tiles), dtype=dtype)
+
+
+def _chain(groups: list[list[int]], variants: Sequence[int]) -> Chain:
+    return Chain(groups, [[variants[k] for k in leaf] for leaf in groups])
 
 
 def sample_sums(
@@ -237,17 +239,27 @@ def sample_sums(
 
     ``partial(chunks) -> (sums (samples,),)`` with ``chunks`` as there and b None.
     """
-    tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
-    inputs = [*samples.planes, *along]
-    name = "genobit-sample-sums-" + tokenize(
-        partial, [array.name for array in inputs], samples.variants, groups
-    )
+    parts = [range(len(samples.variants))] if groups is None else groups
+    most = max(samples.tiles)
+    cut = [list(leaves(samples.variants, group, most, LEAF_BITS)) for group in parts]
+    name, graph = named_layer("genobit-sample-sums", _sample_tasks, partial, samples, along, cut)
+    return da.Array(graph, name, chunks=(samples.tiles, (len(cut),)), dtype=dtype)
+
+
+def _sample_tasks(
+    name: str,
+    partial: Partial,
+    samples: SampleChunks,
+    along: Sequence[da.Array],
+    cut: list[list[list[int]]],
+) -> dict[Any, Any]:
+    """Leaves and additions for each tile of samples; ``cut`` has the leaves of each group."""
     layer: dict[Any, Any] = {}
-    for i in range(len(tiles)):
+    for i in range(len(samples.tiles)):
         totals = []
-        for g, group in enumerate(parts):
+        for g, group in enumerate(cut):
             keys = []
-            for n, leaf in enumerate(leaves(samples.variants, group, max(tiles), LEAF_BITS)):
+            for n, leaf in enumerate(group):
                 bits = [samples.variants[k] for k in leaf]
                 rows = [[(plane.name, i, k) for plane in samples.planes] for k in leaf]
                 others = [
@@ -257,8 +269,7 @@ def sample_sums(
                 keys.append((f"{name}-leaf", i, g, n))
             totals.append(tree(layer, name, (i, g), keys))
         layer[name, i, 0] = (_columns, totals)
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
-    return da.Array(graph, name, chunks=(tiles, (len(parts),)), dtype=dtype)
+    return layer
 
 
 def _columns(totals: list[Sums]) -> NDArray[Any]:

@@ -14,18 +14,20 @@ Were each leaf to name its blocks, it would take 9 KB where chunks of variants a
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
+from functools import cached_property
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import dask.array as da
 from dask._task_spec import List, Task, TaskRef
-from dask.base import tokenize
 
 from genobit.lazy.costs import in_this_process, threads
 from genobit.lazy.graphs import Tasks
+from genobit.lazy.names import layer_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from genobit.lazy.graphs import Key
 
@@ -36,6 +38,7 @@ KINDS = {"along": 0, "side": 1, "leaf": 2, "add": 2}
 a key."""
 
 
+@dataclass(frozen=True)
 class Chain:
     """The sums of some leaves, added one by one in their order.
 
@@ -43,32 +46,35 @@ class Chain:
     same planes and so go through the variants together.
     """
 
-    def __init__(self, leaves: Sequence[Sequence[int]], variants: Sequence[int]) -> None:
-        self.leaves = [list(leaf) for leaf in leaves]
-        # One list for all tiles, of the variants in each chunk of a leaf.
-        self.variants = [[variants[k] for k in leaf] for leaf in self.leaves]
+    leaves: list[list[int]]
+    """Chunks of variants of each."""
+    variants: list[list[int]]
+    """Variants in each chunk of a leaf: one list for all tiles."""
 
     def __len__(self) -> int:
         """Count leaves and additions."""
         return 2 * len(self.leaves) - 1
 
 
-class Steps:
+class Steps(NamedTuple):
     """The functions that tasks call."""
 
-    def __init__(
-        self, leaf: Callable[..., Any], add: Callable[..., Any], finish: Any, mirrored: Any
-    ) -> None:
-        self.leaf, self.add, self.finish, self.mirrored = leaf, add, finish, mirrored
+    leaf: Callable[..., Any]
+    add: Callable[..., Any]
+    finish: Any
+    mirrored: Any
 
 
+Sources = tuple[tuple[str, int], ...]
+"""Names of arrays, and of how many dimensions each is."""
+
+
+@dataclass(eq=False)
 class PairTasks(Tasks):
     """Leaves, additions and tiles of a symmetric matrix of samples.
 
     Parameters
     ----------
-    name
-        Of the layer.
     steps
         ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``, ``finish(of rows, of
         columns, whole, *totals)`` and ``mirrored(tile)``.
@@ -82,25 +88,27 @@ class PairTasks(Tasks):
         Whether a tile is of several matrices.
     """
 
-    def __init__(
-        self,
-        name: str,
-        steps: Steps,
-        tiles: int,
-        chains: Sequence[Chain],
-        arrays: Sequence[Sequence[da.Array]],
-        *,
-        layers: bool,
-    ) -> None:
-        super().__init__(name, list(itertools.chain(*arrays)))
-        self.steps, self.tiles, self.chains = steps, tiles, chains
-        self.planes, self.along, self.per_sample, self.whole = (
-            tuple((array.name, array.ndim) for array in group) for group in arrays
-        )
-        self.prefix = (0,) if layers else ()
-        # Made once: a million keys with a name of their own would take 0.1 GiB.
-        self.names = {kind: f"{name}-{kind}" for kind in KINDS}
-        self.elsewhere = False
+    prefix = "genobit-pair-sums"
+    steps: Steps
+    tiles: int
+    chains: list[Chain]
+    planes: Sources
+    along: Sources
+    per_sample: Sources
+    whole: Sources
+    layers: bool
+
+    elsewhere: ClassVar[bool] = False
+
+    @cached_property
+    def first(self) -> tuple[int, ...]:
+        """What keys of tiles have before the numbers of rows and columns."""
+        return (0,) if self.layers else ()
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Names of the other tasks, made once: one for each of a million keys takes 0.1 GiB."""
+        return {kind: f"{self.name}-{kind}" for kind in KINDS}
 
     def __getstate__(self) -> dict[str, Any]:
         """As of others; what is pickled goes to a cluster, whose scheduler makes its tasks."""
@@ -120,9 +128,9 @@ class PairTasks(Tasks):
                     for number in range(1, len(chain.leaves)):
                         yield self._leaf_key(i, j, g, number)
                         yield self._sum_key(i, j, g, number)
-                yield (self.name, *self.prefix, i, j)
+                yield (self.name, *self.first, i, j)
                 if i < j:
-                    yield (self.name, *self.prefix, j, i)
+                    yield (self.name, *self.first, j, i)
 
     def _leaf_key(self, i: int, j: int, g: int, number: int) -> Key:
         return self.names["leaf"], i, j, g, number
@@ -142,7 +150,7 @@ class PairTasks(Tasks):
         if not isinstance(key, tuple) or not key or not isinstance(key[0], str):
             return False
         if key[0] == self.name:
-            if len(key) != 3 + len(self.prefix) or key[1:-2] != self.prefix:
+            if len(key) != 3 + len(self.first) or key[1:-2] != self.first:
                 return False
             return all(0 <= side < self.tiles for side in key[-2:])
         kind = next((kind for kind, name in self.names.items() if name == key[0]), None)
@@ -176,7 +184,7 @@ class PairTasks(Tasks):
             return made
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
         ahead = max(AHEAD, -(-AHEAD * threads() // len(pairs)))
-        gate = f"{self.name}-gate-{tokenize(pairs)}"
+        gate = layer_name(f"{self.name}-gate", pairs)
         for k, (g, n) in enumerate(places[ahead:]):
             before = [self._sum_key(i, j, *places[k]) for i, j in pairs]
             made[gate, k] = Task((gate, k), _passed, *map(TaskRef, before))
@@ -216,12 +224,14 @@ def _passed(*_: object) -> None:
     """What leaves wait for."""
 
 
+@dataclass(eq=False)
 class _Layer(Tasks):
     """One of the matrices that each tile is of."""
 
-    def __init__(self, tiles: da.Array, which: int) -> None:
-        super().__init__(f"{tiles.name}-{which}", [tiles])
-        self.tiles, self.which, self.side = tiles.name, which, tiles.numblocks[1]
+    prefix = "genobit-layer"
+    tiles: str
+    which: int
+    side: int
 
     def every_key(self) -> Iterator[Key]:
         return ((self.name, *at) for at in itertools.product(range(self.side), repeat=2))
@@ -243,5 +253,5 @@ def layer_of(tiles: da.Array, which: int) -> da.Array:
 
     A slice by dask takes 15 s and 4 GiB for a million tiles.
     """
-    layer = _Layer(tiles, which)
+    layer = _Layer([tiles], tiles.name, which, tiles.numblocks[1])
     return da.Array(layer.graph(), layer.name, chunks=tiles.chunks[1:], dtype=tiles.dtype)

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute, persist, tokenize
+from dask.base import compute, persist
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy import triangle
+from genobit.lazy.names import named_layer
 from genobit.lazy.tiles import whole_rows
 from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from dask.highlevelgraph import HighLevelGraph
 
     from genobit.lazy.tiles import Planes
 
@@ -35,13 +37,14 @@ def in_groups(keys: Sequence[Any], graph: HighLevelGraph, size: int = GROUP) -> 
 
     dask takes a `Delayed` for each at 0.2 ms and 3 KB, which a million of them do not allow.
     """
-    above = {keys[0][0]} if keys else set()
     for start in range(0, len(keys), size):
         part = list(keys[start : start + size])
-        name = f"genobit-group-{start}-{keys[0][0]}"
-        layers: dict[str, Any] = {**graph.layers, name: {name: (list, part)}}
-        whole = HighLevelGraph(layers, {**graph.dependencies, name: above})
+        name, whole = named_layer("genobit-group", _group, part, above=graph)
         yield from compute(Delayed(name, whole, layer=name))[0]
+
+
+def _group(name: str, keys: list[Any]) -> dict[Any, Any]:
+    return {name: (list, keys)}
 
 
 class Pass:
@@ -91,16 +94,27 @@ def in_passes(
     spans = list(itertools.pairwise(edges))
     jobs = range(triangle.jobs(len(spans))) if jobs is None else jobs
     for part in triangle.passes(jobs, size):
-        more = arguments()
-        name = "genobit-pass-" + tokenize(function, [p.name for p in planes], part, more)
-        layer: dict[Any, Any] = {}
+        inputs = function, planes, spans, part, arguments()
+        name, graph = named_layer("genobit-pass", _tasks, *inputs)
         pairs = 0
-        for job, (i, j) in zip(part, triangle.tiles_of(part, len(spans)), strict=True):
-            blocks = [[(plane.name, k, 0) for plane in planes] for k in (i, j)]
-            second = None if i == j else blocks[1]
-            layer[name, job] = (function, blocks[0], second, spans[i][0], spans[j][0], *more)
+        for i, j in triangle.tiles_of(part, len(spans)):
             rows, columns = (spans[k][1] - spans[k][0] for k in (i, j))
             pairs += rows * (rows - 1) // 2 if i == j else rows * columns
-        graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))
-        results = compute(*[Delayed(key, graph, layer=name) for key in layer])
+        results = compute(*[Delayed((name, job), graph, layer=name) for job in part])
         yield Pass(part, list(results), pairs)
+
+
+def _tasks(
+    name: str,
+    function: Callable[..., Any],
+    planes: list[Any],
+    spans: list[tuple[int, int]],
+    jobs: range,
+    arguments: tuple[Any, ...],
+) -> dict[Any, Any]:
+    layer: dict[Any, Any] = {}
+    for job, (i, j) in zip(jobs, triangle.tiles_of(jobs, len(spans)), strict=True):
+        first, second = ([(plane.name, k, 0) for plane in planes] for k in (i, j))
+        beside = None if i == j else second
+        layer[name, job] = (function, first, beside, spans[i][0], spans[j][0], *arguments)
+    return layer

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.pair_sums import SampleChunks, leaves, planes_of, tree
 
 if TYPE_CHECKING:
@@ -53,13 +52,26 @@ def summed(
         Of what ``function`` returns.
     """
     samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
-    inputs = [*samples.planes, *along, *whole]
-    name = "genobit-summed-" + tokenize(function, [x.name for x in inputs], samples.variants)
+    variants, edge = samples.variants, samples.planes[0].shape[0]
+    cut = list(leaves(variants, range(len(variants)), edge, LEAF_CALLS))
+    inputs = function, samples, along, whole, cut
+    name, graph = named_layer("genobit-summed", _summed_tasks, *inputs)
+    return da.Array(graph, name, ((edge,), (columns,)), np.float64)
+
+
+def _summed_tasks(
+    name: str,
+    function: Callable[..., Any],
+    samples: SampleChunks,
+    along: Sequence[da.Array],
+    whole: Sequence[da.Array],
+    cut: list[list[int]],
+) -> dict[Any, Any]:
+    """Leaves, each of the chunks of variants that ``cut`` says, and the sum of all."""
     others = [(array.name, *(0,) * array.ndim) for array in whole]
     layer: dict[Any, Any] = {}
     keys = []
-    variants, edge = samples.variants, samples.planes[0].shape[0]
-    for n, leaf in enumerate(leaves(variants, range(len(variants)), edge, LEAF_CALLS)):
+    for n, leaf in enumerate(cut):
         layer[f"{name}-leaf", n] = (
             _sum_leaf,
             function,
@@ -68,8 +80,7 @@ def summed(
         )
         keys.append((f"{name}-leaf", n))
     layer[name, 0, 0] = (_first, tree(layer, name, (), keys))
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
-    return da.Array(graph, name, ((samples.planes[0].shape[0],), (columns,)), np.float64)
+    return layer
 
 
 def stacked(
@@ -82,15 +93,23 @@ def stacked(
 ) -> da.Array:
     """``function(rows, *along, *whole)`` of each chunk of variants: (variants, columns), lazy."""
     samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
-    inputs = [*samples.planes, *along, *whole]
-    name = "genobit-stacked-" + tokenize(function, [x.name for x in inputs], samples.variants)
+    inputs = function, samples, along, whole
+    name, graph = named_layer("genobit-stacked", _stacked_tasks, *inputs)
+    return da.Array(graph, name, (samples.variants, (columns,)), np.float64)
+
+
+def _stacked_tasks(
+    name: str,
+    function: Callable[..., Any],
+    samples: SampleChunks,
+    along: Sequence[da.Array],
+    whole: Sequence[da.Array],
+) -> dict[Any, Any]:
     others = [(array.name, *(0,) * array.ndim) for array in whole]
-    layer: dict[Any, Any] = {
+    return {
         (name, k, 0): (_stack_leaf, function, _chunk(samples, along, k), others)
         for k in range(len(samples.variants))
     }
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=inputs)
-    return da.Array(graph, name, (samples.variants, (columns,)), np.float64)
 
 
 def _chunk(samples: SampleChunks, along: Sequence[da.Array], k: int) -> list[Any]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.passes import in_groups
 
 if TYPE_CHECKING:
@@ -75,16 +74,26 @@ def by_sites(
         Of the function, for the first chunk that it refuses, whichever was computed first.
     """
     starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
-    name = "genobit-sites-" + tokenize(function, array.name, each)
+    name, graph = named_layer("genobit-sites", _tasks, function, array, starts, each)
+    keys = [(name, chunk) for chunk in range(len(starts) - 1)]
+    for first, found in zip(starts[:-1], in_groups(keys, graph, group), strict=True):
+        if isinstance(found, _Fault):
+            raise found.error
+        yield first, found
+
+
+def _tasks(
+    name: str,
+    function: Callable[..., Any],
+    array: da.Array,
+    starts: list[int],
+    each: NDArray[Any] | None,
+) -> dict[Any, Any]:
     layer: dict[Any, Any] = {}
     for chunk, (first, stop) in enumerate(itertools.pairwise(starts)):
         more = () if each is None else (each[first:stop],)
         layer[name, chunk] = (_tried, function, (array.name, 0, chunk), first, *more)
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=[array])
-    for first, found in zip(starts[:-1], in_groups(list(layer), graph, group), strict=True):
-        if isinstance(found, _Fault):
-            raise found.error
-        yield first, found
+    return layer
 
 
 @dataclass(frozen=True, eq=False)  # dask looks for keys within tuples

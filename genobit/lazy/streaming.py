@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute, tokenize
+from dask.base import compute
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.highlevelgraph import MaterializedLayer
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.rows import as_rows, ordered
 from genobit.lazy.tiles import whole_rows
 
@@ -51,10 +52,7 @@ def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple
         group = range(k, stop)
         parts: list[list[Any]] = [[blocks.get(c) for blocks in held] for c in group]
         if any(block is None for blocks in parts for block in blocks):
-            name = "genobit-stream-" + tokenize([array.name for array in arrays], k, stop)
-            # One task for all: each of many would take dask as long as a chunk takes the kernels.
-            layer = {name: (list, [[(array.name, c, 0) for array in arrays] for c in group])}
-            graph = HighLevelGraph.from_collections(name, layer, dependencies=arrays)
+            name, graph = named_layer("genobit-stream", _together, arrays, group)
             (parts,) = compute(Delayed(name, graph, layer=name))
         for chunk, blocks in zip(group, parts, strict=True):
             yield int(edges[chunk]), as_rows(blocks, layout)
@@ -67,7 +65,13 @@ def _in_memory(array: da.Array) -> dict[int, NDArray[np.uint64]]:
     if not isinstance(layer, MaterializedLayer):
         return {}
     # The keys of a materialized layer are all its own, an array's with two more numbers.
-    return {key[1]: block for key, block in layer.items() if isinstance(block, np.ndarray)}
+    blocks = {key[1]: getattr(node, "value", node) for key, node in layer.items()}
+    return {k: block for k, block in blocks.items() if isinstance(block, np.ndarray)}
+
+
+def _together(name: str, arrays: list[da.Array], chunks: range) -> dict[Any, Any]:
+    """One task for all chunks: each of many would take dask as long as a chunk takes kernels."""
+    return {name: (list, [[(array.name, c, 0) for array in arrays] for c in chunks])}
 
 
 def row_windows(

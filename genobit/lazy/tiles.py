@@ -5,7 +5,9 @@ The square from its triangle, bands, and pairs of chunks of a band.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ import dask.array as da
 import numpy as np
 from dask import local, threaded
 from dask._task_spec import List, Task, TaskRef
-from dask.base import compute, get_scheduler, tokenize
+from dask.base import compute, get_scheduler
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit.lazy.graphs import Tasks
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 Planes = Sequence[da.Array]
 """Planes of an operand, each (rows, words), the same chunks of rows."""
+Along = Mapping[str, "NDArray[Any]"]
+"""Values of each row, such as labels and positions, by name."""
 
 
 def whole_rows(planes: Planes) -> list[da.Array]:
@@ -49,6 +53,7 @@ def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
     return _transposed(tile[which])
 
 
+@dataclass(eq=False)
 class _Tiles(Tasks):
     """The tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
 
@@ -56,23 +61,14 @@ class _Tiles(Tasks):
     below it their transposes, if these are in the layer.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        a: Planes,
-        b: Planes | None,
-        *,
-        transposes: bool,
-    ) -> None:
-        a = whole_rows(a)
-        self.symmetric = b is None
-        b = a if b is None else whole_rows(b)
-        self.first, self.second = (tuple(plane.name for plane in side) for side in (a, b))
-        token = tokenize(function, list(self.first), list(self.second), self.symmetric)
-        super().__init__("genobit-square-" + token, [*a, *b])
-        self.function = function
-        self.chunks = a[0].chunks[0], b[0].chunks[0]
-        self.below = transposes or not self.symmetric
+    prefix = "genobit-square"
+    function: Callable[..., Any]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    chunks: tuple[tuple[int, ...], tuple[int, ...]]
+    symmetric: bool
+    below: bool
+    """Whether there are tiles below the diagonal."""
 
     def every_key(self) -> Iterator[tuple[str, int, int]]:
         rows, columns = map(len, self.chunks)
@@ -99,14 +95,33 @@ class _Tiles(Tasks):
         return Task(key, self.function, self.blocks((i, 0), self.first), second)
 
 
+def _tiles(
+    function: Callable[..., Any], a: Planes, b: Planes | None, *, transposes: bool
+) -> _Tiles:
+    first = whole_rows(a)
+    second = first if b is None else whole_rows(b)
+    return _Tiles(
+        [*first, *second],
+        function,
+        tuple(plane.name for plane in first),
+        tuple(plane.name for plane in second),
+        (first[0].chunks[0], second[0].chunks[0]),
+        symmetric=b is None,
+        below=transposes or b is not None,
+    )
+
+
+@dataclass(eq=False)
 class _Parts(Tasks):
     """One of the arrays that each task of `_Tiles` returns, whole."""
 
-    def __init__(self, tiles: _Tiles, which: int, below: int) -> None:
-        super().__init__(f"{tiles.name}-{which}", ())
-        self.tiles, self.which, self.below = tiles.name, which, below
-        self.shape = tuple(map(len, tiles.chunks))
-        self.symmetric = tiles.symmetric
+    prefix = "genobit-part"
+    tiles: str
+    which: int
+    mirror: int
+    """Which array below the diagonal is the transpose of."""
+    shape: tuple[int, int]
+    symmetric: bool
 
     def every_key(self) -> Iterator[tuple[str, int, int]]:
         rows, columns = self.shape
@@ -123,7 +138,7 @@ class _Parts(Tasks):
     def task(self, key: Key) -> Task:
         _, i, j = key
         if self.symmetric and i > j:
-            return Task(key, _transposed_of, TaskRef((self.tiles, j, i)), self.below)
+            return Task(key, _transposed_of, TaskRef((self.tiles, j, i)), self.mirror)
         return Task(key, getitem, TaskRef((self.tiles, i, j)), self.which)
 
 
@@ -138,7 +153,7 @@ def square(
     Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it
     by ``function(planes, None)``), and the others are the transposes of the same tasks.
     """
-    tiles = _Tiles(function, a, b, transposes=True)
+    tiles = _tiles(function, a, b, transposes=True)
     return da.Array(tiles.graph(), tiles.name, chunks=tiles.chunks, dtype=dtype)
 
 
@@ -163,11 +178,13 @@ def squares(
         Which of these arrays each has the transpose of below the diagonal: itself by default;
         another where a pair has a value in either direction.
     """
-    tiles = _Tiles(function, a, b, transposes=False)
+    tiles = _tiles(function, a, b, transposes=False)
     base = tiles.graph()
+    rows, columns = map(len, tiles.chunks)
     matrices = []
     for k, dtype in enumerate(dtypes):
-        part = _Parts(tiles, k, k if mirrors is None else mirrors[k])
+        mirror = k if mirrors is None else mirrors[k]
+        part = _Parts((), tiles.name, k, mirror, (rows, columns), tiles.symmetric)
         layers: dict[str, Any] = {**base.layers, part.name: part}
         graph = HighLevelGraph(layers, {**base.dependencies, part.name: {tiles.name}})
         matrices.append(da.Array(graph, part.name, chunks=tiles.chunks, dtype=dtype))
@@ -214,17 +231,20 @@ class Band:
             yield i, start, stop, min(max(final, i), len(self.edges) - 2)
 
 
+@dataclass(eq=False)
 class _Bands(Tasks):
     """A task for each chunk of rows: with the planes of all chunks that its windows reach."""
 
-    def __init__(
-        self, function: Callable[..., Any], planes: Planes, last: NDArray[np.int64], width: int
-    ) -> None:
-        self.planes = tuple(plane.name for plane in planes)
-        token = tokenize(function, list(self.planes), last, width)
-        super().__init__("genobit-band-" + token, planes)
-        self.function, self.last, self.width = function, last, width
-        self.spans = list(Band(planes[0].chunks[0], last).chunks())
+    prefix = "genobit-band"
+    function: Callable[..., Any]
+    planes: tuple[str, ...]
+    rows: tuple[int, ...]
+    last: NDArray[np.int64]
+    width: int
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        return list(Band(self.rows, self.last).chunks())
 
     def every_key(self) -> Iterator[tuple[str, int, int]]:
         return ((self.name, i, 0) for i in range(len(self.spans)))
@@ -258,29 +278,35 @@ def band(
     ``last`` counts from the first row of chunk i and ``reach`` is how many rows the windows take.
     """
     planes = whole_rows(planes)
-    layer = _Bands(function, planes, last, width)
-    chunks = (planes[0].chunks[0], (width,))
+    rows = planes[0].chunks[0]
+    layer = _Bands(planes, function, tuple(plane.name for plane in planes), rows, last, width)
+    chunks = (rows, (width,))
     return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
 
 
+@dataclass(eq=False)
 class _Coupled(Tasks):
     """A task for each pair of chunks that a window couples."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        planes: Planes,
-        last: NDArray[np.int64],
-        labels: Callable[[slice], Any],
-    ) -> None:
-        self.planes = tuple(plane.name for plane in planes)
-        token = tokenize(function, list(self.planes), last)
-        super().__init__("genobit-pairs-" + token, planes)
-        self.function, self.last, self.labels = function, last, labels
-        schedule = Band(planes[0].chunks[0], last)
-        self.edges = schedule.edges
-        self.spans = list(schedule.chunks())
-        self.before = np.cumsum([0, *(final - i + 1 for i, _, _, final in self.spans)])
+    prefix = "genobit-pairs"
+    function: Callable[..., Any]
+    planes: tuple[str, ...]
+    rows: tuple[int, ...]
+    last: NDArray[np.int64]
+    along: Along
+
+    @cached_property
+    def schedule(self) -> Band:
+        return Band(self.rows, self.last)
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        return list(self.schedule.chunks())
+
+    @cached_property
+    def before(self) -> NDArray[np.int64]:
+        """Tasks of the chunks of rows before each."""
+        return np.cumsum([0, *(final - i + 1 for i, _, _, final in self.spans)])
 
     def every_key(self) -> Iterator[tuple[str, int]]:
         return ((self.name, number) for number in range(len(self)))
@@ -298,7 +324,7 @@ class _Coupled(Tasks):
         i = int(np.searchsorted(self.before, number, side="right")) - 1
         j = i + number - int(self.before[i])
         _, start, stop, _ = self.spans[i]
-        left, right = int(self.edges[j]), int(self.edges[j + 1])
+        left, right = (int(edge) for edge in self.schedule.edges[j : j + 2])
         return Task(
             key,
             self.function,
@@ -306,8 +332,8 @@ class _Coupled(Tasks):
             None if i == j else self.blocks((j, 0), self.planes),
             self.last[start:stop] - left,
             left - start,
-            self.labels(slice(start, stop)),
-            self.labels(slice(left, right)),
+            {name: values[start:stop] for name, values in self.along.items()},
+            {name: values[left:right] for name, values in self.along.items()},
         )
 
 
@@ -315,14 +341,15 @@ def band_tiles(
     function: Callable[..., Any],
     planes: Planes,
     last: NDArray[np.int64],
-    labels: Callable[[slice], Any],
+    along: Along,
 ) -> tuple[list[Any], HighLevelGraph]:
     """Keys and graph of a task for each pair of chunks that a window couples.
 
-    Task (i, j) is ``function(planes of i, planes of j, last, shift, labels of i, labels of j)``.
+    Task (i, j) is ``function(planes of i, planes of j, last, shift, along of i, along of j)``.
     ``last`` arrives as an index into chunk j's rows; ``shift`` is the distance between the first
     rows.
     """
     planes = whole_rows(planes)
-    layer = _Coupled(function, planes, last, labels)
+    names = tuple(plane.name for plane in planes)
+    layer = _Coupled(planes, function, names, planes[0].chunks[0], last, along)
     return list(layer), layer.graph()

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dask.base import compute
-from dask.callbacks import Callback
 from dask.delayed import delayed
 
+from genobit.lazy.as_completed import as_completed
 from genobit.lazy.checkpoints import Checkpoint, digest
 from genobit.lazy.tree_steps import Plan, State, step
 from genobit.progress import bar
@@ -87,19 +86,7 @@ class Run:
             task(plan, chain, self.states.get(chain), dask_key_name=key)
             for key, chain in keys.items()
         ]
-        fresh: set[int] = set()
-
-        def note(key: Any, result: Any, *_: Any) -> None:
-            if key in keys:
-                fresh.add(keys[key])
-                self._add(keys[key], result, steps)
-
-        # Local schedulers tell of each step, others when all are done.
-        with Callback(posttask=note):
-            results = compute(*tasks)
-        for chain, state in zip(left, results, strict=True):
-            if chain not in fresh:
-                self._add(chain, state, steps)
+        as_completed(tasks, lambda key, state: self._add(keys[key], state, steps))
 
     def _add(self, chain: int, state: State, steps: Any) -> None:
         self.states[chain] = state

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute, tokenize
+from dask.base import compute
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.names import named_layer
 from genobit.lazy.passes import JOBS
 from genobit.lazy.tiles import Band, whole_rows
 from genobit.options import get_options
@@ -88,18 +88,23 @@ def in_windows(
     spans = [s for s in Band(planes[0].chunks[0], last).chunks() if s[1] < s[2]]
     for begin in range(0, len(spans), JOBS):
         part = spans[begin : begin + JOBS]
-        name = "genobit-windows-" + tokenize(function, [p.name for p in planes], last, begin)
-        layer: dict[Any, Any] = {}
-        for i, start, stop, final in part:
-            blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]
-            reached = slice(start, int(last[stop - 1]) + 1)
-            layer[name, i] = (
-                function,
-                blocks,
-                last[reached] - start,
-                along[reached],
-                stop - start,
-            )
-        graph = HighLevelGraph.from_collections(name, layer, dependencies=list(planes))
-        results = compute(*[Delayed(key, graph, layer=name) for key in layer])
+        name, graph = named_layer("genobit-windows", _tasks, function, planes, part, last, along)
+        results = compute(*[Delayed((name, span[0]), graph, layer=name) for span in part])
         yield from zip([start for _, start, _, _ in part], results, strict=True)
+
+
+def _tasks(
+    name: str,
+    function: Callable[..., Any],
+    planes: Planes,
+    spans: list[tuple[int, int, int, int]],
+    last: NDArray[np.int64],
+    along: NDArray[Any],
+) -> dict[Any, Any]:
+    """A task for each span, as `Band.chunks` gives them."""
+    layer: dict[Any, Any] = {}
+    for i, start, stop, final in spans:
+        blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]
+        reached = slice(start, int(last[stop - 1]) + 1)
+        layer[name, i] = (function, blocks, last[reached] - start, along[reached], stop - start)
+    return layer

@@ -44,10 +44,6 @@ def samples(rows: int, chunks: int) -> SampleChunks:
     return SampleChunks((zeros, zeros), (64,) * chunks, along, along)
 
 
-def no_labels(rows: slice) -> slice:
-    return rows
-
-
 def tasks_of(graph: Any) -> Tasks:
     (found,) = (layer for layer in graph.layers.values() if isinstance(layer, Tasks))
     return found
@@ -63,7 +59,7 @@ def graphs(rows: int) -> dict[str, Tasks]:
         "rectangle": tasks_of(tiles.square(counted, planes(rows), planes(rows + 1), float).dask),
         "parts": next(x for x in reversed(several.layers.values()) if isinstance(x, Tasks)),
         "band": tasks_of(tiles.band(counted, planes(rows), reach(rows), 3, float).dask),
-        "pairs": tasks_of(tiles.band_tiles(counted, planes(rows), reach(rows), no_labels)[1]),
+        "pairs": tasks_of(tiles.band_tiles(counted, planes(rows), reach(rows), {})[1]),
         "samples": tasks_of(of_pairs.dask),
         "one of two": next(x for x in reversed(layers.layers.values()) if isinstance(x, Tasks)),
     }

@@ -166,13 +166,13 @@ def test_band__gives_each_chunk_the_rows_its_windows_reach(
         b: list[np.ndarray] | None,
         ends: np.ndarray,
         shift: int,
-        left: np.ndarray,
-        right: np.ndarray,
+        left: dict[str, np.ndarray],
+        right: dict[str, np.ndarray],
     ) -> list[tuple[int, int]]:
         x = a[0][:, 0].astype(int)
         y = x if b is None else b[0][:, 0].astype(int)
-        np.testing.assert_array_equal(x, left)
-        np.testing.assert_array_equal(y, right)
+        np.testing.assert_array_equal(x, left["row"])
+        np.testing.assert_array_equal(y, right["row"])
         assert y[0] - x[0] == shift
         np.testing.assert_array_equal(ends, last[x] - y[0])
         return [
@@ -182,7 +182,7 @@ def test_band__gives_each_chunk_the_rows_its_windows_reach(
             if i < shift + j and j <= ends[i]
         ]
 
-    keys, graph = tiles.band_tiles(tile, planes(tuple(rows)), last, lambda s: np.arange(n)[s])
+    keys, graph = tiles.band_tiles(tile, planes(tuple(rows)), last, {"row": np.arange(n)})
     found = [pair for part in dask.get(graph, keys) for pair in part]
     wanted = [(i, j) for i in range(n) for j in range(i + 1, last[i] + 1)]
     assert sorted(found) == wanted
@@ -190,7 +190,7 @@ def test_band__gives_each_chunk_the_rows_its_windows_reach(
 
 def test_band__computes_no_tile_outside_the_window() -> None:
     last = np.minimum(np.arange(40) + 3, 39)
-    keys, _ = tiles.band_tiles(Calls(), planes((4,) * 10), last, lambda s: s)
+    keys, _ = tiles.band_tiles(Calls(), planes((4,) * 10), last, {})
     assert len(keys) == 10 + 9
 
 

@@ -1,0 +1,66 @@
+"""Results of tasks one by one, as they are done, on whatever scheduler of dask is active.
+
+Callbacks are handed to the one call of ``compute`` they are for. Those that dask keeps in
+``Callback.active`` belong to the process: a thread that computes takes them away from all others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dask import local, multiprocessing, threaded
+from dask.base import compute, get_scheduler
+from dask.callbacks import Callback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dask.delayed import Delayed
+
+_TELLING = {threaded.get, local.get_sync, multiprocessing.get}
+"""Schedulers that take callbacks."""
+
+
+def client_of() -> Any:
+    """The client of the cluster that is active; None without."""
+    client: Any = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scatter") else None
+
+
+def as_completed(
+    tasks: Sequence[Delayed], see: Callable[[Any, Any], None], last: Delayed | None = None
+) -> None:
+    """Compute tasks, and call ``see(key, result)`` once for each, in this thread.
+
+    Parameters
+    ----------
+    tasks
+        What to compute.
+    see
+        What to do with each result. An error of it ends the computation.
+    last
+        One of the tasks, which needs all others. Local schedulers then hold no other result.
+    """
+    watched, seen = {task.key for task in tasks}, set()
+
+    def once(key: Any, result: Any, *_: Any) -> None:
+        if key in watched and key not in seen:
+            seen.add(key)
+            see(key, result)
+
+    client = client_of()
+    if client is not None:
+        import distributed
+
+        for future, result in distributed.as_completed(
+            client.compute(list(tasks)), with_results=True
+        ):
+            once(future.key, result)
+        return
+    telling = get_scheduler(collections=tasks) in _TELLING
+    asked = list(tasks) if last is None or not telling else [last]
+    # Those of the user, such as a bar, are told too.
+    callbacks = [*Callback.active, (None, None, None, once, None)]
+    results = compute(*asked, **({"callbacks": callbacks} if telling else {}))
+    for task, result in zip(asked, results, strict=True):
+        once(task.key, result)
