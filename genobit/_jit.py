@@ -1,37 +1,46 @@
 """The one decorator that kernels use, and the compile cache behind it.
 
-May import: numba, `plain` and the standard library.
+May import: numba, `plain`, `user_cache` and the standard library.
 
 Where NUMBA_DISABLE_JIT is set, nothing is compiled: kernels are plain Python, and instructions
 their twins in numpy.
 
-numba's own on-disk cache has three gaps that matter here, so kernels get a cache folder and a
-lock of their own:
+numba's own on-disk cache has gaps that matter here, so kernels get a folder, files and a lock of
+their own:
 
-- a cached kernel is fresh as long as *its* file is; kernels inline functions of other files
+- numba checks only the source file of the kernel itself. Kernels inline functions of other files
   (`simd.py`), so the folder's name holds a digest of all kernel sources;
-- the index of a function is read, changed and written back without a lock, so two processes that
-  compile different signatures at once can leave an index that names the other one's machine code;
-- entries of different CPUs share that index, which on a cluster's shared home is the same race.
-  The folder's name holds the CPU, too.
+- numba keeps an index for each function. Two processes that compile at once can write an index
+  that names the other's machine code, and a damaged index stops every later call. Here each
+  signature has one file and there is no index;
+- numba trusts what it reads. Here each file begins with a digest of the rest, because machine code
+  with a flipped bit would run. A file that does not match is compiled again;
+- on a cluster's shared home CPUs differ. The folder's name holds the CPU, too.
 
-And a kernel is compiled once on a machine: the workers of a cluster start together and need the
-same kernels at the same time, so the first to miss one compiles it and the others wait for it.
+A kernel is compiled once on a machine: the workers of a cluster start together and need the same
+kernels at the same time, so the first to miss one compiles it and the others wait for it.
+
+numba offers no public way to replace its cache, nor to fork safely. So this file uses private
+names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and `_impl` of `FunctionCache`, and
+`_lock` of llvmlite's library. They stand in this file only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import filelock
 import llvmlite
 import numba
-import platformdirs
+from llvmlite.binding import ffi
 from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -39,10 +48,13 @@ from numba.core.caching import (
     NullCache,
     UserProvidedCacheLocator,
 )
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
+from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
 from genobit import plain
+from genobit.user_cache import user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +98,7 @@ def cache_folder() -> Path:
         digest.update(source.read_bytes())
     digest.update(repr((target_description(), numba.__version__, llvmlite.__version__)).encode())
     digest.update(repr((sys.version_info[:2], sys.byteorder, BOUNDS_CHECKED)).encode())
-    root = Path(config.CACHE_DIR or platformdirs.user_cache_dir("genobit"))
+    root = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache()
     return root / "kernels" / digest.hexdigest()[:20]
 
 
@@ -114,9 +126,52 @@ class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
+_DIGEST = hashlib.sha256().digest_size
 LONGEST_WAIT = 300.0
 """Seconds for which a process waits for another's compilation, several times what the longest of
 them takes: then it compiles the kernel itself."""
+
+
+class _Entries:
+    """The compiled code of one function, a file for each signature."""
+
+    def __init__(self, folder: str, name: str, stamp: str) -> None:
+        self._folder = Path(folder)
+        self._name = name
+        self._stamp = stamp
+
+    def load(self, key: Any) -> Any:
+        """Return what was saved for a signature, or None if it is missing or damaged."""
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        digest, text = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(text).digest() != digest:
+            return None
+        # The digest says that these bytes were written here.
+        name, stamp, saved, data = pickle.loads(text)  # noqa: S301
+        # A key holds no constants: it may be the same for two functions.
+        if (name, stamp, saved) != (self._name, self._stamp, key):
+            return None
+        # Not before: this imports the kernel's module.
+        return pickle.loads(data)  # noqa: S301
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write an entry, or replace a damaged one, whole or not at all."""
+        text = dumps((self._name, self._stamp, key, dumps(data)))
+        path = self._path(key)
+        unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            unfinished.write_bytes(hashlib.sha256(text).digest() + text)
+            unfinished.replace(path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+    def _path(self, key: Any) -> Path:
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()
+        return self._folder / f"{self._name}.{digest[:16]}.nbc"
 
 
 class _LockedCache(FunctionCache):  # type: ignore[misc]
@@ -129,46 +184,72 @@ class _LockedCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        name = f"{self._impl.filename_base}.lock"
-        self._lock = filelock.FileLock(Path(self.cache_path) / name, timeout=LONGEST_WAIT)
+        name = self._impl.filename_base
+        self._cache_file = _Entries(self.cache_path, name, self._impl.locator.get_source_stamp())
+        self._lock_path = Path(self.cache_path) / f"{name}.lock"
+        self._held: filelock.BaseFileLock | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            found = super().load_overload(sig, target_context)
-            if found is None and self._wait():
+        found = super().load_overload(sig, target_context)
+        if found is None and self._wait():
+            try:
                 # Another process may have compiled it meanwhile.
                 found = super().load_overload(sig, target_context)
-                if found is not None:
-                    self.let_go()
-        except OSError:
-            self.let_go()
-            self.disable()
-            return None
+            except BaseException:
+                self.let_go()
+                raise
+            if found is not None:
+                self.let_go()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            self._impl.locator.ensure_cache_path()
-            with self._lock:
-                super().save_overload(sig, data)
-        except OSError:
             # A read-only or full cache folder costs a compilation in each process, never a result.
-            self.disable()
+            with contextlib.suppress(OSError):
+                super().save_overload(sig, data)
         finally:
             self.let_go()
 
     def _wait(self) -> bool:
         """Take the lock, unless the folder cannot be written or another process hangs."""
-        try:
-            self._impl.locator.ensure_cache_path()
-            self._lock.acquire()
-        except (OSError, NotImplementedError):
-            return False
-        return True
+        if self._held is None:
+            # A new lock each time: filelock refuses one that a forked process inherited.
+            lock = filelock.FileLock(self._lock_path, timeout=LONGEST_WAIT)
+            try:
+                self._impl.locator.ensure_cache_path()
+                lock.acquire()
+            except (OSError, NotImplementedError):
+                return False
+            self._held = lock
+        return self._held is not None
 
     def let_go(self) -> None:
-        """Give up what `_wait` took: no harm where it is not held."""
-        self._lock.release()
+        """Release what `_wait` took, if anything."""
+        lock, self._held = self._held, None
+        if lock is not None:
+            lock.release()
+
+
+def _stop_compilers() -> None:
+    """Wait until no thread compiles, and let none begin."""
+    global_compiler_lock.acquire()
+    ffi.lib._lock.__enter__()
+
+
+def _start_compilers() -> None:
+    """Let threads compile again."""
+    ffi.lib._lock.__exit__()
+    global_compiler_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child that is forked while another thread compiles inherits that thread's locks, and would
+    # wait for them forever. The first of the two also guards `_LockedCache._held`.
+    os.register_at_fork(
+        before=_stop_compilers,
+        after_in_parent=_start_compilers,
+        after_in_child=_start_compilers,
+    )
 
 
 # No kernel is called through a C function pointer: those wrappers are 7% of a compilation.

@@ -64,6 +64,11 @@ class Options:
 
 
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # A child that is forked while another thread sets an option inherits the lock.
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 _current = Options()
 
 

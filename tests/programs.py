@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 
-def run(*arguments: str, **environment: str) -> str:
+def run(*arguments: str, seconds: float = 1500, **environment: str) -> str:
     """Run Python from the project's folder; returns what it printed, and fails if it does."""
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
-        timeout=1500,
+        timeout=seconds,
         cwd=Path(__file__).parents[1],
         env=os.environ | environment,
         check=False,

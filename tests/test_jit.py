@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
 from genobit._jit import cache_folder, njit, target_description
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.compiled("of compilation itself")
 only_x86 = pytest.mark.skipif(
@@ -118,7 +123,7 @@ def test_kernels__are_found_in_the_cache_of_the_package() -> None:
     bits.count_rows(np.zeros((1, 1), np.uint64))
     found = bits.count_rows.stats
     assert Path(found.cache_path) == cache_folder()
-    assert [p.name for p in cache_folder().glob("bits.count_rows-*.nbi")]
+    assert [p.name for p in cache_folder().glob("bits.count_rows-*.nbc")]
 
 
 def test_kernels__can_be_sent_to_another_process() -> None:
@@ -166,15 +171,97 @@ print(count_rows(np.array([[7]], np.uint64)))
     assert run(code, NUMBA_CACHE_DIR=folder).stdout == "[3]\n"
 
 
-def broken(folder: Path) -> list[str]:
-    """Entries of cache indices that name a file that is not there."""
-    found = []
-    for index in folder.rglob("*.nbi"):
-        with index.open("rb") as file:
-            pickle.load(file)
-            _stamp, overloads = pickle.loads(file.read())
-        found += [name for name in overloads.values() if not (index.parent / name).is_file()]
-    return found
+def add_one(x: float) -> float:
+    return x + 1
+
+
+def add_two(x: float) -> float:
+    return x + 2
+
+
+def computed_by_new_dispatchers() -> tuple[list[float], int]:
+    """Return results of three signatures, and how many of them had to be compiled."""
+    kernels = [njit(add_one), njit(add_two)]
+    found = [kernels[0](1), kernels[0](0.5), kernels[1](1)]
+    return found, sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
+
+
+def damages(intact: bytes, other: bytes) -> Iterator[bytes]:
+    """What may stand in a file instead of what was written to it."""
+    yield b""
+    yield from (intact[:length] for length in (1, 32, 33, len(intact) - 1))
+    yield intact + b"\0"
+    yield pickle.dumps(None)
+    yield other
+    random = np.random.default_rng(len(intact))
+    yield random.bytes(len(intact))
+    for bit in random.integers(8 * len(intact), size=4).tolist():
+        flipped = bytearray(intact)
+        flipped[bit // 8] ^= 1 << bit % 8
+        yield bytes(flipped)
+
+
+@pytest.fixture
+def small_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with three compiled signatures."""
+    monkeypatch.setattr("genobit._jit.cache_folder", lambda: tmp_path)
+    assert computed_by_new_dispatchers() == ([2, 1.5, 3], 3)
+    return tmp_path
+
+
+def test_a_damaged_file_of_the_cache__is_compiled_again_and_replaced(small_cache: Path) -> None:
+    assert computed_by_new_dispatchers() == ([2, 1.5, 3], 0)
+    files = sorted(small_cache.glob("*.nbc"))
+    assert len(files) == 3
+    for file, other in zip(files, files[1:] + files[:1], strict=True):
+        intact = file.read_bytes()
+        for damage in damages(intact, other.read_bytes()):
+            file.write_bytes(damage)
+            assert computed_by_new_dispatchers() == ([2, 1.5, 3], 1)
+            assert computed_by_new_dispatchers() == ([2, 1.5, 3], 0)
+    assert not list(small_cache.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("kind", ["nbc", "lock"])
+def test_a_folder_in_place_of_a_file_of_the_cache__costs_no_result(
+    small_cache: Path, kind: str
+) -> None:
+    for file in small_cache.glob("*.lock"):
+        file.unlink()
+    for kernel in small_cache.glob("*.nbc"):
+        file = (
+            kernel if kind == "nbc" else kernel.with_name(kernel.name.rsplit(".", 2)[0] + ".lock")
+        )
+        kernel.unlink()
+        file.mkdir()
+        assert computed_by_new_dispatchers() == ([2, 1.5, 3], 1)
+        file.rmdir()
+        computed_by_new_dispatchers()
+
+
+def test_a_file_of_the_cache_that_cannot_be_read__is_compiled_again(small_cache: Path) -> None:
+    for file in small_cache.glob("*.nbc"):
+        file.chmod(0)
+        # The root user reads it all the same.
+        misses = 0 if os.access(file, os.R_OK) else 1
+        assert computed_by_new_dispatchers() == ([2, 1.5, 3], misses)
+        assert computed_by_new_dispatchers() == ([2, 1.5, 3], 0)
+
+
+def test_a_full_disk__leaves_no_part_of_a_file_of_the_cache(
+    small_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in small_cache.glob("*.nbc"):
+        file.unlink()
+
+    def half(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    assert computed_by_new_dispatchers() == ([2, 1.5, 3], 3)
+    assert not [file for file in small_cache.iterdir() if file.suffix != ".lock"]
 
 
 # Kernels that compile quickly, as five processes do it; LD has functions of several signatures.
@@ -190,11 +277,7 @@ def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> No
         out, errors = process.communicate(timeout=1500)
         assert process.returncode == 0, errors
         assert out.split()[:2] == alone[:2]
-    assert not broken(tmp_path / "shared")
-    names = [
-        sorted(p.name.rsplit(".", 2)[0] for p in (tmp_path / f).rglob("*.nbi"))
-        for f in ("alone", "shared")
-    ]
+    names = [sorted(p.name for p in (tmp_path / f).rglob("*.nbc")) for f in ("alone", "shared")]
     assert names[0] == names[1]
     later = run(WORK, *QUICK, NUMBA_CACHE_DIR=str(tmp_path / "shared")).stdout.split()
     assert later == [*alone[:2], "0"]
@@ -239,7 +322,7 @@ def test_a_kernel_that_does_not_compile__lets_its_lock_go() -> None:
     for _ in range(2):
         with pytest.raises(TypingError):
             wrong(1)
-    assert not wrong._cache._lock.is_locked
+    assert wrong._cache._held is None
 
 
 @pytest.fixture(scope="module")
@@ -330,4 +413,4 @@ exec("@njit\\ndef kernel(x):\\n    return x + 1", space)
 print(space["kernel"](1))
 """
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "2\n"
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.rglob("*.nbc"))

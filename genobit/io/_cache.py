@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
+from genobit.user_cache import user_cache
 
 if TYPE_CHECKING:
     import os
@@ -31,8 +31,8 @@ def cached_store(
     cache_dir
         The cache directory; the user's own by default.
     """
-    root = platformdirs.user_cache_path("genobit") if cache_dir is None else Path(cache_dir)
-    store = root.expanduser().absolute() / folder / name
+    root = user_cache() if cache_dir is None else Path(cache_dir).expanduser()
+    store = root.absolute() / folder / name
     if store.exists():
         return store
     store.parent.mkdir(parents=True, exist_ok=True)

@@ -2,3 +2,5 @@
 
 May import: dask, numpy, `packing`, `kernels`. No xarray, no arithmetic on genotypes.
 """
+
+from genobit.lazy import forks  # noqa: F401  every graph of this package may run in a forked child
