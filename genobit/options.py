@@ -230,8 +230,8 @@ def require_fits(what: str, size: int, cost: int = 1) -> None:
     limit = get_options().eager_limit
     if size * cost > limit:
         msg = (
-            f"{what} takes {more_than(size * cost, limit)}: if the file is neither damaged nor "
-            "from a stranger, raise gb.set_options(eager_limit=...)"
+            f"{what} would take {more_than(size * cost, limit)} of memory: if you trust the file, "
+            "raise gb.set_options(eager_limit=...)"
         )
         raise ValueError(msg)
 

@@ -7,8 +7,9 @@ refused when the limit is passed.
 from __future__ import annotations
 
 import gzip
+import io
 from itertools import count
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, AnyStr, cast
 
 from genobit.io._damage import named_damage
 from genobit.options import get_options, require_fits
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GZIP = b"\x1f\x8b"
-LINE_COST = 16
-"""Bytes of memory that a byte of a line takes while it is split and decoded."""
+TEXT_COST = 16
+"""Bytes of memory that a byte of text takes at most while it is split, decoded and made an array:
+measured as 19 for FASTA, 10 for .bim of blanks and 13 for .fam."""
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -29,30 +31,39 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path)) if compressed else path.open("rb")
 
 
-def read_bytes(path: Path, cost: int) -> bytes:
-    """Read a file, inflated where it is compressed.
+def require_text_fits(path: Path, cost: int = TEXT_COST) -> None:
+    """Refuse a file of plain text that would take more memory than the limit.
 
-    Parameters
-    ----------
-    path
-        The file.
-    cost
-        Bytes of memory that a byte of the text takes until the reader is done.
+    Raises
+    ------
+    ValueError
+        Names the file and its size.
+    """
+    require_fits(f"the text of {path}", path.stat().st_size, cost)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a text file whole, inflated where it is compressed.
 
     Raises
     ------
     ValueError
         When it is past the limit or damaged.
     """
-    most = get_options().eager_limit // cost
-    require_fits(str(path), path.stat().st_size, cost)
+    require_text_fits(path)
+    most = get_options().eager_limit // TEXT_COST
     with named_damage(path), open_bytes(path) as file:
         data = file.read(most + 1)
-    require_fits(f"{path}, decompressed,", len(data), cost)
+    require_fits(f"the decompressed text of {path}", len(data), TEXT_COST)
     return data
 
 
-def lines_of(file: IO[bytes], path: Path) -> Iterator[bytes]:
+def open_text(path: Path) -> io.TextIOWrapper:
+    """Open a file of UTF-8, through gzip where it is compressed."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8")
+
+
+def lines_of(file: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
     """Lines of an open file with their ends.
 
     Raises
@@ -60,11 +71,11 @@ def lines_of(file: IO[bytes], path: Path) -> Iterator[bytes]:
     ValueError
         For a line past the limit, with its number.
     """
-    most = get_options().eager_limit // LINE_COST
+    most = get_options().eager_limit // TEXT_COST
     for number in count(1):
         line = file.readline(most + 1)
         if not line:
             return
         if len(line) > most:
-            require_fits(f"{path}: line {number}", len(line), LINE_COST)
+            require_fits(f"{path}: line {number}", len(line), TEXT_COST)
         yield line

@@ -15,14 +15,18 @@ import dask.array as da
 import numpy as np
 
 from genobit.io._alignment_text import CONTROL
+from genobit.io._bounded import TEXT_COST
 from genobit.kernels import fasta_lines
 from genobit.lazy.names import layer_name
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 2**20
 """Bytes read at a time."""
+_RECORD = 400
+"""Bytes of memory of a record, apart from the letters of its name."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it in memory"
 
@@ -139,6 +143,8 @@ class _Scan:
 
     def __init__(self) -> None:
         self.names: list[bytes] = []
+        self.held = 0
+        """Bytes of memory that the names and records take."""
         self.records: list[tuple[int, int, int, int]] = []
         self.counts = np.zeros(256, np.int64)
         self.state = np.zeros(9, np.int64)
@@ -160,6 +166,7 @@ class _Scan:
             end = block.find(b"\n", position)
             stop = len(block) if end < 0 else end
             self.name += block[position:stop]
+            require_fits(f"line {self.state[fasta_lines.LINES] + 1}", len(self.name), TEXT_COST)
             position = stop + 1
             if end >= 0:
                 self._begin_record()
@@ -175,6 +182,8 @@ class _Scan:
         if CONTROL.search(name):
             raise ValueError("this is not a text file")
         self.names.append(name)
+        self.held += len(name) + _RECORD
+        require_fits(f"an index of {len(self.names):,} taxa", self.held)
         self.state[: fasta_lines.OF_RECORD] = 0
         self.state[fasta_lines.LINES] += 1
 

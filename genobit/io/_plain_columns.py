@@ -29,7 +29,7 @@ def plain_bim(path: Path) -> dict[str, np.ndarray] | None:
         from pyarrow import compute, csv
     except ImportError:
         return None
-    text = path.read_bytes() if path.is_file() else b""
+    text = path.read_bytes()
     delimiter = _delimiter(text)
     if not text or delimiter is None:
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.io._bounded import TEXT_COST, require_text_fits
 from genobit.io._plain_columns import plain_bim
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
 FAM_COLUMNS = ("family id", "sample id", "father id", "mother id", "sex", "phenotype")
+
+_BIM_COST = 6
+"""Bytes of memory that a byte of a .bim takes, as programs write it."""
 
 Fault = Callable[[list[str]], str | None]
 
@@ -40,6 +44,7 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
     """
     import pandas as pd
 
+    _require_file(path, _BIM_COST)
     plain = plain_bim(path)
     if plain is not None:
         return plain
@@ -77,6 +82,7 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
         When a line has not six fields, its phenotype is not a number, or two lines have
         the same family and sample id.
     """
+    _require_file(path, TEXT_COST)
     table = _read_table(path, FAM_COLUMNS, _fam_fault)
     sex = table["sex"].to_numpy(object)
     fam = {
@@ -91,16 +97,21 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     return fam
 
 
-def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFrame:
-    """Read whitespace-separated text as strings, refusing lines of a wrong width."""
-    import pandas as pd
-
+def _require_file(path: Path, cost: int) -> None:
+    """Refuse a file that is not there, or larger than fits into memory."""
     if not path.is_file():
         msg = (
             f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
             f"{path.stem}.bed, {path.stem}.bim and {path.stem}.fam."
         )
         raise FileNotFoundError(msg)
+    require_text_fits(path, cost)
+
+
+def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFrame:
+    """Read whitespace-separated text as strings, refusing lines of a wrong width."""
+    import pandas as pd
+
     try:
         # One column too many, so that a line that is too long is seen, not folded.
         table = pd.read_csv(

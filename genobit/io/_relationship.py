@@ -17,6 +17,7 @@ import xarray as xr
 from dask.base import compute
 
 from genobit import model
+from genobit.io._bounded import require_text_fits
 from genobit.io._damage import named_damage
 from genobit.lazy.names import named_layer
 from genobit.options import get_options
@@ -155,6 +156,7 @@ def read_ids(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         msg = f"{path} does not exist: it lists the samples of the matrix and belongs to it."
         raise FileNotFoundError(msg)
+    require_text_fits(path)
     with named_damage(path):
         lines = path.read_text(encoding="utf-8").splitlines()
     header = lines[0].removeprefix("#").split() if lines and lines[0].startswith("#") else None

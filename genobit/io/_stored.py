@@ -12,6 +12,8 @@ import dask.array as da
 import numpy as np
 from dask.base import normalize_token
 
+from genobit.options import require_fits
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -91,6 +93,7 @@ def read_label(name: str, variable: xr.Variable, store: Any) -> NDArray[Any]:
     ValueError
         Where it cannot be decoded, or is declared larger than memory.
     """
+    require_fits(f"{name} {variable.shape} of {store}", variable.size * variable.dtype.itemsize)
     try:
         return np.asarray(variable.to_numpy())
     # Each codec raises what it likes, bare RuntimeError included.

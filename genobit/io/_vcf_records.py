@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, closing
 from typing import IO, TYPE_CHECKING
 
-from genobit.io._bounded import LINE_COST, lines_of, open_bytes
+from genobit.io._bounded import TEXT_COST, lines_of, open_bytes
 from genobit.io._damage import named_damage, named_failure
 from genobit.io._region import REGION_SYNTAX, Region
 from genobit.options import require_fits
@@ -161,7 +161,7 @@ def _require_lines_fit(file: IO[bytes], path: Path) -> None:
     while block := file.read(_BLOCK):
         ends = block.count(b"\n")
         length += block.index(b"\n") if ends else len(block)
-        require_fits(f"{path}: line {number}", length, LINE_COST)
+        require_fits(f"{path}: line {number}", length, TEXT_COST)
         if ends:
             number, length = number + ends, len(block) - block.rindex(b"\n") - 1
 
@@ -169,7 +169,7 @@ def _require_lines_fit(file: IO[bytes], path: Path) -> None:
 def _require_binary_records_fit(file: IO[bytes], path: Path) -> None:
     # Format: https://samtools.github.io/hts-specs/VCFv4.3.pdf, section 6.3.
     size = int.from_bytes(file.read(9)[5:], "little")
-    require_fits(f"{path}: the header", size, LINE_COST)
+    require_fits(f"{path}: the header", size, TEXT_COST)
     number = 0
     while True:
         file.seek(size, 1)
@@ -178,7 +178,7 @@ def _require_binary_records_fit(file: IO[bytes], path: Path) -> None:
             return
         number += 1
         size = int.from_bytes(sizes[:4], "little") + int.from_bytes(sizes[4:], "little")
-        require_fits(f"{path}: record {number}", size, LINE_COST)
+        require_fits(f"{path}: record {number}", size, TEXT_COST)
 
 
 def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines]:
@@ -192,7 +192,7 @@ def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines
         for line in lines:
             header.append(line)
             size += len(line)
-            require_fits(f"{path}: the header", size, LINE_COST)
+            require_fits(f"{path}: the header", size, TEXT_COST)
             if line.startswith(b"#CHROM"):
                 return header, lines
             if not line.startswith(b"#"):

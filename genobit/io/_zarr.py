@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from genobit.io._damage import named_failure
+from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain
 
 if TYPE_CHECKING:
@@ -54,16 +57,21 @@ def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
 
 def _open_without_dask(store: Any) -> xr.Dataset:
     try:
-        group = zarr.open_group(store, mode="r")
-    except (OSError, TypeError, ValueError) as error:
-        msg = f"{store} is not a Zarr group: {error}"
+        given = zarr.open_group(store, mode="r")
+        guarded = GuardedStore(given.store)
+        group = zarr.open_group(guarded, path=given.path, mode="r")
+    # zarr raises whatever damaged metadata lead to.
+    except Exception as error:
+        msg = f"{store} is not a Zarr group: {str(error) or type(error).__name__}"
         raise ValueError(msg) from error
     try:
         require_plain(group, store)
+        guarded.guard({array.path: array for _, array in group.arrays()})
         # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
         # joining of one-letter alleles into words either.
         return xr.open_zarr(
-            store,
+            guarded,
+            group=given.path or None,
             chunks=None,
             consolidated=group.metadata.consolidated_metadata is not None,
             mask_and_scale=False,
@@ -115,8 +123,14 @@ def _store_of_path(path: str) -> Any:
     if not Path(path).exists():
         msg = f"{path} does not exist. For a VCF file use open_vcf."
         raise FileNotFoundError(msg)
-    if path.endswith(".zip"):
-        return zarr.storage.ZipStore(path, mode="r")
+    if path.endswith(".zip") and not Path(path).is_dir():
+        # zipfile waits for ever for what a pipe does not send.
+        if not Path(path).is_file():
+            msg = f"{path} is no regular file."
+            raise ValueError(msg)
+        with named_failure(path, "It is no .zip of a VCF Zarr store, or damaged: copy it again."):
+            zipfile.ZipFile(path).close()
+            return zarr.storage.ZipStore(path, mode="r")
     if Path(path).is_file():
         msg = f"{path} is a file, not a Zarr directory. For VCF or BCF use open_vcf."
         raise ValueError(msg)
@@ -154,8 +168,10 @@ def _contig_variable(ds: xr.Dataset) -> xr.Dataset:
 
 def _label(name: str, array: xr.Variable, store: Any) -> xr.Variable:
     values = read_label(name, array, store)
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
-    if values.dtype.kind in "UT":
-        values = values.astype(object)
+    # Text past Unicode ends in a SystemError.
+    with named_failure(f"{name} of {store}", "The store is damaged: copy it again."):
+        if values.dtype.kind == "S":
+            values = np.char.decode(values, "utf-8")
+        if values.dtype.kind in "UT":
+            values = values.astype(object)
     return xr.Variable(array.dims, values, array.attrs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from genobit import alphabets
 from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
-from genobit.io._damage import named_damage
+from genobit.io._bounded import GZIP, read_bytes
 from genobit.io._nexus import read_nexus
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _SUFFIXES = {
 }
 _PIECE = 2**20
 """Bytes or sites looked at at a time, of files that are not held whole."""
-_GZIP = b"\x1f\x8b"
 
 
 def open_alignment(
@@ -70,8 +68,9 @@ def open_alignment(
     FileNotFoundError
         When there is no such file.
     ValueError
-        For a file that is empty, not text, of no known format or damaged; taxa of unequal length,
-        the same name twice, or a symbol that the kind does not have, with taxon and site; with
+        For a file that is empty, not text, of no known format, damaged or past ``eager_limit``;
+        taxa of unequal length, the same name twice, or a symbol that the kind does not have,
+        with taxon and site; with
         ``chunks`` also for other formats, gzip, and lines of several widths.
     OSError
         When a lazy alignment is computed and its file was changed.
@@ -133,7 +132,7 @@ def _require_plain_fasta(source: Path, form: str | None) -> None:
     """Refuse what cannot be read a part at a time."""
     with source.open("rb") as file:
         start = file.read(_PIECE)
-    if start.startswith(_GZIP):
+    if start.startswith(GZIP):
         raise ValueError(
             "chunks= reads parts of a file, which gzip does not allow: decompress it, or leave out "
             "chunks= to read it in memory"
@@ -229,10 +228,7 @@ def read_text(source: Path) -> str:
         Where there is none, or it is empty or not text.
     """
     _require_file(source)
-    data = source.read_bytes()
-    if data.startswith(_GZIP):
-        with named_damage(source):
-            data = gzip.decompress(data)
+    data = read_bytes(source)
     if CONTROL.search(data):
         raise ValueError(f"{source} is not a text file")
     try:

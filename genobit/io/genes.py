@@ -8,7 +8,6 @@ genome have millions of lines and a hundredth of them is kept, so lines are read
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 from pathlib import Path
@@ -18,7 +17,9 @@ from urllib.parse import unquote
 import pandas as pd
 import xarray as xr
 
+from genobit.io._bounded import TEXT_COST, lines_of, open_text
 from genobit.io._damage import named_damage
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,13 +114,12 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
-    zipped = path.suffix in {".gz", ".bgz"}
     if not path.is_file():
         what = "is a directory" if path.is_dir() else "does not exist"
         raise FileNotFoundError(f"{path} {what}: give a GFF3 file, or a table of genes")
-    opener = gzip.open if zipped else open
-    with named_damage(path), opener(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
+    kept = 0
+    with named_damage(path), open_text(path) as file:
+        for number, line in enumerate(lines_of(file, path), 1):
             if line.startswith("##FASTA"):
                 return
             if line.startswith("#") or not line.strip():
@@ -132,6 +132,8 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
                 )
             contig, _, kind, start, end, _, strand, _, attributes = columns
             if kind in {"gene", "pseudogene"} or kind.endswith("_gene"):
+                kept += len(line)
+                require_fits(f"the genes of {path}", kept, TEXT_COST)
                 strand = strand if strand in {"+", "-"} else "."
                 if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
                     raise ValueError(

@@ -6,7 +6,6 @@ the triangle, or with ``bin`` float64 row by row (https://www.cog-genomics.org/p
 
 from __future__ import annotations
 
-import gzip
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.io import _relationship as files
+from genobit.io._bounded import lines_of, open_text
 from genobit.io._damage import named_damage
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,11 +186,11 @@ def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
             f"that {names.name} lists. The files do not belong together, or one is truncated."
         )
         raise ValueError(msg)
+    require_fits(f"the matrix of {n:,} x {n:,} samples of {path}", 8 * n * n)
     out = np.empty((n, n))
     k = 0
-    opener = gzip.open if zipped else open
-    with named_damage(path), opener(path, "rt", encoding="utf-8") as lines:
-        for k, line in enumerate(lines, start=1):
+    with named_damage(path), open_text(path) as file:
+        for k, line in enumerate(lines_of(file, path), start=1):
             fields = line.split()
             if k > n or len(fields) not in {n, k}:
                 expected = f"{n} or {k}" if k <= n else "none"

@@ -1,0 +1,170 @@
+"""A Zarr store that refuses chunks which inflate past what their array declares."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import zarr
+from zarr.abc.store import RangeByteRequest, Store
+from zarr.storage import LocalStore, WrapperStore, ZipStore
+
+from genobit.io._bounded import TEXT_COST
+from genobit.io._inflation import INFLATING, inflated_size
+from genobit.options import get_options, in_units, require_fits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from zarr.abc.store import ByteRequest
+    from zarr.core.buffer import Buffer, BufferPrototype
+
+_WORD_COST = 8
+"""Bytes of memory that a byte of stored text takes as objects."""
+_FILTERED = 8
+"""Times that filters, such as a change of type, may widen or narrow a chunk."""
+_SLACK = 2**16
+_ABSENT = 2**64 - 1
+"""Offset that the index of a shard gives of a chunk that is not there."""
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """What an array declares of its chunks."""
+
+    most: int
+    """Bytes that a chunk takes at most, decompressed."""
+    codec: str
+    """The codec that a stored chunk is compressed by, or "" without one."""
+    inner: int
+    """Chunks in a shard; 0 without shards."""
+
+
+class GuardedStore(WrapperStore[Store]):
+    """A store whose chunks are looked at before they are inflated."""
+
+    def __init__(self, store: Store, arrays: dict[str, _Chunks] | None = None) -> None:
+        super().__init__(store)
+        self._arrays = {} if arrays is None else arrays
+        self._sizes = _zip_sizes(store)
+
+    def _with_store(self, store: Store) -> Self:
+        return type(self)(store, self._arrays)
+
+    def __str__(self) -> str:
+        return str(self._store)
+
+    def guard(self, arrays: Mapping[str, zarr.Array[Any]]) -> None:
+        """Learn what arrays declare, by their paths in the store."""
+        self._arrays.update({path: _declared(path, array) for path, array in arrays.items()})
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read a chunk or metadata.
+
+        Raises
+        ------
+        ValueError
+            If it would take more memory than its array declares, or than the limit.
+        """
+        path = next((path for path in self._arrays if key.startswith(f"{path}/")), None)
+        chunks = None if path is None or key.endswith(_METADATA) else self._arrays[path]
+        stored = self._stored_size(key)
+        if chunks is None:
+            require_fits(f"{key} of {self}", stored, TEXT_COST)
+        elif stored > max(1, chunks.inner) * (2 * chunks.most + _SLACK):
+            raise ValueError(_past(key, self, stored, chunks.most))
+        found = await super().get(key, prototype, byte_range)
+        if found is not None and chunks is not None:
+            for data in _compressed_parts(found, chunks, byte_range):
+                size = inflated_size(chunks.codec, data, chunks.most)
+                if size is not None and size > chunks.most:
+                    raise ValueError(_past(key, self, size, chunks.most))
+        return found
+
+    def _stored_size(self, key: str) -> int:
+        """Bytes of a file or of a member of a .zip; 0 where that takes another request."""
+        if isinstance(self._store, LocalStore):
+            path = self._store.root / key
+            return path.stat().st_size if path.is_file() else 0
+        return self._sizes.get(key, 0)
+
+
+_METADATA = (".json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
+
+
+def _zip_sizes(store: Store) -> dict[str, int]:
+    if not isinstance(store, ZipStore):
+        return {}
+    with zipfile.ZipFile(Path(store.path)) as file:
+        return {member.filename: member.file_size for member in file.infolist()}
+
+
+def _past(key: str, store: object, size: int, most: int) -> str:
+    return (
+        f"{key} of {store} takes {in_units(size)} or more when it is decompressed, and its array "
+        f"declares {in_units(most)} for a chunk"
+    )
+
+
+def _declared(path: str, array: zarr.Array[Any]) -> _Chunks:
+    """What an array declares of its chunks.
+
+    Raises
+    ------
+    ValueError
+        For chunks that are compressed twice, whose size nobody can tell.
+    """
+    metadata: Any = array.metadata.to_dict()
+    if "codecs" in metadata:
+        steps = [dict(codec) for codec in metadata["codecs"]]
+        if steps and steps[0]["name"] == "sharding_indexed":
+            steps = [dict(codec) for codec in steps[0]["configuration"]["codecs"]]
+        names = [str(step["name"]) for step in steps]
+    else:
+        filters = [*(metadata.get("filters") or ()), metadata.get("compressor")]
+        names = [_id_of(codec) for codec in filters if codec is not None]
+    inflating = [name for name in names if name.removeprefix("numcodecs.") in INFLATING]
+    if len(inflating) > 1:
+        msg = f"{path} is compressed by {' and by '.join(inflating)}: store it with one of them"
+        raise ValueError(msg)
+    limit = get_options().eager_limit
+    if array.dtype.kind in "OT":
+        most = limit // _WORD_COST
+    else:
+        filtered = len(names) > len(inflating) + 1
+        size = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
+        most = min(size * (_FILTERED if filtered else 1) + _SLACK, limit)
+    shards = array.shards
+    inner = 0
+    if shards is not None:
+        inner = int(np.prod([a // b for a, b in zip(shards, array.chunks, strict=True)]))
+    return _Chunks(most, inflating[0] if inflating else "", inner)
+
+
+def _id_of(codec: Any) -> str:
+    return str(codec["id"] if isinstance(codec, dict) else codec.get_config()["id"])
+
+
+def _compressed_parts(
+    found: Buffer, chunks: _Chunks, byte_range: ByteRequest | None
+) -> Iterator[bytes]:
+    """The stored chunks of what was read: one, or those of a shard."""
+    if not chunks.codec:
+        return
+    data = found.to_bytes()
+    if not chunks.inner:
+        yield data
+    elif byte_range is None:
+        # Offset and size of each chunk, then a checksum of four bytes.
+        size = 16 * chunks.inner
+        index = np.frombuffer(data[-size - 4 : -4], "<u8")
+        for offset, length in index[: index.size // 2 * 2].reshape(-1, 2).tolist():
+            if offset != _ABSENT:
+                yield data[offset : offset + length]
+    elif isinstance(byte_range, RangeByteRequest):
+        yield data
