@@ -130,8 +130,9 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         variants, samples
-            A slice, positions in any order, or a boolean mask. Samples of packed genotypes are
-            picked bit by bit, lazily, and keep their haplotypes together.
+            A slice, positions in any order, or a boolean mask. A mask that is a DataArray or Series
+            is aligned by its labels. Samples of packed genotypes are picked bit by bit, lazily, and
+            keep their haplotypes together.
 
         Returns
         -------
@@ -141,6 +142,8 @@ class GenobitDatasetAccessor(
         ------
         IndexError
             For a position outside the dimension or a mask of another length.
+        ValueError
+            For a labelled mask along another dimension, or without a value for a member.
 
         Examples
         --------

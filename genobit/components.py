@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,7 +35,7 @@ class ComponentMethods:
         *,
         algorithm: str = "auto",
         missing: str = "mean",
-        allele_frequency: ArrayLike | None = None,
+        allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         seed: int = 0,
     ) -> xr.Dataset:
         """Principal components of the standardised dosages, computed at once.
@@ -55,7 +55,8 @@ class ComponentMethods:
             element of the relationship matrix is over the calls present in both samples
             ("pairwise": ``plink --pca`` and GCTA).
         allele_frequency
-            Of the counted allele in a base population, one a variant; by default of these samples.
+            Of the counted allele in a base population, (variants,), or the name of a variable; by
+            default of these samples. A DataArray or Series is aligned by its labels.
         seed
             Of the randomized algorithm; how genotypes are chunked changes no more than rounding.
 
@@ -104,7 +105,8 @@ class ComponentMethods:
         ds, _, samples = packed.by_samples(self._ds, tiled=False)
         frequency = None
         if allele_frequency is not None:
-            frequency = checked(allele_frequency, ds.sizes[model.VARIANTS])
+            given = labels.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
+            frequency = checked(given)
         found = pca.pca(
             samples,
             components,

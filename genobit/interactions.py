@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Hashable
 
-    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.epistasis import Columns, Wanted
@@ -71,8 +71,8 @@ class InteractionMethods:
         ----------
         phenotype
             Classes (booleans, whole numbers or text; two or more), or with "f" a trait: the name
-            of a variable along the samples, or their values. Samples where it is missing (NaN,
-            None, an empty text) are left out.
+            of a variable along the samples, or their values. A DataArray or Series is aligned by
+            its labels. Samples where it is missing (NaN, None, an empty text) are left out.
         order
             Variants of a combination.
         top
@@ -92,7 +92,8 @@ class InteractionMethods:
             Fewest samples of each class, and of each genotype cell that is not empty.
         variants_0, variants_1
             Sets of variants (identifiers, positions or a mask): combinations with a member of the
-            one and, where both are given, another variant of the other.
+            one and, where both are given, another variant of the other. A mask that is a DataArray
+            or Series is aligned by its labels.
         min_gap
             Least distance of members on one contig: "1Mb", "500kb", "2cM", or variants.
         max_r2
@@ -134,7 +135,7 @@ class InteractionMethods:
         KeyError
             For a variable that is not there.
         ValueError
-            For a phenotype of another number of samples, of samples in another order, of one
+            For a phenotype of another number of samples, without a value for a sample, of one
             class or of a measurement where classes are needed; with "f" for a value 10,000 times
             as far from the median as half of the others; for an unknown choice, and numbers out
             of range; for a search longer than ``get_options().longest_search`` (one hour by
@@ -166,7 +167,7 @@ class InteractionMethods:
         from genobit.analyses import epistasis, epistasis_trait, phenotypes
 
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
-        values, name = phenotype_of(ds, layout.bits, phenotype)
+        values, name = phenotype_of(ds, phenotype)
         found: Any
         prepare: Any
         if statistic == "f":
@@ -219,9 +220,8 @@ def _limits(
     ids = ds[model.VARIANT_ID].values if model.VARIANT_ID in ds.variables else None
     masks = []
     for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
-        if isinstance(given, xr.DataArray) and given.dtype == bool:
-            _check_own(ds, given, name, model.VARIANTS, model.VARIANT_ID)
-        masks.append(None if given is None else members_of(name, given, count, ids))
+        plain = labels.selected(ds, given, model.VARIANTS, name)
+        masks.append(None if plain is None else members_of(name, plain, count, ids))
     gap, contigs, coordinates = 0.0, None, None
     if min_gap is not None:
         variable, gap = parse_window(min_gap, "min_gap")
@@ -239,72 +239,14 @@ def _limits(
 
 
 def phenotype_of(
-    ds: xr.Dataset, samples: int, phenotype: str | ArrayLike | xr.DataArray
+    ds: xr.Dataset, phenotype: str | ArrayLike | xr.DataArray
 ) -> tuple[NDArray[Any], str]:
-    """The values of a phenotype along the samples, and what to call it.
-
-    Raises
-    ------
-    KeyError
-        For a name that the Dataset lacks.
-    ValueError
-        For other dimensions than samples, or other samples.
-    """
+    """Return the values of a phenotype in the order of the samples, and what to call it."""
     if isinstance(phenotype, str):
         phenotype = model.named(ds, phenotype, model.SAMPLES)
-    name = "phenotype"
-    if isinstance(phenotype, xr.DataArray):
-        name = name if phenotype.name is None else str(phenotype.name)
-        _check_own(ds, phenotype, name, model.SAMPLES, model.SAMPLE_ID)
-    elif hasattr(phenotype, "index") and hasattr(phenotype, "reindex"):
-        _check_index(ds, phenotype)
-    values = np.asarray(phenotype)
-    if values.shape != (samples,):
-        msg = (
-            f"{name} has shape {values.shape}, and there are {samples} {model.SAMPLES}: give one "
-            "value a sample, NaN where it is missing"
-        )
-        raise ValueError(msg)
-    return values, name
-
-
-def _check_own(ds: xr.Dataset, given: xr.DataArray, name: str, dim: str, label: str) -> None:
-    """Refuse values along another dimension, or of others than those of the Dataset."""
-    if given.dims != (dim,):
-        msg = f"{name} has dimensions {given.dims}, expected ({dim!r},)"
-        raise ValueError(msg)
-    if label in given.coords and label in ds.variables:
-        _check_order(ds, np.asarray(given[label].values), name, dim, label)
-
-
-def _check_index(ds: xr.Dataset, series: pd.Series[Any]) -> None:
-    """The same of a pandas Series whose index has identifiers of samples."""
-    if model.SAMPLE_ID not in ds.variables:
-        return
-    index = series.index.to_numpy()
-    if np.isin(_texts(index), _texts(ds[model.SAMPLE_ID].values)).any():
-        name = "phenotype" if series.name is None else str(series.name)
-        _check_order(ds, index, name, model.SAMPLES, model.SAMPLE_ID)
-
-
-def _texts(values: NDArray[Any]) -> NDArray[np.str_]:
-    # By objects: numpy has no cast from text of any length.
-    return np.asarray(values).astype(object).astype(str)
-
-
-def _check_order(ds: xr.Dataset, theirs: NDArray[Any], name: str, dim: str, label: str) -> None:
-    ours, theirs = _texts(ds[label].values), _texts(theirs)
-    if ours.shape != theirs.shape:
-        return
-    wrong = np.flatnonzero(ours != theirs)
-    if wrong.size:
-        k = int(wrong[0])
-        mine, other = str(ours[k]), str(theirs[k])
-        msg = (
-            f"{label}[{k}] is {mine!r} here and {other!r} in {name}: bring its {dim} "
-            "in the order of the Dataset"
-        )
-        raise ValueError(msg)
+    own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
+    name = "phenotype" if own is None else str(own)
+    return labels.aligned(ds, phenotype, model.SAMPLES, name), name
 
 
 def _labelled(

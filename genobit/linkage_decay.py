@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.windows import window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.ld_decay import Along, Decay, Resampling
 
@@ -37,7 +38,7 @@ class LinkageDecayMethods:
         window: str = "500kb",
         *,
         bins: int | Sequence[float] = 50,
-        populations: str | None = None,
+        populations: str | ArrayLike | xr.DataArray | None = None,
         statistic: str = "r2",
         phased: bool | None = None,
         parts: int = 50,
@@ -55,8 +56,9 @@ class LinkageDecayMethods:
             Number of bins of equal width, or their edges in base pairs (of a window in cM,
             centimorgans).
         populations
-            Name of a variable of the samples: the decay of the samples of each of its values, in
-            sorted order. Samples without one are left out. All samples together by default.
+            Name of a variable of the samples, or their values: the decay of the samples of each
+            value, in sorted order. A DataArray or Series is aligned by its labels. Samples without
+            a value are left out. All samples together by default.
         statistic
             "r2", or "r2_em" of dosages.
         phased
@@ -173,21 +175,15 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
     return Along(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 
 
-def _groups(ds: xr.Dataset, populations: str) -> list[tuple[Any, NDArray[np.bool_]]]:
+def _groups(
+    ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
+) -> list[tuple[Any, NDArray[np.bool_]]]:
     """Each value of a variable of the samples, sorted, with the samples that have it."""
-    if populations not in ds.variables or ds[populations].dims != (model.SAMPLES,):
-        along = [str(name) for name in ds.variables if ds[name].dims == (model.SAMPLES,)]
-        msg = (
-            f"populations={populations!r} is no variable of the samples; there are "
-            f"{', '.join(along) or 'none'}: assign it with ds.assign_coords()"
-        )
-        raise KeyError(msg)
-    labels = ds[populations]
-    known = labels.notnull().values
-    values = np.asarray(labels.values)
+    values = labels.aligned(ds, populations, model.SAMPLES, "populations")
+    known = pd.notna(values)
     names = sorted({value for value in values[known].tolist() if value != ""})
     if not names:
-        msg = f"{populations} names no population: every sample's value is missing"
+        msg = "populations= names no population: every sample's value is missing"
         raise ValueError(msg)
     return [(name, known & (values == name)) for name in names]
 

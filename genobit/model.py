@@ -35,8 +35,9 @@ BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
 WORD = "word"
 """Coordinate along the words: their numbers."""
 
-MOST_ALLELES = 2**30
-"""Samples times ploidy: int32 holds sums of products of dosages, int64 their squares."""
+MOST_ALLELES = 2**26
+"""Samples times ploidy. float64 holds n times a sum of products of n alleles up to 2**52, so that
+covariances are exact."""
 
 _GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
 
@@ -82,13 +83,18 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
             msg = f"{CALL_GENOTYPE} is empty along {dim!r}: nothing to analyse"
             raise ValueError(msg)
     _, samples, ploidy = calls.shape
+    _check_alleles(CALL_GENOTYPE, samples, ploidy)
+    return calls
+
+
+def _check_alleles(name: str, samples: int, ploidy: int) -> None:
+    """Refuse more alleles of a variant than sums are exact for."""
     if samples * ploidy > MOST_ALLELES:
         msg = (
-            f"{CALL_GENOTYPE} has {samples:,} samples of ploidy {ploidy}, more alleles a variant "
-            f"than the {MOST_ALLELES:,} that sums are exact for: select samples"
+            f"{name} has {samples:,} samples of ploidy {ploidy}, more alleles a variant than the "
+            f"{MOST_ALLELES:,} that sums are exact for: select samples"
         )
         raise ValueError(msg)
-    return calls
 
 
 def layout_of(ds: xr.Dataset) -> Layout | None:
@@ -103,6 +109,9 @@ def layout_of(ds: xr.Dataset) -> Layout | None:
     layout = Layout.from_attributes(ds.attrs)
     if layout is None:
         return None
+    if layout.rows == VARIANTS:
+        ploidy = 2 if layout.kind == "dosage" else layout.ploidy
+        _check_alleles("the packed Dataset", layout.bits // layout.ploidy, ploidy)
     for plane in layout.planes:
         _check_plane(ds, PREFIX + plane, layout)
     if PREFIX + CALLED in ds:

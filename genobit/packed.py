@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit import model
+from genobit import labels, model
 from genobit.options import get_options
 from genobit.packing import CALLED, PREFIX, Layout
 
@@ -66,7 +66,7 @@ def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) 
     for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
         if selection is None:
             continue
-        positions = _positions(selection, ds.sizes[dim], dim)
+        positions = _positions(ds, selection, dim)
         if layout is not None and dim == layout.along:
             ds, layout = _isel_bits(ds, layout, positions)
         else:
@@ -364,10 +364,13 @@ def _packed_dataset(
     return model.mark_bits(xr.Dataset(variables, coords, attributes), layout)
 
 
-def _positions(selection: Selection, size: int, dim: str) -> NDArray[np.int64]:
+def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int64]:
+    """Positions along a dimension, ascending where a mask is given."""
+    size = ds.sizes[dim]
     if isinstance(selection, slice):
         return np.arange(size)[selection]
-    chosen = np.atleast_1d(np.asarray(selection))
+    given = labels.selected(ds, selection, dim, f"the mask or selection {dim}=")
+    chosen = np.atleast_1d(np.asarray(given))
     if chosen.dtype == bool:
         if chosen.shape != (size,):
             msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from genobit import labels
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -86,7 +88,7 @@ class ArrayPhylogenetics:
         tree: Any,
         *,
         gap: str = "missing",
-        weights: ArrayLike | None = None,
+        weights: str | ArrayLike | xr.DataArray | None = None,
         costs: ArrayLike | None = None,
         kernel: str = "planes",
         sites: bool = True,
@@ -103,7 +105,8 @@ class ArrayPhylogenetics:
         gap
             "missing": a gap may be any state. "state": it is one more state.
         weights
-            A whole number from 0 for each site, 1 by default.
+            A whole number from 0 for each site, 1 by default. A DataArray is aligned by its
+            labels.
         costs
             Cost of the change from the state of a row to that of a column, (states, states), in
             the order of ``attrs["states"]`` of a result; of a DataArray with these labels, by
@@ -143,14 +146,12 @@ class ArrayPhylogenetics:
         >>> int(res.length), res.changes.values.tolist(), float(res.ci)
         (5, [1, 1, 1, 2], 0.8)
         """
-        from genobit.analyses import parsimony, tree_scores
+        from genobit.analyses import tree_scores
         from genobit.io.trees import read_trees
 
         aligned = alignment_of(self._da, gap)
         trees, one = read_trees(tree, aligned.taxa)
-        each = (
-            None if weights is None else parsimony.whole_weights(weights, aligned.values.shape[1])
-        )
+        each = None if weights is None else weights_of(self._da, weights)
         matrix = None if costs is None else _costs(costs, aligned.coding.symbols)
         parents = [phylogeny.parents for phylogeny in trees]
         asked = tree_scores.Trees(parents, matrix, kernel, sites)
@@ -236,6 +237,15 @@ class ArrayPhylogenetics:
             {**aligned.attrs, "resolve": resolve, "taxa": len(aligned.taxa)},
         )
         return ds.set_xindex("node")
+
+
+def weights_of(
+    alignment: xr.DataArray, weights: str | ArrayLike | xr.DataArray
+) -> NDArray[np.int64]:
+    """Weights in the order of the sites, checked."""
+    from genobit.analyses.parsimony import whole_weights
+
+    return whole_weights(labels.aligned(alignment, weights, SITES, "weights"))
 
 
 def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:

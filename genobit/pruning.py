@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.windows import check_share, window_ends
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class PruningMethods:
         step: int = 5,
         r2: float = 0.2,
         *,
-        frequency: str | ArrayLike | None = None,
+        frequency: str | ArrayLike | xr.DataArray | None = None,
         phased: bool | None = None,
     ) -> xr.DataArray:
         """Variants of which no two in a window are in linkage disequilibrium, as plink prunes.
@@ -50,9 +50,9 @@ class PruningMethods:
         r2
             Largest r2 of a pair that may stay together.
         frequency
-            Allele frequency of each variant, (variants,), or the name of the variable that has
-            it: which of a pair goes is the one whose minor allele is rarer. By default that of
-            these samples.
+            Allele frequency of each variant, (variants,), or the name of a variable; by default
+            that of these samples. Of a pair, the variant with the rarer minor allele goes. A
+            DataArray or Series is aligned by its labels.
         phased
             As for `ld`.
 
@@ -109,7 +109,7 @@ class PruningMethods:
 
     def ld_clump(
         self,
-        p: str | ArrayLike,
+        p: str | ArrayLike | xr.DataArray,
         r2: float = 0.5,
         window: int | str = "250kb",
         p1: float = 1e-4,
@@ -124,12 +124,14 @@ class PruningMethods:
         Parameters
         ----------
         p
-            p-value of each variant, (variants,), or the name of the variable that has them; NaN
-            takes a variant out.
+            p-value of each variant, (variants,), or the name of a variable. NaN takes a variant
+            out. A DataArray or Series is aligned by its labels.
         r2
-            Members have an r2 with their index variant above this.
+            Members have an r2 with their index variant above this. An r2 that equals the limit
+            but for rounding (a relative 2^-44) is not above it.
         window
-            Largest distance from the index variant, on either side.
+            Distance from the index variant that a member stays below, on either side: "250kb"
+            reaches 249,999 bp, as in plink 1.9. A number of variants is reached itself.
         p1
             Largest p of an index variant.
         p2
@@ -187,7 +189,7 @@ class PruningMethods:
             msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
             raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        given = _one_each(ds, "p", p)
+        given = labels.aligned_numbers(ds, p, model.VARIANTS, "p")
         size = _sizes(given, log10=log10)
         if statistic is None:
             statistic = "r2" if layout.kind == "haplotype" else "r2_em"
@@ -196,12 +198,12 @@ class PruningMethods:
             raise ValueError(msg)
         ld.check_statistic(statistic, layout.kind)
         largest = _limit(p1, log10=log10)
-        last = window_ends(ds, window)
+        last = window_ends(ds, window, open_end=True)
         found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
         out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
-        labels = model.along(ds, model.VARIANTS)
+        names = model.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
-            out = out.assign_coords(_labels_at(labels, dim, variants))
+            out = out.assign_coords(_labels_at(names, dim, variants))
         attributes = {"r2": float(r2), "window": str(window), "p1": float(p1), "p2": float(p2)}
         source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
         return out.assign_attrs({**attributes, **source})
@@ -278,26 +280,8 @@ def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
     return model.contig_starts(ds)
 
 
-def _one_each(ds: xr.Dataset, name: str, values: str | ArrayLike) -> NDArray[np.float64]:
-    n = ds.sizes[model.VARIANTS]
-    if isinstance(values, str):
-        values = model.named(ds, values, model.VARIANTS)
-    try:
-        given = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        msg = (
-            f"{name}= takes a number for each of {n} variants, not {str(values)[:40]!r}: give an "
-            "array, or the name of a variable of numbers"
-        )
-        raise TypeError(msg) from error
-    if given.shape != (n,):
-        msg = f"{name}= has shape {given.shape}, expected one number for each of {n} variants"
-        raise ValueError(msg)
-    return given
-
-
-def _minor(ds: xr.Dataset, frequency: str | ArrayLike) -> NDArray[np.float64]:
-    given = _one_each(ds, "frequency", frequency)
+def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
+    given = labels.aligned_numbers(ds, frequency, model.VARIANTS, "frequency")
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         k = int(wrong[0])

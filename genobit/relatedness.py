@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import dask.dataframe as dd
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 LABELS = (model.SAMPLE_ID, "sample_family_id")
 """Columns of the table of pairs, where the Dataset has them."""
@@ -36,7 +36,7 @@ class RelativesMethods:
         *,
         minimum: float,
         missing: str | None = None,
-        allele_frequency: Any = None,
+        allele_frequency: str | ArrayLike | xr.DataArray | None = None,
     ) -> dd.DataFrame:
         """Pairs of samples that are related, as a long table made tile by tile.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.eager import computed
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class RelationshipMethods:
         method: str = "vanraden1",
         *,
         missing: str | None = None,
-        allele_frequency: ArrayLike | xr.DataArray | None = None,
+        allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         loco: bool = False,
         explain: bool = False,
         compute: bool = False,
@@ -50,7 +50,8 @@ class RelationshipMethods:
             samples. By default "pairwise" for "gcta" and "king" and "ibs", which know no other,
             "mean" else; "endelman_jannink" knows no other.
         allele_frequency
-            Of the counted allele in a base population, one a variant; by default of these samples.
+            Of the counted allele in a base population, (variants,), or the name of a variable; by
+            default of these samples. A DataArray or Series is aligned by its labels.
         loco
             Leave one chromosome out: a matrix without each contig, all in one pass.
         explain
@@ -111,7 +112,10 @@ class RelationshipMethods:
 
             tiles, planes = samples.tiles, len(samples.planes)
             return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
-        frequency = checked(allele_frequency, sum(samples.variants)) if given else None
+        frequency = None
+        if given:
+            own = labels.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
+            frequency = checked(own)
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import traitlets
 
+from genobit.labels import selected
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -47,6 +49,19 @@ class Names:
         # A million names take a second, and most explorers are never asked.
         return names_along(self._data, self._dim)
 
+    def selected(self, value: Any, kind: str) -> Any:
+        """Return a selection without labels: a mask in the order of the data.
+
+        Raises
+        ------
+        TraitError
+            For a mask that is not along these data.
+        """
+        try:
+            return selected(self._data, value, self._dim, kind)
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+
 
 class Selection(traitlets.HasTraits):
     """Selected variants and samples: what one explorer selects, the others show.
@@ -64,7 +79,8 @@ class Selection(traitlets.HasTraits):
     variants, samples
         Names of what is selected, in the order of the data: `variant_id`, or "contig:position" of
         those without one of their own; `sample_id` or `taxa`; places where there are no names.
-        They can be set to names, to places in `data`, or to a mask along it.
+        They can be set to names, to places in `data`, or to a mask along it. A mask that is a
+        DataArray or Series is aligned by its labels.
 
     Raises
     ------
@@ -205,6 +221,8 @@ class Selection(traitlets.HasTraits):
         return self._canonical(proposal["trait"].name, proposal["value"])
 
     def _canonical(self, kind: str, value: Any) -> tuple[Any, ...]:
+        if self._known[kind]:
+            value = self._known[kind][0].selected(value, kind)
         values = np.atleast_1d(np.asarray(value))
         if values.ndim != 1:
             raise traitlets.TraitError(

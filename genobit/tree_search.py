@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.phylogenetics import TAXA, TREES, alignment_of
+from genobit.phylogenetics import TAXA, TREES, alignment_of, weights_of
 
 if TYPE_CHECKING:
     import os
@@ -48,7 +48,7 @@ class ArrayTreeSearch:
         max_trees: int = 100,
         bootstrap: int = 0,
         gap: str = "missing",
-        weights: ArrayLike | None = None,
+        weights: str | ArrayLike | xr.DataArray | None = None,
         outgroup: str | Sequence[str] | None = None,
         progress: bool | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -132,8 +132,9 @@ class ArrayTreeSearch:
 
         found = alignment_of(self._da, gap)
         roots = _positions(outgroup, found.taxa)
+        each = None if weights is None else weights_of(self._da, weights)
         plan = _planned(
-            found, weights, start, method, seed, replicates, iterations, patience, max_trees,
+            found, each, start, method, seed, replicates, iterations, patience, max_trees,
             bootstrap,
         )  # fmt: skip
         done = run(
@@ -149,7 +150,7 @@ class ArrayTreeSearch:
 
 def _planned(
     found: Alignment,
-    weights: ArrayLike | None,
+    weights: NDArray[np.int64] | None,
     start: Any,
     method: str,
     seed: int,
@@ -160,7 +161,6 @@ def _planned(
     bootstrap: int,
 ) -> Plan:
     """Check what is asked for."""
-    from genobit.analyses.parsimony import whole_weights
     from genobit.analyses.site_patterns import site_patterns
     from genobit.kernels.tree_patterns import informative
     from genobit.lazy.tree_steps import Plan
@@ -177,9 +177,9 @@ def _planned(
         if not is_number or value % 1 != 0 or value < least.get(name, 0):
             msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
             raise ValueError(msg)
-    number = found.values.shape[1]
-    each = None if weights is None else whole_weights(weights, number)
-    columns = site_patterns(found.values, found.coding, found.taxa, each, resampled=bool(bootstrap))
+    columns = site_patterns(
+        found.values, found.coding, found.taxa, weights, resampled=bool(bootstrap)
+    )
     return Plan(
         informative(columns.sets, columns.weights), columns.drawn, method, _start(start, found),
         int(seed),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def window_ends(ds: xr.Dataset, window: int | str, *, count: bool = False) -> NDArray[np.int64]:
+def window_ends(
+    ds: xr.Dataset, window: int | str, *, count: bool = False, open_end: bool = False
+) -> NDArray[np.int64]:
     """Last variant in the window of each, on its contig.
 
     Parameters
@@ -29,6 +31,8 @@ def window_ends(ds: xr.Dataset, window: int | str, *, count: bool = False) -> ND
     count
         Whether a number is how many variants a window holds, the first among them, and not how far
         the last is from the first.
+    open_end
+        Leave out pairs whose distance is exactly that of the window.
     """
     from genobit.analyses import ld
 
@@ -40,7 +44,8 @@ def window_ends(ds: xr.Dataset, window: int | str, *, count: bool = False) -> ND
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
     n = ds.sizes[model.VARIANTS]
-    return ld.window_ends(n, contig, coordinate, size, variable or "variants")
+    name = variable or "variants"
+    return ld.window_ends(n, contig, coordinate, size, name, open_end=open_end)
 
 
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:

@@ -41,18 +41,14 @@ def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
     )
 
 
-def checked(given: Any, variants: int) -> NDArray[np.float64]:
-    """Frequencies that somebody gives, one a variant.
+def checked(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return frequencies (variants,) that a user gives.
 
     Raises
     ------
     ValueError
-        For another number of them, or one outside [0, 1], with its variant.
+        For one outside [0, 1], with its variant.
     """
-    frequency = np.asarray(given, np.float64)
-    if frequency.shape != (variants,):
-        msg = f"allele_frequency has shape {frequency.shape}, expected ({variants},): one a variant"
-        raise ValueError(msg)
     wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
     if wrong.size:
         k = int(wrong[0])

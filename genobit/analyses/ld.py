@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array as da
 import numpy as np
@@ -276,6 +276,8 @@ def window_ends(
     coordinate: NDArray[Any] | None,
     size: float,
     name: str,
+    *,
+    open_end: bool = False,
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
@@ -291,6 +293,8 @@ def window_ends(
         Largest distance of a pair.
     name
         Variable that ``coordinate`` comes from, for messages.
+    open_end
+        Leave out pairs at exactly ``size`` of a ``coordinate``.
 
     Raises
     ------
@@ -299,6 +303,7 @@ def window_ends(
         position is no number.
     """
     starts = _contig_starts(n, contig)
+    side: Literal["left", "right"] = "left" if open_end else "right"
     last = np.empty(n, np.int64)
     for start, stop in zip(starts, [*starts[1:], n], strict=True):
         if coordinate is None:
@@ -306,7 +311,7 @@ def window_ends(
         else:
             here = coordinate[start:stop]
             _check_sorted(here, start, name)
-            reach = start + np.searchsorted(here, here + size, side="right")
+            reach = start + np.searchsorted(here, here + size, side=side)
         last[start:stop] = np.minimum(reach, stop) - 1
     return last
 

@@ -92,6 +92,7 @@ def _neighbours(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Variants in the window of each candidate whose r2 with it is above the limit, and this r2."""
     from genobit.kernels import ld
+    from genobit.kernels.pair_ld import ROUNDING
 
     # The first whose window reaches the candidate.
     starts = np.searchsorted(last, candidates).astype(np.int64)
@@ -108,6 +109,6 @@ def _neighbours(
         for _, columns, values in ld.blocks(statistic, one, rows, dtype=np.float64):
             r2[columns] = values[0]
         r2[here] = np.nan
-        above = np.flatnonzero(r2 > limit)
+        above = np.flatnonzero(r2 > limit * (1 + ROUNDING))
         found.append((start + above, r2[above]))
     return found

@@ -82,23 +82,19 @@ def columns(
     return Columns(patterns, totals, state_planes(patterns.sets, len(symbols)), symbols)
 
 
-def whole_weights(weights: ArrayLike, sites: int) -> NDArray[np.int64]:
-    """Check weights of sites.
+def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Check weights of sites (sites,).
 
     Raises
     ------
     ValueError
-        Unless there is a whole number from 0 for each site, and one that is not 0.
+        Unless all are whole numbers from 0, and one of them is not 0.
 
     Examples
     --------
-    >>> whole_weights([1, 2.0, 0], 3).tolist()
+    >>> whole_weights(np.array([1, 2.0, 0])).tolist()
     [1, 2, 0]
     """
-    values = np.asarray(weights)
-    if values.shape != (sites,):
-        msg = f"weights= has shape {values.shape}, expected ({sites},): a weight for each site"
-        raise ValueError(msg)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"weights= has dtype {values.dtype}, expected whole numbers from 0")
     bad = ~((values >= 0) & (values < 2**31) & (values == np.floor(values)))

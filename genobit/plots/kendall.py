@@ -9,9 +9,11 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
+from genobit.labels import aligned
+
 from .clusters import Tree, cluster
 from .pca import colour_options
-from .samples import Colouring, colouring
+from .samples import Colouring, colouring_of
 from .style import (
     NO_VALUE_COLOUR,
     ORANGE_TO_PURPLE,
@@ -24,6 +26,8 @@ from .style import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
 
 SCALE = Scale("τ", "Kendall's τ", (-1.0, 1.0), ORANGE_TO_PURPLE)
 #: Screen pixels of the square.
@@ -286,21 +290,22 @@ def pair_scatter(
     *,
     tau: float = np.nan,
     pvalue: float = np.nan,
-    colour: Colouring | None = None,
-    names: np.ndarray | None = None,
+    colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
+    names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
     """Draw two variables against each other, a point an observation.
 
     Parameters
     ----------
     x, y
-        Shape (observations,), each named as its variable is; NaN is missing.
+        Shape (observations,), each named as its variable is; NaN is missing. `y` is aligned to `x`
+        by its labels.
     tau, pvalue
         Of the pair, for the title.
     colour
-        From `samples.colouring`, of the observations.
+        Values of the observations, the name of a coordinate of `x`, or a `samples.colouring`.
     names
-        Shape (observations,), for the hover; by default the labels along their dimension.
+        Of the observations, for the hover; by default the labels along their dimension.
 
     Returns
     -------
@@ -319,15 +324,14 @@ def pair_scatter(
     >>> len(picture), picture.opts.get().kwargs["title"].splitlines()
     (2, ['MYC and MAX', 'τ = 1.000, n = 2'])
     """
-    if x.shape != y.shape or x.ndim != 1:
-        raise ValueError(
-            f"{x.name!r} has shape {x.shape} and {y.name!r} {y.shape}; a scatter needs two "
-            "variables of the same observations"
-        )
-    values = [np.asarray(side.values, dtype="f8") for side in (x, y)]
+    if x.ndim != 1:
+        raise ValueError(f"{x.name!r} has shape {x.shape}; a scatter needs one row of values")
+    dim = str(x.dims[0])
+    both = (x.values, aligned(x, y, dim, str(y.name)))
+    values = [np.asarray(side, dtype="f8") for side in both]
     present = np.flatnonzero(~np.isnan(values[0]) & ~np.isnan(values[1]))
-    colour = (colour or colouring("", np.zeros(len(x)))).of(present)
-    names = _observations(x) if names is None else names
+    colour = colouring_of(x, colour, dim).of(present)
+    names = _observations(x) if names is None else aligned(x, names, dim, "names")
     columns: dict[str, Any] = {}
     kdims = []
     for k, (side, value, axis) in enumerate(zip((x, y), values, "xy", strict=True)):

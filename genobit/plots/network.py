@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+import xarray as xr
+
+from genobit.labels import aligned
 
 from .bubbles import Bubbles, draw_bubbles, gather, in_words
 from .links import Links, links_of
@@ -20,6 +23,8 @@ from .style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
     from genobit.network import PairTable
 
@@ -84,7 +89,7 @@ class Laid:
 def kendall_network(
     pairs: PairTable,
     *,
-    colour_by: Sequence[Any] | np.ndarray | None = None,
+    colour_by: ArrayLike | xr.DataArray | None = None,
     name: str = "",
     limit: int = NODES,
     seed: int = 0,
@@ -96,7 +101,8 @@ def kendall_network(
     pairs
         Result of `.genobit.kendall_pairs()`.
     colour_by
-        A value for each variable of the data that `pairs` is of; by default its community.
+        A value for each variable of the data that `pairs` is of; by default its community. A
+        DataArray or Series is aligned by the names of the variables.
     name
         What `colour_by` is.
     limit
@@ -127,7 +133,10 @@ def kendall_network(
     links = links_of(pairs, seed)
     if not links.size:
         raise ValueError("there is no edge to draw; ask kendall_pairs for a lower min_abs")
-    of_all = None if colour_by is None else colouring(name, np.asarray(colour_by))
+    of_all = None
+    if colour_by is not None:
+        variables = xr.Dataset(coords={pairs.dim: pairs.names})
+        of_all = colouring(name, aligned(variables, colour_by, pairs.dim, "colour_by"))
     return draw(arrange(links, limit), colours_of(links, of_all))
 
 

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from .samples import Colouring, colouring
+from genobit.labels import aligned
+
+from .samples import Colouring, colouring_of
 from .style import NO_VALUE_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike
 
 
 def pca_scatter(
@@ -19,8 +22,8 @@ def pca_scatter(
     *,
     x: int = 1,
     y: int = 2,
-    colour: Colouring | None = None,
-    names: np.ndarray | None = None,
+    colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
+    names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
     """Draw samples along two principal components, coloured by what is known of them.
 
@@ -32,9 +35,11 @@ def pca_scatter(
     x, y
         Components, counted from 1.
     colour
-        From `samples.colouring`: few values get a legend, numbers a colour bar.
+        Values of the samples, the name of a variable of `pcs`, or a `samples.colouring`: few
+        different values get a legend, numbers a colour bar. A DataArray or Series is aligned by its
+        labels.
     names
-        Shape (samples,), for the hover; by default `sample_id` of `pcs`.
+        Of the samples, for the hover; by default `sample_id` of `pcs`. Aligned as `colour` is.
 
     Returns
     -------
@@ -43,7 +48,7 @@ def pca_scatter(
     Raises
     ------
     ValueError
-        If there is no such component.
+        If there is no such component, or values are not of these samples.
 
     Examples
     --------
@@ -61,11 +66,11 @@ def pca_scatter(
                 f"there is no component {component}; the result has 1 to {n_components}"
             )
     scores = pcs["scores"].transpose("samples", "components").values
-    colour = colour or colouring("", np.zeros(len(scores)))
+    colour = colouring_of(pcs, colour, "samples")
     columns = {
         "x": scores[:, x - 1],
         "y": scores[:, y - 1],
-        "sample": _names(pcs) if names is None else names,
+        "sample": _names(pcs) if names is None else aligned(pcs, names, "samples", "names"),
         "colour": colour.values,
     }
     kdims = [hv.Dimension(k, label=axis_label(pcs, c)) for k, c in (("x", x), ("y", y))]

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.labels import aligned
+
 from .style import NO_VALUE_COLOUR, POINT_COLOUR
 
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike
 
 #: Colours that colour-blind readers tell apart (Okabe & Ito 2008), without black, which marks
 #: what is selected.
@@ -151,6 +154,30 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
     meanings = _MEANINGS.get(name, {})
     texts = np.array([_text(value, meanings) for value in values.tolist()], dtype=object)
     return Colouring(label, *_with_colours(texts))
+
+
+def colouring_of(
+    data: xr.Dataset | xr.DataArray,
+    colour: Colouring | str | ArrayLike | xr.DataArray | None,
+    dim: str,
+) -> Colouring:
+    """Choose colours for values along a dimension, in the order of the data.
+
+    Parameters
+    ----------
+    data
+        What is drawn.
+    colour
+        Values, the name of a variable of `data`, a `Colouring`, or None for one colour.
+    dim
+        Dimension of `data`.
+    """
+    if isinstance(colour, Colouring):
+        return colour
+    if colour is None:
+        return colouring("", np.zeros(data.sizes[dim]))
+    name = colour if isinstance(colour, str) else getattr(colour, "name", None)
+    return colouring(str(name or "colour"), aligned(data, colour, dim, "colour"))
 
 
 def _text(value: object, meanings: dict[int, str]) -> str:

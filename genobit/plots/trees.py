@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import holoviews as hv
 
+from genobit.labels import aligned
+
 from .marks import overlay
 from .style import few_marks, number, plain_frame
 from .tree_layers import layers_of
@@ -15,8 +17,8 @@ from .tree_states import SiteStates, site_states
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import xarray as xr
+    from numpy.typing import ArrayLike
 
 LAYOUTS = ("rectangular", "radial")
 LENGTHS = ("changes", "equal")
@@ -32,7 +34,7 @@ def parsimony_tree(
     layout: str = "rectangular",
     lengths: str = "changes",
     numbers: str = "changes",
-    support: np.ndarray | None = None,
+    support: ArrayLike | xr.DataArray | None = None,
 ) -> hv.Overlay:
     """Draw a tree with the changes on its branches.
 
@@ -49,7 +51,8 @@ def parsimony_tree(
     numbers
         What is written on branches: their "changes", their "support", or "none".
     support
-        Of the branch above each node, NaN where there is none.
+        Of the branch above each node, NaN where there is none. A DataArray is aligned by its
+        labels.
 
     Returns
     -------
@@ -77,7 +80,8 @@ def parsimony_tree(
     ):
         if value not in known:
             raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
-    placed = arrange(tree_of(ancestors, support), layout, lengths)
+    of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
+    placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
     shown = None if site is None else site_states(ancestors, site)
     return draw_tree(placed, shown, numbers=numbers)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import dask
@@ -117,7 +119,7 @@ def test_no_p_small_enough__gives_no_clump() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"p": [0.1]}, r"p= has shape \(1,\), expected one number for each of 3"),
+        ({"p": [0.1]}, r"p has shape \(1,\), expected \(3,\): one value for each of the variants"),
         ({"p": [0.1, 2.0, 0.1]}, r"p\[1\] = 2.0 is outside \[0, 1\]; -log10"),
         ({"p": [0.1, -2.0, 0.1], "log10": True}, r"p\[1\] = -2.0 is negative"),
         ({"p1": 0.1}, "p1=0.1 is larger than p2=0.01"),
@@ -142,5 +144,59 @@ def test_p__may_be_the_name_of_a_variable() -> None:
         KeyError, match=r"no variable 'pval' along 'variants' alone; those are .*gwas_p"
     ):
         ds.genobit.ld_clump("pval")
-    with pytest.raises(TypeError, match=r"p= takes a number for each of 3 variants, not "):
+    with pytest.raises(TypeError, match=r"p takes a number for each of the variants, not "):
         ds.genobit.ld_clump("gene")
+
+
+def exact_r2(table: tuple[int, ...]) -> Fraction | None:
+    """Of counts of haplotypes 11, 10, 01 and 00; None where a variant has one allele."""
+    n, a, b = sum(table), table[0] + table[1], table[0] + table[2]
+    if not 0 < a < n or not 0 < b < n:
+        return None
+    return Fraction((table[0] * n - a * b) ** 2, a * (n - a) * b * (n - b))
+
+
+def homozygotes(table: tuple[int, ...], times: int) -> np.ndarray:
+    """Calls of two variants without heterozygotes: samples of each pair of alleles."""
+    cells = [times * count for count in table]
+    alleles = np.stack([np.repeat([1, 1, 0, 0], cells), np.repeat([1, 0, 1, 0], cells)])
+    return np.repeat(alleles[:, :, None], 2, axis=2).astype("i1")
+
+
+AT_THE_LIMIT = [
+    (limit, table)
+    for limit in (0.5, 0.25, 0.2, 0.1)
+    for table in itertools.product(range(8), repeat=4)
+    if exact_r2(table) == Fraction(str(limit))
+]
+
+
+@pytest.mark.parametrize("phased", [False, True])
+def test_an_r2_at_the_limit__is_not_above_it(phased: bool) -> None:
+    assert len(AT_THE_LIMIT) > 100
+    for limit, table in AT_THE_LIMIT[:: 13 if phased else 31]:
+        for times in (1, 3):
+            ds = cohort(homozygotes(table, times), phased=True)
+            found = ds.genobit.pack(phased=phased).genobit.ld_clump([1e-9, 1e-3], limit, 5)
+            assert found.total.values.tolist() == [0], (limit, table, times)
+            below = ds.genobit.pack(phased=phased).genobit
+            found = below.ld_clump([1e-9, 1e-3], limit * (1 - 1e-9), 5)
+            assert found.total.values.tolist() == [1], (limit, table, times)
+
+
+@PLINK
+@pytest.mark.parametrize("kb", [0.5, 1, 250])
+def test_distances__end_where_those_of_plink_do(tmp_path: Path, kb: float) -> None:
+    calls = np.repeat(random_calls(1, 1, 30), 2, axis=0)
+    letters = np.array(["A", "G"])[calls[0]]
+    people = [f"f{k} i{k} 0 0 1 1" + f" {' '.join(pair)}" * 2 for k, pair in enumerate(letters)]
+    (tmp_path / "d.ped").write_text("\n".join(people) + "\n")
+    (tmp_path / "p.txt").write_text("SNP P\na 1e-9\nb 1e-3\n")
+    for distance in (int(1000 * kb) - 1, int(1000 * kb), int(1000 * kb) + 1):
+        (tmp_path / "d.map").write_text(f"1 a 0 1000\n1 b 0 {1000 + distance}\n")
+        command = ["plink1.9", "--file", "d", "--clump", "p.txt", "--clump-kb", str(kb)]
+        subprocess.run([*command, "--out", "c"], check=True, capture_output=True, cwd=tmp_path)
+        report = pd.read_csv(tmp_path / "c.clumped", sep=r"\s+")
+        ds = cohort(calls).assign(variant_position=("variants", [1000, 1000 + distance]))
+        found = ds.genobit.ld_clump([1e-9, 1e-3], window=f"{kb}kb")
+        assert found.total.values.tolist() == report.TOTAL.tolist() == [int(distance < 1000 * kb)]

@@ -219,7 +219,7 @@ def test_refusals() -> None:
         ds.genobit.ld_decay(resamples=0)
     with pytest.raises(ValueError, match="parts=0"):
         ds.genobit.ld_decay(parts=0)
-    with pytest.raises(KeyError, match="populations='nation' is no variable of the samples"):
+    with pytest.raises(KeyError, match="no variable 'nation' along 'samples'"):
         ds.genobit.ld_decay(populations="nation")
     with pytest.raises(ValueError, match="population 's0' has one observation"):
         ds.genobit.ld_decay(populations="sample_id")

@@ -170,7 +170,7 @@ def test_frequencies__decide_who_goes() -> None:
         ({"step": 1.5}, "step=1.5 is no positive whole number"),
         ({"r2": 1.1}, r"r2=1.1 is outside \[0, 1\]"),
         ({"window": "5"}, "window='5' is neither"),
-        ({"frequency": [0.5]}, r"frequency= has shape \(1,\), expected one number for each of 3"),
+        ({"frequency": [0.5]}, r"frequency has shape \(1,\), expected \(3,\)"),
         ({"frequency": [0.5, 0.1, 1.5]}, r"frequency\[2\] = 1.5 is outside \[0, 1\]"),
     ],
 )

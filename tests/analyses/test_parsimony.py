@@ -222,7 +222,7 @@ def test_costs_past_whole_numbers_are_floats(cost, length, sites):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": [1]}, r"weights= has shape \(1,\), expected \(2,\)"),
+        ({"weights": [1]}, r"weights has shape \(1,\), expected \(2,\)"),
         ({"weights": [1, -2]}, r"weights\[1\] is -2, expected whole numbers"),
         ({"weights": [0.5, 1]}, r"weights\[0\] is 0.5, .* common denominator"),
         ({"weights": [1, np.nan]}, r"weights\[1\] is nan"),

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import genobit as gb
 from genobit import model
 from genobit.kernels import pair_ld
-from genobit.kernels.ld import R2, _statistic, inverse_root
+from genobit.kernels.ld import R2, _statistic, correlation, inverse_root
+from genobit.packing import Layout
 
 MOST = model.MOST_ALLELES // 2
 
@@ -20,7 +20,20 @@ def exact_r2(n: int, x: int, y: int, xx: int, yy: int, xy: int) -> float:
     return (n * xy - x * y) ** 2 / ((n * xx - x * x) * (n * yy - y * y))
 
 
-@pytest.mark.parametrize("share", [0.5, 0.25, 1e-3, 1e-8])
+@pytest.mark.parametrize("haplotypes", [False, True])
+def test_covariances__are_exact_at_the_limit(haplotypes: bool) -> None:
+    n = 2 * MOST if haplotypes else MOST
+    most = n if haplotypes else 4 * n
+    rng = np.random.default_rng(1)
+    for _ in range(1000):
+        x, y = (int(v) for v in rng.integers(0, n if haplotypes else 2 * n, 2, endpoint=True))
+        xy = int(rng.integers(0, most, endpoint=True))
+        found = float(n) * float(xy) - float(x) * float(y)
+        assert int(found) == n * xy - x * y
+        assert correlation(float(n), float(x), float(y), 1.0, float(xy)) == n * xy - x * y
+
+
+@pytest.mark.parametrize("share", [0.5, 0.25, 1e-3, 1e-6])
 def test_r2__of_as_many_samples_as_a_row_may_have(share: float) -> None:
     n = MOST
     half = int(n * share)
@@ -54,6 +67,8 @@ def test_more_samples_are_refused() -> None:
     for samples in (MOST + 1, 2**33, 2**61):
         calls = da.zeros((2, samples, 2), chunks=(1, samples, 2), dtype=np.int8)
         ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        with pytest.raises(ValueError, match=rf"{samples:,} samples of ploidy 2.*1,073,741,824"):
+        with pytest.raises(ValueError, match=rf"{samples:,} samples of ploidy 2.*67,108,864"):
             ds.genobit.pack()
-    assert gb.get_options().eager_limit < MOST * 8
+    layout = Layout("haplotype", "variants", 2 * MOST + 2, 2)
+    with pytest.raises(ValueError, match=rf"packed Dataset has {MOST + 1:,} samples of ploidy 2"):
+        model.layout_of(xr.Dataset(attrs=layout.to_attributes()))

@@ -144,7 +144,7 @@ class TestScatter:
 
     def test_other_observations(self):
         x = xr.DataArray([1.0, 2.0], dims="sample", name="MYC")
-        with pytest.raises(ValueError, match="same observations"):
+        with pytest.raises(ValueError, match=r"MAX has shape \(1,\), expected \(2,\)"):
             pair_scatter(x, x[:1].rename("MAX"))
 
 
