@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import labels, model, packed
+from genobit.autosomes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.pca import Components
+    from genobit.autosomes import Autosomes, Chosen
 
 COMPONENTS = "components"
 _UNKNOWN_ALLELES = ("", ".", "0", "nan")
@@ -36,6 +38,8 @@ class ComponentMethods:
         algorithm: str = "auto",
         missing: str = "mean",
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
+        autosomes: Autosomes = True,
+        count_monomorphic: bool = False,
         seed: int = 0,
     ) -> xr.Dataset:
         """Principal components of the standardised dosages, computed at once.
@@ -57,6 +61,14 @@ class ComponentMethods:
         allele_frequency
             Of the counted allele in a base population, (variants,), or the name of a variable; by
             default of these samples. A DataArray or Series is aligned by its labels.
+        autosomes
+            By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
+            plink. Give the number of autosomes of another species (cattle: 29), a list of the
+            contigs to use, or False to use every variant. `genobit.autosomes.choose` has the rules.
+        count_monomorphic
+            Count variants of one allele in the divisor of the relationship matrix, as plink 1.9
+            and plink2 do: eigenvalues become smaller, and components stay the same without
+            missing calls.
         seed
             Of the randomized algorithm; how genotypes are chunked changes no more than rounding.
 
@@ -65,12 +77,18 @@ class ComponentMethods:
             Dataset of float64, with labels, ``components`` from 1, and in attrs what was done:
 
             - ``scores`` (samples, components): the sum of squares of a component is its variance,
-              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints
-            - ``loadings`` (variants, components), of length 1; the largest of a component, by size,
-              is positive, which settles its sign
+              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints.
+              The longer tail of a component is positive, by the sum of cubed scores; where both
+              are nearly even, the first sample far from 0 is positive
+            - ``loadings`` (variants, components), of length 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): of the sum of all eigenvalues
-            - ``allele_frequency`` (variants)
+            - ``allele_frequency`` (variants): NaN where no call is present
+
+            Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
+            uses the same variants. Attributes: ``variants`` is the number of variants of two
+            alleles that were used, ``variants_left_out`` and ``contigs_left_out`` say what was
+            left out.
 
         Raises
         ------
@@ -100,23 +118,31 @@ class ComponentMethods:
         """
         from genobit.analyses import pca
         from genobit.analyses.frequency import checked
+        from genobit.analyses.grm import DIVISORS
 
         pca.check(components, algorithm, missing)
-        ds, _, samples = packed.by_samples(self._ds, tiled=False)
+        chosen = choose(self._ds, autosomes)
+        ds = packed.in_chunks_of_samples(self._ds)
+        samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
         frequency = None
         if allele_frequency is not None:
-            given = labels.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
-            frequency = checked(given)
+            given = labels.aligned_numbers(
+                self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
+            )
+            frequency = chosen.of(checked(given))
         found = pca.pca(
             samples,
             components,
             algorithm=algorithm,
             missing=missing,
             frequency=frequency,
+            count_monomorphic=count_monomorphic,
             seed=seed,
         )
-        out = _labelled(found, ds)
+        out = _labelled(_of_all_variants(found, chosen), ds)
+        out.attrs |= chosen.attributes()
         out.attrs["missing"] = pca.MISSING[missing]
+        out.attrs["divisor"] = DIVISORS[count_monomorphic]
         out.attrs["allele_frequency"] = "of these samples" if frequency is None else "given"
         if found.eigen.algorithm == "randomized":
             out.attrs["seed"] = seed
@@ -161,12 +187,15 @@ class ComponentMethods:
         array([[1.04]])
         """
         from genobit.analyses import pca
+        from genobit.analyses.grm import DIVISORS
 
         _require_components(pcs)
         ds, _, samples = packed.by_samples(self._ds, tiled=False)
         flipped = _matched(ds, pcs)
         loadings = pcs["loadings"].transpose(model.VARIANTS, COMPONENTS).values
-        data = pca.project(samples, loadings, pcs["allele_frequency"].values, flipped)
+        counted = pcs.attrs.get("divisor") == DIVISORS[True]
+        frequency = pcs["allele_frequency"].values
+        data = pca.project(samples, loadings, frequency, flipped, count_monomorphic=counted)
         coords = {
             name: variable
             for name, variable in _labels(ds).items()
@@ -188,6 +217,16 @@ _LONG_NAMES = {
     "explained_variance_ratio": "share of variance explained",
     "allele_frequency": "frequency of the counted allele",
 }
+
+
+def _of_all_variants(found: Components, chosen: Chosen) -> Components:
+    """The same with loading 0 and no frequency for variants that were left out."""
+    if chosen.kept is None:
+        return found
+    loadings = np.zeros((chosen.kept.size, found.loadings.shape[1]))
+    frequency = np.full(chosen.kept.size, np.nan)
+    loadings[chosen.kept], frequency[chosen.kept] = found.loadings, found.frequency
+    return found._replace(loadings=loadings, frequency=frequency)
 
 
 def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:

@@ -44,8 +44,9 @@ class CrossproductMethods:
 
         Notes
         -----
-        The codings, identities and operation counts are in `genobit.kernels.crossproducts`, one
-        module a kernel.
+        Every variant counts, those on X, Y and MT too: a product has no model of chromosomes, while
+        `grm` leaves them out. The codings, identities and operation counts are in
+        `genobit.kernels.crossproducts`, one module a kernel.
 
         Examples
         --------

@@ -70,7 +70,7 @@ def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) 
         if layout is not None and dim == layout.along:
             ds, layout = _isel_bits(ds, layout, positions)
         else:
-            ds = ds.isel({dim: positions})
+            ds = ds.isel({dim: _as_slice(positions)})
     return ds
 
 
@@ -124,7 +124,11 @@ def by_variants(
 
 
 def by_samples(
-    ds: xr.Dataset, *, contigs: bool = False, tiled: bool = True
+    ds: xr.Dataset,
+    *,
+    variants: NDArray[np.bool_] | None = None,
+    contigs: bool = False,
+    tiled: bool = True,
 ) -> tuple[xr.Dataset, Layout, SampleChunks]:
     """Take a Dataset apart for an analysis of samples, packing or turning it where it must be.
 
@@ -132,6 +136,8 @@ def by_samples(
     ----------
     ds
         Genotypes, or planes in either orientation; haplotypes are added up to dosages.
+    variants
+        Which variants to use (variants,); None for all.
     contigs
         Cut chunks at the contigs' ends.
     tiled
@@ -139,21 +145,17 @@ def by_samples(
 
     Returns
     -------
-        The packed Dataset, its layout, and its planes by samples.
+        The packed Dataset of these variants, its layout, and its planes by samples.
     """
     from genobit.lazy import by_samples as turn
 
     layout = model.layout_of(ds)
     if layout is None:
-        chunk = turn.variant_chunk(model.require_genotypes(ds).sizes[model.SAMPLES])
-        ds = pack(
-            ds,
-            rows="variants",
-            phased=False,
-            multiallelic="refuse",
-            missing="keep",
-            chunk=chunk,
-        )
+        # Packed whole, then selected: a .bed that was selected from is not split as it is.
+        ds = in_chunks_of_samples(ds)
+        return by_samples(ds, variants=variants, contigs=contigs, tiled=tiled)
+    if variants is not None:
+        ds = isel(ds, variants, None)
         return by_samples(ds, contigs=contigs, tiled=tiled)
     cuts = model.contig_starts(ds) if contigs else None
     if layout.rows == "samples":
@@ -166,6 +168,22 @@ def by_samples(
         ds, dosages, named = by_variants(ds, phased=False)
         samples, planes = dosages.bits, list(named.values())
     return ds, layout, turn.from_variants(planes, samples, cuts, tiled=tiled)
+
+
+def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
+    """Pack genotypes in the chunks that sums over variants take; a packed Dataset as it is."""
+    from genobit.lazy.by_samples import variant_chunk
+
+    if model.layout_of(ds) is not None:
+        return ds
+    return pack(
+        ds,
+        rows="variants",
+        phased=False,
+        multiallelic="refuse",
+        missing="keep",
+        chunk=variant_chunk(model.require_genotypes(ds).sizes[model.SAMPLES]),
+    )
 
 
 def require_dataset(other: object) -> None:
@@ -386,6 +404,13 @@ def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int
         msg = f"{dim}[{k}] = {positions[k]} is outside the {size} {dim}"
         raise IndexError(msg)
     return np.where(positions < 0, positions + size, positions)
+
+
+def _as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """A slice where positions follow each other: a view, and no list of positions in tasks."""
+    if positions.size and (np.diff(positions) == 1).all():
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
 
 
 def _isel_bits(

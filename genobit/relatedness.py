@@ -11,12 +11,15 @@ import numpy as np
 import xarray as xr
 
 from genobit import model, packed
+from genobit.autosomes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import dask.dataframe as dd
     from numpy.typing import ArrayLike, NDArray
+
+    from genobit.autosomes import Autosomes
 
 LABELS = (model.SAMPLE_ID, "sample_family_id")
 """Columns of the table of pairs, where the Dataset has them."""
@@ -37,12 +40,14 @@ class RelativesMethods:
         minimum: float,
         missing: str | None = None,
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
+        autosomes: Autosomes = True,
+        count_monomorphic: bool = False,
     ) -> dd.DataFrame:
         """Pairs of samples that are related, as a long table made tile by tile.
 
         Parameters
         ----------
-        method, missing, allele_frequency
+        method, missing, allele_frequency, autosomes, count_monomorphic
             As for `grm`.
         minimum
             Smallest value of a pair in the table: 0.0884 is the second degree of kinship, 0.05 a
@@ -82,14 +87,22 @@ class RelativesMethods:
 
         related_pairs.check_minimum("minimum", minimum)
         # What does not go with a method is refused there.
-        values = self.grm(method, missing=missing, allele_frequency=allele_frequency).data
+        matrix = self.grm(
+            method,
+            missing=missing,
+            allele_frequency=allele_frequency,
+            autosomes=autosomes,
+            count_monomorphic=count_monomorphic,
+        )
+        values = matrix.data
         if method == "king":
             # Of the same counts, the other columns too.
-            values = relatives.shared(packed.by_samples(self._ds)[2])
+            kept = choose(self._ds, autosomes).kept
+            values = relatives.shared(packed.by_samples(self._ds, variants=kept)[2])
         labels = {name: _texts(self._ds, name) for name in LABELS if name in self._ds.variables}
         return related_pairs.table(values, method, minimum, labels)
 
-    def unrelated(self, king: float = 0.0884) -> xr.DataArray:
+    def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
         """Samples of which no two are related: as many as two greedy rules find.
 
         Parameters
@@ -97,6 +110,8 @@ class RelativesMethods:
         king
             Pairs whose KING-robust kinship is greater are related: 0.354, 0.177, 0.0884 and
             0.0442 leave no duplicates, and no pairs of the first, second and third degree.
+        autosomes
+            As for `grm`.
 
         Returns
         -------
@@ -127,14 +142,15 @@ class RelativesMethods:
         from genobit.analyses.unrelated import unrelated
 
         check_minimum("king", king)
-        ds, _, samples = packed.by_samples(self._ds)
+        chosen = choose(self._ds, autosomes)
+        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept)
         n = ds.sizes[model.SAMPLES]
         return xr.DataArray(
             unrelated(relatives_above(samples, king), n),
             model.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
-            {"long_name": "in the unrelated set", "king": king},
+            {"long_name": "in the unrelated set", "king": king, **chosen.attributes()},
         )
 
 

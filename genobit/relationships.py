@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import labels, model, packed
+from genobit.autosomes import choose
 from genobit.eager import computed
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from genobit.analyses.grm_sums import Matrix
+    from genobit.autosomes import Autosomes
     from genobit.lazy.costs import Explanation
 
 
@@ -34,6 +36,8 @@ class RelationshipMethods:
         missing: str | None = None,
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         loco: bool = False,
+        autosomes: Autosomes = True,
+        count_monomorphic: bool = False,
         explain: bool = False,
         compute: bool = False,
     ) -> xr.DataArray | Explanation:
@@ -54,6 +58,14 @@ class RelationshipMethods:
             default of these samples. A DataArray or Series is aligned by its labels.
         loco
             Leave one chromosome out: a matrix without each contig, all in one pass.
+        autosomes
+            By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
+            plink. Give the number of autosomes of another species (cattle: 29), a list of the
+            contigs to use, or False to use every variant. `genobit.autosomes.choose` has the rules.
+        count_monomorphic
+            Count variants of one allele in the divisor, as plink 1.9 and plink2 do. They add
+            nothing to a relationship, so values become smaller. For "gcta" and "vanraden2", which
+            divide by a number of variants.
         explain
             Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
             work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
@@ -68,15 +80,18 @@ class RelationshipMethods:
             ``contig_left_out`` names the contig that a matrix is without: ``.isel(contigs=0)``
             is the first matrix. With "pairwise" the coordinate ``variants_compared``, int64,
             counts the variants behind each entry: those called in both samples, of all for "king"
-            and "ibs", of those whose frequency is neither 0 nor 1 for the others. A pair without
-            any is NaN.
+            and "ibs", of those whose frequency is neither 0 nor 1 for the others (of all with
+            ``count_monomorphic``). A pair without any is NaN.
+
+            Attributes: ``variants`` is the number of variants that were used,
+            ``variants_left_out`` and ``contigs_left_out`` say what ``autosomes`` left out.
 
         Raises
         ------
         ValueError
             For an unknown method or one that cannot do what is asked, a frequency that is no
-            number in [0, 1], or another number of them than variants; with ``loco`` for contigs
-            whose variants do not stand together.
+            number in [0, 1], or another number of them than variants; for a chromosome that the
+            species does not have; with ``loco`` for contigs whose variants do not stand together.
         KeyError
             With ``loco`` and no ``variant_contig``.
         MemoryError
@@ -88,8 +103,9 @@ class RelationshipMethods:
         last division and the same bits for every chunking; it costs samples^2 / 2 x variants
         ternary products. "king" and "ibs" are exact in the same way, with missing calls too. The
         methods that weight variants, and "vanraden1" with missing calls, take float32 sums, good
-        to some 1e-6 of the diagonal. A variant whose frequency is 0 or 1 counts nowhere; "king"
-        and "ibs" use no frequencies, and count every variant.
+        to some 1e-6 of the diagonal. A variant whose frequency is 0 or 1 counts nowhere, unless
+        ``count_monomorphic`` counts it in the divisor; "king" and "ibs" use no frequencies, and
+        count every variant.
 
         Examples
         --------
@@ -104,9 +120,12 @@ class RelationshipMethods:
         from genobit.analyses import grm
         from genobit.analyses.frequency import checked
 
+        chosen = choose(self._ds, autosomes)
         given = allele_frequency is not None
-        rule = grm.check(method, missing, frequency=given, loco=loco)
-        ds, _, samples = packed.by_samples(self._ds, contigs=loco)
+        rule = grm.check(
+            method, missing, frequency=given, loco=loco, count_monomorphic=count_monomorphic
+        )
+        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
         if explain:
             from genobit.lazy.costs import sums_explained
 
@@ -114,8 +133,10 @@ class RelationshipMethods:
             return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
         frequency = None
         if given:
-            own = labels.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
-            frequency = checked(own)
+            own = labels.aligned_numbers(
+                self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
+            )
+            frequency = chosen.of(checked(own))
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,
@@ -123,9 +144,13 @@ class RelationshipMethods:
             missing=rule,
             frequency=frequency,
             contigs=None if contigs is None else list(contigs.values()),
+            count_monomorphic=count_monomorphic,
         )
         result = _labelled(found, ds, method, contigs)
+        result.attrs |= chosen.attributes()
         result.attrs["missing"] = grm.MISSING[rule]
+        if method in grm.COUNTED:
+            result.attrs["divisor"] = grm.DIVISORS[count_monomorphic]
         if method in grm.BY_FREQUENCY:
             result.attrs["allele_frequency"] = "given" if given else "of these samples"
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"

@@ -12,10 +12,12 @@ vanraden2, gcta    (g - 2p) / sqrt(2pq)            1           VanRaden 2008, me
 dominance          -2p^2, 2pq, -2q^2 for g = 0..2  (2pq)^2     Vitezica et al. 2013
 =================  ==============================  ==========  ============================
 
-A variant of one allele (2pq = 0) has z = w = 0. "endelman_jannink" shrinks vanraden1
-(Endelman and Jannink 2012, equations 13 to 18), "hadamard" squares its entries and divides by
-their mean on the diagonal, of the samples that have a value: additive by additive epistasis
-(Henderson 1985, Vitezica et al. 2017).
+A variant of one allele (2pq = 0) has z = w = 0; with ``count_monomorphic``, w = 1 for the methods
+that divide by a number of variants, as in plink 1.9 and plink2.
+
+"endelman_jannink" shrinks vanraden1 (Endelman and Jannink 2012, equations 13 to 18). "hadamard"
+squares its entries and divides by their mean on the diagonal, of the samples that have a value:
+additive by additive epistasis (Henderson 1985, Vitezica et al. 2017).
 
 Missing calls have z = 0. With "mean" (their mean was imputed) the denominator is over all
 variants, with "pairwise" over those called in both samples.
@@ -66,10 +68,24 @@ _CHOICES = {
 }
 BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
 """Methods that are of allele frequencies."""
+COUNTED = frozenset({"vanraden2", "gcta"})
+"""Methods that divide by a number of variants."""
+DIVISORS = {
+    False: "variants of two alleles",
+    True: "variants of one or two alleles, as plink",
+}
+"""What is counted in the divisor, by ``count_monomorphic``."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
 
 
-def check(method: str, missing: str | None, *, frequency: bool, loco: bool) -> str:
+def check(
+    method: str,
+    missing: str | None,
+    *,
+    frequency: bool,
+    loco: bool,
+    count_monomorphic: bool = False,
+) -> str:
     """Return the missing rule in force.
 
     Raises
@@ -90,6 +106,12 @@ def check(method: str, missing: str | None, *, frequency: bool, loco: bool) -> s
     if loco and method not in _BY_CONTIG:
         msg = f"loco=True goes with {', '.join(sorted(_BY_CONTIG))}, not with method={method!r}"
         raise ValueError(msg)
+    if count_monomorphic and method not in COUNTED:
+        msg = (
+            f"count_monomorphic=True goes with {', '.join(sorted(COUNTED))}, whose divisor is a "
+            f"number of variants, not with method={method!r}"
+        )
+        raise ValueError(msg)
     return missing or choices[0]
 
 
@@ -100,6 +122,7 @@ def matrix(
     missing: str,
     frequency: NDArray[np.float64] | None = None,
     contigs: Groups | None = None,
+    count_monomorphic: bool = False,
 ) -> Matrix:
     """Relationship matrix of samples.
 
@@ -113,6 +136,8 @@ def matrix(
         Of the counted allele in the base population, (variants,); by default that of the samples.
     contigs
         Chunks of each contig: a matrix without each of them.
+    count_monomorphic
+        Count variants of one allele in the divisor.
 
     Returns
     -------
@@ -128,7 +153,13 @@ def matrix(
             "vanraden1", samples, missing=missing, frequency=frequency, contigs=contigs
         )
         return additive._replace(values=hadamard(additive.values))
-    sums = RelationshipSums.of(method, samples, frequency, pairwise=missing == "pairwise")
+    sums = RelationshipSums.of(
+        method,
+        samples,
+        frequency,
+        pairwise=missing == "pairwise",
+        count_monomorphic=count_monomorphic,
+    )
     if method == "endelman_jannink":
         return Matrix(shrunk(sums, samples), None)
     return sums.matrix(samples, contigs)

@@ -63,6 +63,7 @@ class RelationshipSums(NamedTuple):
         given: NDArray[np.float64] | None,
         *,
         pairwise: bool,
+        count_monomorphic: bool = False,
     ) -> RelationshipSums:
         """What a method sums; with frequencies given or those of the samples."""
         copies, called = samples.copies, samples.called
@@ -73,7 +74,7 @@ class RelationshipSums(NamedTuple):
         name = "vanraden1" if method == "endelman_jannink" else method
         # The numerator in integers is at most 8 n^2 for each variant.
         fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
-        weights = da.map_blocks(_weights, frequency, name, dtype=np.float64)
+        weights = da.map_blocks(_weights, frequency, name, count_monomorphic, dtype=np.float64)
         return cls(
             (copies, called, weights, frequency),
             method=name,
@@ -182,7 +183,13 @@ def _variance(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.nan_to_num(2 * frequency * (1 - frequency))
 
 
-def _weights(frequency: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+def _weights(
+    frequency: NDArray[np.float64],
+    method: str,
+    count_monomorphic: bool,  # noqa: FBT001 - dask passes it on
+) -> NDArray[np.float64]:
+    if count_monomorphic:
+        return (~np.isnan(frequency)).astype(np.float64)
     variance = _variance(frequency)
     if method == "vanraden1":
         return variance

@@ -44,6 +44,8 @@ EXACT_SAMPLES = 3_000
 DEFAULT = 10
 """Components where nobody says how many."""
 OVERSAMPLING = 10
+EVEN = 0.1
+"""Sum of cubed scores, relative to that of their sizes, up to which both tails are even."""
 
 
 class Eigen(NamedTuple):
@@ -119,6 +121,7 @@ def pca(
     algorithm: str = "auto",
     missing: str = "mean",
     frequency: NDArray[np.float64] | None = None,
+    count_monomorphic: bool = False,
     seed: int = 0,
 ) -> Components:
     """Principal components of the dosages, computed at once.
@@ -135,6 +138,8 @@ def pca(
         "mean", or with the exact algorithm "pairwise".
     frequency
         Of the counted allele, float64 (variants,); by default that of these samples.
+    count_monomorphic
+        Count variants of one allele in the divisor of K.
     seed
         Of the random block.
 
@@ -155,18 +160,28 @@ def pca(
     centred = frequency is None and missing == "mean"
     frequency = own if frequency is None else frequency
     values = standard_values(frequency)
-    used = int(values.any(axis=1).sum())
-    wanted = _wanted(components, n, used, centred=centred)
+    varying = _used(values, frequency, count_monomorphic=False)
+    wanted = _wanted(components, n, varying, centred=centred)
+    used = _used(values, frequency, count_monomorphic=count_monomorphic)
     along = [da.from_array(values, chunks=(samples.variants, 4))]
     if algorithm == "exact":
-        eigen = _exact(samples, along, used, wanted, missing)
+        count = partial(_gram, count_monomorphic=count_monomorphic)
+        eigen = _exact(samples, along, used, wanted, missing, count)
     else:
         eigen = _randomized(samples, along, used, wanted, seed)
     eigen = _positive(eigen, fewer=components is None)
     loadings = _loadings(samples, along, eigen.vectors)
-    signs = _signs(loadings)
-    scores = eigen.vectors * np.sqrt(eigen.values) * signs
-    return Components(scores, loadings * signs, frequency, used, eigen)
+    scores = eigen.vectors * np.sqrt(eigen.values)
+    signs = _signs(scores)
+    return Components(scores * signs, loadings * signs, frequency, used, eigen)
+
+
+def _used(
+    values: NDArray[np.float32], frequency: NDArray[np.float64], *, count_monomorphic: bool
+) -> int:
+    """Number of variants in the divisor: of two alleles, or with any call."""
+    counts = ~np.isnan(frequency) if count_monomorphic else values.any(axis=1)
+    return int(counts.sum())
 
 
 def _chosen(algorithm: str, n: int, missing: str) -> str:
@@ -217,11 +232,16 @@ def _prepared(samples: SampleChunks) -> tuple[SampleChunks, NDArray[np.float64]]
 
 
 def _exact(
-    samples: SampleChunks, along: list[da.Array], used: int, components: int, missing: str
+    samples: SampleChunks,
+    along: list[da.Array],
+    used: int,
+    components: int,
+    missing: str,
+    count: partial[tuple[NDArray[np.float64], ...]],
 ) -> Eigen:
     pairwise = missing == "pairwise" and len(samples.planes) > 2
     k = pair_sums(
-        partial(_gram, pairwise=pairwise),
+        partial(count, pairwise=pairwise),
         _divided,
         in_tiles(samples),
         along=along,
@@ -252,12 +272,19 @@ def _require_common_calls(k: NDArray[np.float64]) -> None:
     raise ValueError(msg)
 
 
-def _gram(chunks: list[Any], *, pairwise: bool) -> tuple[NDArray[np.float64], ...]:
+def _gram(
+    chunks: list[Any], *, pairwise: bool, count_monomorphic: bool
+) -> tuple[NDArray[np.float64], ...]:
     from genobit.kernels.standardised import called_together
     from genobit.kernels.weighted_gemm import gram
 
     total = gram(chunks)
-    return (total, called_together(chunks)) if pairwise else (total,)
+    if not pairwise:
+        return (total,)
+    if count_monomorphic:
+        # What has a value is counted: give one to every variant.
+        chunks = [(a, b, np.ones_like(values)) for a, b, values in chunks]
+    return total, called_together(chunks)
 
 
 def _divided(
@@ -322,15 +349,18 @@ def _loadings(
     return loadings / np.linalg.norm(loadings, axis=0)
 
 
-def _signs(loadings: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sign of each component's largest loading.
+def _signs(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sign of each component, which hardly depends on small changes of the data.
 
-    The first of those within 1e-4 of it: equal variants of opposite alleles would leave the choice
-    to rounding.
+    The longer tail is positive: the sum of the cubed scores. Where both tails are nearly even, as
+    of two groups of equal size, the first sample is positive that has half the largest score, in
+    size, or more. Scores do not depend on which allele is counted, unlike loadings.
     """
-    size = abs(loadings)
-    largest = (size >= (1 - 1e-4) * size.max(axis=0)).argmax(axis=0)
-    return np.sign(loadings[largest, np.arange(loadings.shape[1])])
+    size = abs(scores)
+    cubes = (scores**3).sum(axis=0)
+    first = (size >= size.max(axis=0) / 2).argmax(axis=0)
+    far = scores[first, np.arange(scores.shape[1])]
+    return np.sign(np.where(abs(cubes) > EVEN * (size**3).sum(axis=0), cubes, far))
 
 
 def project(
@@ -338,6 +368,8 @@ def project(
     loadings: NDArray[np.float64],
     frequency: NDArray[np.float64],
     flipped: NDArray[np.bool_],
+    *,
+    count_monomorphic: bool = False,
 ) -> da.Array:
     """Scores of samples on given loadings.
 
@@ -349,6 +381,8 @@ def project(
         Of `Components`.
     flipped
         Variants whose planes count the other allele (variants,).
+    count_monomorphic
+        As for the components.
 
     Returns
     -------
@@ -357,7 +391,7 @@ def project(
     from genobit.kernels import standardised
 
     values = standard_values(frequency)
-    used = int(values.any(axis=1).sum())
+    used = _used(values, frequency, count_monomorphic=count_monomorphic)
     values[flipped] = values[flipped][:, [0, 3, 2, 1]]
     chunks = samples.variants
     along = [

@@ -99,7 +99,8 @@ class Explore:
         pcs
             Principal components, as `.genobit.pca()` gives them; by default they are computed.
         **initial
-            `selection` to share; traits of `GRMExplorer` to begin with, as `method="king"`.
+            `selection` to share; `autosomes`, as for `.genobit.grm()`; traits of `GRMExplorer` to
+            begin with, as `method="king"`.
 
         Returns
         -------

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.autosomes import Autosomes
     from genobit.selection import Selection
 
 #: Pairs in the table: who wants more takes `grm_pairs()`.
@@ -52,6 +53,8 @@ class GRMExplorer(GRMFiles, Explorer):
         Principal components; by default `.genobit.pca()` is computed.
     selection
         Shared with other explorers; by default one of its own.
+    autosomes
+        Which variants relationships and components are of, as for `.genobit.grm()`.
     **initial
         Any of the traits below.
 
@@ -100,11 +103,13 @@ class GRMExplorer(GRMFiles, Explorer):
         grm: xr.DataArray | None = None,
         pcs: xr.Dataset | None = None,
         selection: Selection | None = None,
+        *,
+        autosomes: Autosomes = True,
         **initial: Any,
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, ds)
-        self.relations = relations = Relations(ds, grm, pcs)
+        self.relations = relations = Relations(ds, grm, pcs, autosomes=autosomes)
         self.methods = relations.methods
         self._all: Arranged | None = None
         self._view: Arranged | None = None
@@ -276,6 +281,9 @@ class GRMExplorer(GRMFiles, Explorer):
         variants = every.matrix.attrs.get("variants")
         if variants is not None:
             text += f" over {number(int(variants), 'variant')}"
+        left_out = int(every.matrix.attrs.get("variants_left_out", 0))
+        if left_out:
+            text += f" ({left_out:,} on {every.matrix.attrs['contigs_left_out']} left out)"
         if self.of_variants == "selected" and not self._chosen_variants():
             text += " (as given)" if self.method == GIVEN else " (none is selected, so all)"
         if every.tree.without:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from genobit.autosomes import choose
 from genobit.plots.grm import Arranged, arrange
 from genobit.plots.relationship import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.plots.samples import sample_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from genobit.autosomes import Autosomes
 
 #: The name of a matrix that was handed in, among the methods.
 GIVEN = "given"
@@ -33,6 +36,8 @@ class Relations:
         A relationship matrix of these samples, such as `genobit.open_gcta()` gives.
     pcs
         Principal components of these samples, such as `.genobit.pca()` gives.
+    autosomes
+        As for `.genobit.grm()`.
 
     Raises
     ------
@@ -41,10 +46,17 @@ class Relations:
         is several, one for each contig left out.
     """
 
-    def __init__(self, ds: xr.Dataset, grm: xr.DataArray | None, pcs: xr.Dataset | None) -> None:
+    def __init__(
+        self,
+        ds: xr.Dataset,
+        grm: xr.DataArray | None,
+        pcs: xr.Dataset | None,
+        *,
+        autosomes: Autosomes,
+    ) -> None:
         if grm is not None:
             check_square(grm)
-        self.ds, self._given, self._pcs = ds, grm, pcs
+        self.ds, self._given, self._pcs, self._autosomes = ds, grm, pcs, autosomes
         genotypes = "call_genotype" in ds.variables or "genobit_layout" in ds.attrs
         if grm is None and not genotypes:
             raise ValueError(
@@ -60,7 +72,7 @@ class Relations:
             raise ValueError("the Dataset has no samples, so there is nothing to explore")
         self._check()
         self.n_components = (
-            max(1, min(COMPONENTS, self.n_samples - 1, ds.sizes.get("variants", COMPONENTS)))
+            max(1, min(COMPONENTS, self.n_samples - 1, self._n_variants()))
             if pcs is None
             else pcs.sizes["components"]
         )
@@ -76,6 +88,12 @@ class Relations:
         if self._pcs is not None:
             here = self._pcs.variables.get("sample_id")
             _same_samples("pcs=", self._pcs.sizes.get("samples"), here, ids, self.n_samples)
+
+    def _n_variants(self) -> int:
+        """Variants that components are of; refuses contigs that nobody can tell apart, at once."""
+        if not self.genotypes:
+            return COMPONENTS
+        return int(self.ds.sizes["variants"]) - choose(self.ds, self._autosomes).left_out
 
     def _names(self) -> np.ndarray:
         if "sample_id" in self.ds.variables:
@@ -109,7 +127,9 @@ class Relations:
         wanted = method, variants
         if wanted not in self._matrices:
             ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
-            lazy = self._given if method == GIVEN else ds.genobit.grm(method)
+            lazy = self._given
+            if method != GIVEN:
+                lazy = ds.genobit.grm(method, autosomes=self._autosomes)
             fresh = computed(lazy)
             kept = sum(matrix.nbytes for matrix in self._matrices.values()) + fresh.nbytes
             if kept > KEPT_BYTES:
@@ -149,7 +169,7 @@ class Relations:
                 raise ValueError("there are no genotypes to compute them from; hand in pcs=")
             if self.n_samples < 2:
                 raise ValueError("one sample has none")
-            self._pcs = self.ds.genobit.pca(self.n_components)
+            self._pcs = self.ds.genobit.pca(self.n_components, autosomes=self._autosomes)
         self._pcs = self._pcs.compute()
         return self._pcs
 

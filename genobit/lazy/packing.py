@@ -261,9 +261,19 @@ def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uin
 
 def select_bits(plane: da.Array, bits: NDArray[np.int64]) -> da.Array:
     """Planes of the bits with these positions, in this order."""
+    if np.array_equal(bits, np.arange(bits.size)):
+        some = plane[:, : words_for(bits.size)].rechunk({1: -1})
+        return some.map_blocks(_first, bits.size, dtype=np.uint64)
     return plane.rechunk({1: -1}).map_blocks(
         _select, bits, dtype=np.uint64, chunks=(plane.chunks[0], (words_for(bits.size),))
     )
+
+
+def _first(plane: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+    """The first bits of each row: words as they are, the last one masked."""
+    out = plane.copy()
+    out[:, -1] &= tail_mask(bits)
+    return out
 
 
 def _select(plane: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.uint64]:

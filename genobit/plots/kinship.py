@@ -39,7 +39,7 @@ NARROWEST_NAME = 0.045
 
 
 def bands_of(measure: Measure) -> dict[str, tuple[float, float]]:
-    """Give the degrees of relationship in the units of a measure, from the closest.
+    """Give the bounds of the degrees of relationship, from the closest.
 
     Parameters
     ----------
@@ -48,17 +48,19 @@ def bands_of(measure: Measure) -> dict[str, tuple[float, float]]:
 
     Returns
     -------
-        Degree -> (above, up to); empty where the measure does not say how close two samples are.
+        Degree -> (above, up to) of KING-robust kinship; empty for any other measure.
 
     Examples
     --------
     >>> from .relationship import MEASURES
-    >>> bands_of(MEASURES["gcta"])["first degree"]
-    (0.35355..., 0.70710...)
+    >>> bands_of(MEASURES["king"])["first degree"]
+    (0.17677..., 0.35355...)
+    >>> bands_of(MEASURES["gcta"])
+    {}
     """
-    if measure.per_kinship is None:
+    if not measure.degrees:
         return {}
-    bounds = [measure.per_kinship * bound for bound in DEGREES.values()]
+    bounds = list(DEGREES.values())
     return dict(zip(DEGREES, zip(bounds, [np.inf, *bounds[:-1]], strict=True), strict=True))
 
 
@@ -68,7 +70,7 @@ def kinship_histogram(
     bins: int = 80,
     between: tuple[float, float] | None = None,
 ) -> hv.Overlay:
-    """Count the pairs of samples by their relationship, on a log axis, over the degrees.
+    """Draw a histogram of the pairs of samples by their relationship, on a log axis.
 
     Parameters
     ----------
@@ -82,8 +84,8 @@ def kinship_histogram(
     Returns
     -------
         hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) *
-        hv.Rectangles (the marked range). Degrees are those of `genobit.analyses.relatives`;
-        measures that do not say a kinship have none.
+        hv.Rectangles (the marked range). Degrees are those of `genobit.analyses.relatives`, for
+        KING-robust kinship only.
 
     Examples
     --------
@@ -235,8 +237,6 @@ def _histogram_title(counted: Counted) -> str:
     if not counted.degrees:
         return title
     bounds = "degrees: KING's bounds"
-    if counted.measure.per_kinship != 1:
-        bounds += f" × {counted.measure.per_kinship:g}, raised by population structure"
     close = {SHORT[degree]: counted.degrees[degree] for degree in SHORT}
     if not any(close.values()):
         return f"{title}, none closer than unrelated\n{bounds}"
@@ -262,12 +262,13 @@ def closest_pairs(
     Returns
     -------
         Columns samples_0 < samples_1 (places), sample_id_0, sample_id_1, the value (named by the
-        method) and, where the measure says it, degree.
+        method) and, for KING-robust kinship only, degree.
 
     Examples
     --------
     >>> import xarray as xr
-    >>> grm = xr.DataArray([[1.0, 0.5], [0.5, 1.0]], dims=("samples_0", "samples_1"), name="gcta")
+    >>> kinship = [[0.5, 0.25], [0.25, 0.5]]
+    >>> grm = xr.DataArray(kinship, dims=("samples_0", "samples_1"), name="king")
     >>> closest_pairs(grm)[["samples_0", "samples_1", "degree"]].values.tolist()
     [[0, 1, 'first degree']]
     """
@@ -315,8 +316,8 @@ def list_pairs(
         "sample_id_1": names[second],
         _column_of(matrix): pairs[candidates],
     }
-    if measure.per_kinship is not None:
-        columns["degree"] = degree_of(pairs[candidates] / measure.per_kinship)
+    if measure.degrees:
+        columns["degree"] = degree_of(pairs[candidates])
     table = pd.DataFrame(columns)
     table.attrs["found"] = found
     return table

@@ -19,15 +19,16 @@ TAIL = 0.005
 
 @dataclass(frozen=True)
 class Measure:
-    """One relationship coefficient: its name, and where its 0 and its degrees lie.
+    """One relationship coefficient.
 
-    `per_kinship` is how many units of it make a kinship of 1, None where kinship does not say;
-    `signed` that 0 is the middle of its colours.
+    `own` is the expected value of a sample with itself, None where there is none; `degrees` says
+    that the bounds of degrees apply; `signed` that 0 is the middle of its colours.
     """
 
     label: str
     name: str
-    per_kinship: float | None = 2.0
+    own: float | None = 1.0
+    degrees: bool = False
     signed: bool = True
 
 
@@ -40,7 +41,9 @@ MEASURES = {
     ),
     "dominance": Measure("dominance", "dominance relationship", None),
     "hadamard": Measure("Hadamard", "epistatic relationship, Hadamard square", None, signed=False),
-    "king": Measure("KING", "kinship, KING-robust", 1.0),
+    # Degrees are bounds of KING's kinship. Other coefficients are relative to the samples at hand:
+    # in a structured cohort, two strangers of one population would be called relatives.
+    "king": Measure("KING", "kinship, KING-robust", 0.5, degrees=True),
     "ibs": Measure("IBS", "share of alleles identical by state", None, signed=False),
 }
 
@@ -152,11 +155,9 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
         low = 0.0
     if measure.signed:
         reach = max(abs(low), abs(high)) or 1.0
-        if measure.per_kinship is not None:
-            # A kinship of 0.5 is a sample with itself; between populations KING falls below -0.5.
-            own = measure.per_kinship / 2
-            if reach > own:
-                reach, clip = own, f"; ends at ±{own:g}, a sample with itself"
+        # Between populations KING falls below -0.5.
+        if measure.own is not None and reach > measure.own:
+            reach, clip = measure.own, f"; ends at ±{measure.own:g}, a sample with itself"
         return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
     if not low < high:
         low, high = min(low, 0.0), max(high, 1.0)

@@ -92,6 +92,62 @@ def test_given_frequencies__are_those_of_plink2(shared_data: Path, tmp_path: Pat
     np.testing.assert_allclose(found, table(tmp_path / "out.rel"), rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink 1.9 is not installed")
+def test_count_monomorphic__has_the_divisors_of_plink(shared_data: Path, tmp_path: Path) -> None:
+    fileset = shared_data / "hapmap279/hapmap279"
+    keep = (fileset.parent / "ref/first120.keep").read_text().splitlines(keepends=True)[:20]
+    (tmp_path / "keep.txt").write_text("".join(keep))
+    command = ["plink1.9", "--threads", "1", "--nonfounders", "--bfile", fileset]
+    command += ["--keep", tmp_path / "keep.txt", "--out", tmp_path / "out"]
+    for program in ("--make-rel square", "--make-grm-bin", "--pca 3"):
+        run = [*command, *program.split()]
+        subprocess.run([str(part) for part in run], check=True, capture_output=True)
+    ds = gb.open_plink(fileset).isel(samples=slice(0, 20))
+    found = ds.genobit.grm("gcta", count_monomorphic=True)
+    expected = table(tmp_path / "out.rel")
+    np.testing.assert_allclose(found, expected, rtol=5.1e-6, atol=1e-6)
+    # Many variants have one allele in 20 samples: the default divides by fewer.
+    default = ds.genobit.grm("gcta")
+    assert (np.diagonal(default.values) > 1.04 * np.diagonal(expected)).all()
+    assert found.attrs["divisor"] != default.attrs["divisor"]
+    numbers = gb.open_gcta(tmp_path / "out").variants_compared
+    np.testing.assert_array_equal(found.variants_compared, numbers)
+    for method, missing in (("vanraden2", "pairwise"), ("gcta", "pairwise")):
+        same = ds.genobit.grm(method, missing=missing, count_monomorphic=True)
+        np.testing.assert_array_equal(same, found)
+    pcs = ds.genobit.pca(3, missing="pairwise", count_monomorphic=True)
+    values = np.loadtxt(tmp_path / "out.eigenval")
+    np.testing.assert_allclose(pcs.explained_variance, values, rtol=5.1e-6)
+
+
+def test_count_monomorphic__of_each_form() -> None:
+    calls = random_calls(8, 300, 12, missing=0.1)
+    calls[:90] = 0
+    calls[0] = -1  # nobody is called, so it is no variant of one allele
+    ds = cohort(calls, contigs=3)
+    for missing in ("mean", "pairwise"):
+        default = ds.genobit.grm("gcta", missing=missing, autosomes=False)
+        found = ds.genobit.grm("gcta", missing=missing, count_monomorphic=True)
+        called = (calls >= 0).all(axis=2).T.astype(int)
+        dosage = np.where(called.T, calls.sum(axis=2), 0)
+        two = (dosage.sum(axis=1) > 0) & (dosage.sum(axis=1) < 2 * called.sum(axis=0))
+        before, after = called[:, two] @ called[:, two].T, called @ called.T
+        if missing == "mean":
+            before, after = two.sum(), (called.sum(axis=0) > 0).sum()
+        np.testing.assert_allclose(found, default * before / after, rtol=1e-5, atol=1e-7)
+        pcs = ds.genobit.pca(3, missing=missing, count_monomorphic=True)
+        values = np.linalg.eigvalsh(found.values)[::-1][:3]
+        np.testing.assert_allclose(pcs.explained_variance, values, rtol=1e-5)
+        if missing == "mean":
+            np.testing.assert_allclose(ds.genobit.project(pcs), pcs.scores, atol=1e-5)
+    loco = ds.genobit.grm("gcta", loco=True, count_monomorphic=True)
+    some = ds.isel(variants=ds.variant_contig.values != 1)
+    expected = some.genobit.grm("gcta", count_monomorphic=True)
+    np.testing.assert_allclose(loco[1], expected, rtol=1e-5, atol=1e-7)
+    with pytest.raises(ValueError, match="count_monomorphic=True goes with gcta, vanraden2"):
+        ds.genobit.grm("vanraden1", count_monomorphic=True)
+
+
 # Against numpy
 
 

@@ -94,6 +94,19 @@ class TestFromGenotypes:
         explorer.of_variants = "all"
         np.testing.assert_array_equal(explorer.matrix, ds.genobit.grm("vanraden1"))
 
+    def test_autosomes_alone(self, drawn, ds):
+        names = np.array(["1", "X"], object)
+        ds = ds.assign(variant_contig=("variants", np.repeat([0, 1], [250, 50])))
+        ds = ds.assign(contig_id=("contigs", names))
+        explorer = ds.genobit.explore.grm(method="king")
+        some = ds.isel(variants=slice(0, 250))
+        np.testing.assert_array_equal(explorer.matrix, some.genobit.grm("king"))
+        assert "over 250 variants (50 on X left out); ready" in explorer.status
+        assert (explorer._components.loadings[250:] == 0).all()
+        every = ds.genobit.explore.grm(method="king", autosomes=False)
+        assert "over 300 variants; ready" in every.status
+        assert (every._components.loadings[250:] != 0).any()
+
     def test_what_fails_is_a_message(self, explorer, monkeypatch):
         def fail(*_arguments):
             raise ValueError("no variant is polymorphic; choose others")

@@ -21,7 +21,7 @@ from tests.plots.rendered import colours_of_image, glyph_of
 
 
 def families(n_families: int = 5, size: int = 4, *, shuffled: bool = True) -> np.ndarray:
-    """Families of first degree (0.5), unrelated otherwise, and the family of each sample."""
+    """Relationships of families of first degree (0.5), unrelated otherwise."""
     family = np.repeat(np.arange(n_families), size)
     noise = np.random.default_rng(1).normal(0, 0.01, (len(family),) * 2)
     values = np.where(family[:, None] == family, 0.5, 0.0) + (noise + noise.T) / 2
@@ -67,8 +67,22 @@ class TestPairs:
         np.testing.assert_array_equal(table["samples_0"], rows[order])
         np.testing.assert_array_equal(table["samples_1"], columns[order])
         np.testing.assert_array_equal(table["gcta"], values[rows, columns][order])
-        assert table["degree"].tolist() == degree_of(table["gcta"] / 2).tolist()
         assert table.attrs["found"] == 190
+
+    def test_degrees_are_of_king_alone(self):
+        table = closest_pairs(relationships(families() / 2, "king"), limit=40)
+        assert table["degree"].tolist() == degree_of(table["king"]).tolist()
+        assert set(table["degree"]) == {"first degree", "unrelated"}
+        for method in set(MEASURES) - {"king"}:
+            grm = relationships(families(), method)
+            assert "degree" not in closest_pairs(grm)
+            plot = kinship_histogram(grm)
+            assert len(plot.Rectangles.Bands) == len(plot.Labels.I) == 0
+            assert title(plot) == "190 pairs"
+            assert count_pairs(pair_values(grm), MEASURES[method]).degrees == {}
+        # A file does not say which measure it holds.
+        given = relationships(families()).rename("relationship").drop_attrs()
+        assert "degree" not in closest_pairs(given)
 
     @pytest.mark.parametrize("block", [1, 7, 1_000])
     def test_blocks_do_not_matter(self, block, monkeypatch):
@@ -101,13 +115,13 @@ class TestPairs:
         assert 2 not in {*table["samples_0"], *table["samples_1"]}
         assert len(table) == 19 * 18 // 2
 
-    def test_measures_without_kinship_have_no_degree(self):
-        assert "degree" not in closest_pairs(relationships(families(), "ibs"))
-
     def test_draws(self):
         table = draw_pairs(closest_pairs(relationships(families())))
         columns = [column.title for column in hv.render(table).columns]
-        assert columns == ["sample", "with", "gcta", "degree"]
+        assert columns == ["sample", "with", "gcta"]
+        table = draw_pairs(closest_pairs(relationships(families() / 2, "king")))
+        columns = [column.title for column in hv.render(table).columns]
+        assert columns == ["sample", "with", "king", "degree"]
 
 
 class TestTree:
@@ -318,26 +332,25 @@ class TestColours:
 
 class TestHistogram:
     def test_counts_every_pair_once(self):
-        counted = count_pairs(pair_values(relationships(families())), MEASURES["gcta"])
+        counted = count_pairs(pair_values(relationships(families() / 2)), MEASURES["king"])
         assert counted.bars.sum() == 190
         assert counted.degrees["first degree"] == 30
         assert counted.degrees["unrelated"] == 160
         assert sum(counted.degrees.values()) == 190
 
-    @pytest.mark.parametrize("scale", [1, 2])
-    def test_degrees_are_those_of_the_analysis(self, scale):
+    def test_degrees_are_those_of_the_analysis(self):
         kinship = np.random.default_rng(0).uniform(-0.1, 0.5, 1_000)
         kinship[:4] = [2**-1.5, 2**-2.5, 2**-3.5, 2**-4.5]
-        counted = count_pairs(scale * kinship, MEASURES["king" if scale == 1 else "gcta"])
+        counted = count_pairs(kinship, MEASURES["king"])
         names, counts = np.unique(degree_of(kinship), return_counts=True)
         assert counted.degrees == dict(zip(names.tolist(), counts.tolist(), strict=True))
 
     def test_bands_are_shaded_and_named(self):
-        plot = kinship_histogram(relationships(families()))
+        plot = kinship_histogram(relationships(families() / 2, "king"))
         assert plot.Labels.I["name"].tolist() == ["1st", "2nd", "3rd"]
         assert plot.Rectangles.Bands["x1"].max() <= plot.opts.get().kwargs["xlim"][1]
         assert "1st 30" in title(plot)
-        assert "KING's bounds × 2" in title(plot)
+        assert title(plot).endswith("degrees: KING's bounds")
 
     def test_all_unrelated(self):
         values = np.random.default_rng(0).normal(0, 0.005, (20, 20))
