@@ -26,7 +26,7 @@ from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
-from genobit.windows import window_ends
+from genobit.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -266,8 +266,9 @@ class GenobitDatasetAccessor(
                 msg = "window= and other= do not go together: a band is of one set of variants"
                 raise ValueError(msg)
             data = ld.band(planes, layout, statistic, window_ends(ds, window))
-            band = _band(data, ds, statistic, {**attributes, "window": str(window)})
-            smaller = "use a smaller window= or ld_pairs(), select variants"
+            band = _band(data, ds, statistic, {**attributes, "window": named_window(window)})
+            wide = named_window(window)
+            smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
             return computed(band, smaller) if compute else band
         if other is None:
             right, data = ds, ld.matrix(planes, layout, statistic)

@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit import labels, model, packed
+from genobit.windows import named_window
 
 if TYPE_CHECKING:
     import os
@@ -167,14 +168,14 @@ class InteractionMethods:
         from genobit.analyses import epistasis, epistasis_trait, phenotypes
 
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
-        values, name = phenotype_of(ds, phenotype)
+        values, name, note = phenotype_of(ds, phenotype)
         found: Any
         prepare: Any
         if statistic == "f":
-            found, prepare = phenotypes.trait(values, name), epistasis_trait.prepared
+            found, prepare = phenotypes.trait(values, name, note), epistasis_trait.prepared
             names: tuple[str, ...] = ("all",)
         else:
-            found, prepare = phenotypes.classes(values, name), epistasis.prepared
+            found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
             names = found.names
         used = phenotypes.present(values)
         wanted = epistasis.checked(
@@ -191,7 +192,7 @@ class InteractionMethods:
         )
         limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-        about |= limits.described(min_gap)
+        about |= limits.described(None if min_gap is None else named_window(min_gap))
         if order == 1:
             if checkpoint is not None or estimate or not limits.none:
                 msg = "order=1 ranks single variants: sets, checkpoint= and estimate= take order=2"
@@ -240,13 +241,14 @@ def _limits(
 
 def phenotype_of(
     ds: xr.Dataset, phenotype: str | ArrayLike | xr.DataArray
-) -> tuple[NDArray[Any], str]:
-    """Return the values of a phenotype in the order of the samples, and what to call it."""
+) -> tuple[NDArray[Any], str, str]:
+    """Return a phenotype in the order of the samples, its name, and what its file says of it."""
     if isinstance(phenotype, str):
         phenotype = model.named(ds, phenotype, model.SAMPLES)
     own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
     name = "phenotype" if own is None else str(own)
-    return labels.aligned(ds, phenotype, model.SAMPLES, name), name
+    note = str(phenotype.attrs.get("note", "")) if isinstance(phenotype, xr.DataArray) else ""
+    return labels.aligned(ds, phenotype, model.SAMPLES, name), name, note
 
 
 def _labelled(

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit import labels, model, packed
-from genobit.windows import window_ends
+from genobit.windows import check_share, check_whole, named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +74,10 @@ class LinkageDecayMethods:
             ``r2`` (mean), ``pairs``, ``distance`` (mean of the pairs') and ``curve``; ``rho``,
             ``half_decay`` and ``half_decay_of_means``, and of both ``..._interval`` (bounds:
             lower, upper). Distances are in ``attrs["unit"]``. ``bin_start`` and ``bin_stop`` are
-            the bins: a pair at an edge is in the lower one. A half-decay distance beyond the
-            window extrapolates the curve; the means have none there, infinity.
+            the bins: a pair at an edge is in the lower one. ``fit`` says whether the curve "fits",
+            ``fit_r2`` how much of the variation between bins it explains, and ``attrs["fit"]``
+            both in words. ``half_decay`` is NaN where the curve does not fit or is half outside
+            the bins; the means have infinity where they never fall to half.
 
         Raises
         ------
@@ -132,12 +134,16 @@ class LinkageDecayMethods:
         attributes = {
             "statistic": statistic,
             "source": layout.kind + "s",
-            "window": str(window),
+            "window": named_window(window),
             "unit": unit,
             "parts": int(along.part[-1]) + 1,
             **resampling._asdict(),
             "missing": "pairwise complete: counts are over the calls present at both variants",
         }
+        fits = [_fit_in_words(decay, unit) for decay in found]
+        if populations is not None:
+            fits = [f"{name}: {text}" for (name, _), text in zip(groups, fits, strict=True)]
+        attributes["fit"] = fits[0] if populations is None else fits
         result = _labelled(found, statistic, edges, unit_name, attributes)
         result["observations"] = (POPULATIONS, observations, {"long_name": "n of the curve"})
         if populations is None:
@@ -148,13 +154,13 @@ class LinkageDecayMethods:
 def _resampling(times: int, confidence: float, seed: int) -> Resampling:
     from genobit.analyses.ld_decay import Resampling
 
-    if times < 1 or not 0 < confidence < 1:
-        msg = (
-            f"resamples={times!r} and confidence={confidence!r} make no interval: they are 1 or "
-            "more and between 0 and 1"
-        )
+    check_whole("resamples", times)
+    check_whole("seed", seed, 0)
+    check_share("confidence", confidence)
+    if confidence in (0, 1):
+        msg = f"confidence={confidence!r} makes no interval: give one between 0 and 1, such as 0.95"
         raise ValueError(msg)
-    return Resampling(times, confidence, seed)
+    return Resampling(int(times), float(confidence), int(seed))
 
 
 def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
@@ -166,9 +172,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
     if variable is None:
         msg = f"window={window!r} is a number of variants: a decay is over a distance, '500kb'"
         raise ValueError(msg)
-    if parts < 1:
-        msg = f"parts={parts!r} is no positive number of runs of variants"
-        raise ValueError(msg)
+    check_whole("parts", parts)
     place = model.values(ds, variable, needed_for=f"window={window!r}")
     contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
     cut = parts_of(place.size, contig, parts)
@@ -186,6 +190,27 @@ def _groups(
         msg = "populations= names no population: every sample's value is missing"
         raise ValueError(msg)
     return [(name, known & (values == name)) for name in names]
+
+
+def _fit_in_words(decay: Decay, unit: str) -> str:
+    """Whether the curve describes the means, and what to do where it has no half-decay distance."""
+    from genobit.analyses.ld_decay import BELOW, BEYOND, FITS
+
+    fit, seen = decay.fit, decay.distance[decay.pairs > 0]
+    compared = f"R² {fit.r2:.2f}, AIC {fit.support:.1f} below that of a constant"
+    if fit.verdict == FITS:
+        return f"the curve fits the means of the bins ({compared})"
+    if fit.verdict == BELOW:
+        return (
+            f"the curve falls to half before the first bin, at {seen.min():.4g} {unit}: use a "
+            "smaller window= or more bins="
+        )
+    if fit.verdict == BEYOND:
+        return (
+            f"the curve falls to half after the last bin, at {seen.max():.4g} {unit}: use a "
+            "larger window="
+        )
+    return f"the curve does not fit the means of the bins ({compared}): no half-decay distance"
 
 
 def _labelled(
@@ -208,6 +233,13 @@ def _labelled(
             "pairs": (by_bin, stacked("pairs"), {"long_name": "pairs of variants"}),
             "distance": (by_bin, stacked("distance"), {"long_name": "distance", "units": unit}),
             "curve": (by_bin, stacked("curve"), {"long_name": "expectation of r²"}),
+            # Objects: Zarr has no stable specification for text of fixed width.
+            "fit": (
+                POPULATIONS,
+                np.array([x.fit.verdict for x in found], object),
+                {"long_name": "whether the curve fits"},
+            ),
+            "fit_r2": (POPULATIONS, [x.fit.r2 for x in found], {"long_name": "R² of the curve"}),
             "rho": (POPULATIONS, stacked("rho"), {"long_name": "4 N c", "units": f"1 / {unit}"}),
             "half_decay": (POPULATIONS, half[:, 0], about),
             "half_decay_interval": (by_bound, half[:, 1:], about),

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import labels, model, packed
-from genobit.windows import check_share, window_ends
+from genobit.windows import check_share, check_whole, named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -88,7 +88,7 @@ class PruningMethods:
         from genobit.analyses import ld_prune
 
         check_share("r2", r2)
-        _check_whole("step", step)
+        check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         windows = ld_prune.sliding_windows(
             window_ends(ds, window, count=True) + 1, _contig_starts(ds), step
@@ -97,7 +97,7 @@ class PruningMethods:
         keep = ld_prune.prune(planes, layout, windows, r2, minor)
         attributes = {
             "long_name": "variant stays when pruned by linkage disequilibrium",
-            "window": str(window),
+            "window": named_window(window),
             "step": int(step),
             "r2": float(r2),
             "source": layout.kind + "s",
@@ -204,9 +204,9 @@ class PruningMethods:
         names = model.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
             out = out.assign_coords(_labels_at(names, dim, variants))
-        attributes = {"r2": float(r2), "window": str(window), "p1": float(p1), "p2": float(p2)}
+        limits = {"r2": float(r2), "p1": float(p1), "p2": float(p2), "window": named_window(window)}
         source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
-        return out.assign_attrs({**attributes, **source})
+        return out.assign_attrs({**limits, **source})
 
     def ld_score(
         self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
@@ -256,7 +256,7 @@ class PruningMethods:
         both = ld_score.scores(planes, layout, window_ends(ds, window), adjust=adjust)
         attributes = {
             "long_name": "LD score, adjusted" if adjust else "LD score",
-            "window": str(window),
+            "window": named_window(window),
             "source": layout.kind + "s",
             "missing": COMPLETE,
         }
@@ -266,12 +266,6 @@ class PruningMethods:
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
         return xr.Dataset(variables, model.along(ds, model.VARIANTS))
-
-
-def _check_whole(name: str, value: int) -> None:
-    if isinstance(value, bool) or value != int(value) or value < 1:
-        msg = f"{name}={value!r} is no positive whole number"
-        raise ValueError(msg)
 
 
 def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:

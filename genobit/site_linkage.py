@@ -14,7 +14,7 @@ import xarray as xr
 from genobit import model
 from genobit.eager import computed
 from genobit.phylogenetics import SITES, TAXA, alignment_of
-from genobit.windows import window_ends
+from genobit.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -101,7 +101,7 @@ class ArrayLinkage:
             )
             coords: dict[Hashable, Any] = model.along(labels, SITES)
             coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
-            attributes["window"] = str(window)
+            attributes["window"] = named_window(window, SITES)
             result = xr.DataArray(data, coords, (SITES, "offsets"), statistic, attributes)
         else:
             coords = {**model.along(labels, SITES, "_0"), **model.along(labels, SITES, "_1")}

@@ -48,6 +48,17 @@ def window_ends(
     return ld.window_ends(n, contig, coordinate, size, name, open_end=open_end)
 
 
+def named_window(window: int | str, unit: str = "variants") -> str:
+    """Return a window with its unit; a number alone counts variants.
+
+    Examples
+    --------
+    >>> named_window(100_000), named_window("500kb")
+    ('100000 variants', '500kb')
+    """
+    return window if isinstance(window, str) else f"{int(window)} {unit}"
+
+
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Columns that describe a variant in a table of pairs, each (variants,)."""
     labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
@@ -58,6 +69,23 @@ def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
         if variable in ds.variables:
             labels[name] = np.asarray(ds[variable].values)
     return labels
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no whole number from ``least``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names the argument.
+    """
+    words = "no positive whole number" if least else "no whole number from 0"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
+        raise TypeError(msg)
+    if not np.isfinite(float(value)) or float(value) % 1 or float(value) < least:
+        msg = f"{name}={value!r} is {words}"
+        raise ValueError(msg)
 
 
 def check_share(name: str, value: object) -> None:

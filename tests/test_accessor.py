@@ -717,7 +717,8 @@ def test_ld__carries_labels_and_attributes() -> None:
     assert band.dims == ("variants", "offsets")
     assert band.offsets.values.tolist() == [1, 2, 3]
     assert band.variant_id.values.tolist() == ds.variant_id.values.tolist()
-    assert band.attrs["window"] == "3"
+    assert band.attrs["window"] == "3 variants"
+    xr.testing.assert_identical(band, ds.genobit.ld(window=band.attrs["window"]))
 
 
 def test_ld__of_two_sets() -> None:
@@ -966,7 +967,7 @@ def test_compute__refuses_what_is_past_the_limit_and_says_how_large_it_is() -> N
         bits.genobit.ld(compute=True)
     with gb.set_options(eager_limit=100 * 3 * 4):
         bits.genobit.ld(window=3, compute=True)
-        with pytest.raises(MemoryError, match=r"1\.6 KiB, .* \(1\.2 KiB\): .*a smaller window="):
+        with pytest.raises(MemoryError, match=r"1\.6 KiB, .* \(1\.2 KiB\): .*a window= smaller"):
             bits.genobit.ld(window=4, compute=True)
 
 

@@ -51,15 +51,15 @@ class Limits(NamedTuple):
             and self.prefilter is None
         )
 
-    def described(self, min_gap: int | str | None) -> dict[str, Any]:
-        """What was asked for, for attributes of the result."""
+    def described(self, min_gap: str | None) -> dict[str, Any]:
+        """What was asked for, for attributes of the result; ``min_gap`` with its unit."""
         sizes = {k: np.count_nonzero(set_) for k, set_ in enumerate(self.sets) if set_ is not None}
         about: dict[str, Any] = {
             f"variants_{k}": f"{size} variant{'' if size == 1 else 's'}"
             for k, size in sizes.items()
         }
         if self.gap:
-            about["min_gap"] = str(min_gap)
+            about["min_gap"] = min_gap
         if self.max_r2 is not None:
             about["max_r2"] = self.max_r2
         if self.prefilter is not None:

@@ -243,21 +243,24 @@ def parse_window(window: int | str, name: str = "window") -> tuple[str | None, f
     --------
     >>> parse_window("500kb")
     ('variant_position', 500000.0)
-    >>> parse_window(1000)
-    (None, 1000.0)
+    >>> parse_window(1000), parse_window("1000 variants")
+    ((None, 1000.0), (None, 1000.0))
     """
     if isinstance(window, int | np.integer) and not isinstance(window, bool) and window > 0:
         return None, float(window)
     if isinstance(window, str):
         text = window.strip().replace("_", "").replace(",", "").lower()
+        count = text.removesuffix(" variants")
+        if count != text and count.isdecimal() and int(count) > 0:
+            return None, float(count)
         for unit, (variable, factor) in _UNITS.items():
             if text.endswith(unit):
                 size = _number(text[: -len(unit)])
                 if size is not None:
                     return variable, size * factor
     msg = (
-        f"{name}={window!r} is neither a positive number of variants (1000) nor a distance with "
-        "its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
+        f"{name}={window!r} is neither a positive number of variants (1000 is 1000 variants, not "
+        "base pairs) nor a distance with its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
     )
     raise ValueError(msg)
 

@@ -11,6 +11,17 @@ rho is fitted by least squares to the means of the bins, each weighted by its pa
 distance is where the curve is half of its value at 0; that of the means, where they first are half
 of the first of them.
 
+A curve is only worth a half-decay distance if it describes the means. It is compared with a
+constant, the mean of all pairs, which has one parameter as well. With S the squared distances to
+the means of B bins, weighted by pairs,
+
+    R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
+
+(AIC of least squares, Burnham and Anderson, Model Selection and Multimodel Inference, 2002,
+section 2.2). The curve fits if R2 is at least 1/2 and delta AIC at least 10, which leaves the
+constant "essentially no support" (ibid., section 2.6). The distance also has to lie within the
+mean distances of the first and the last bin: outside, it would be an extrapolation.
+
 Confidence intervals resample parts of the genome (a pair belongs to that of its first variant) with
 replacement: the block bootstrap, as values of neighbouring pairs are not independent.
 """
@@ -58,6 +69,22 @@ class Sums(NamedTuple):
     distance: NDArray[np.float64]
 
 
+FITS, MISFITS, BELOW, BEYOND = "fits", "does not fit", "below the bins", "beyond the bins"
+LEAST_R2, LEAST_SUPPORT = 0.5, 10.0
+
+
+class Fit(NamedTuple):
+    """How well the curve describes the means of bins, against a constant."""
+
+    verdict: str
+    """FITS, MISFITS, or where the half-decay distance lies outside the bins."""
+    r2: float
+    """Share of the variation between bins that the curve explains; negative where a constant is
+    nearer to the means."""
+    support: float
+    """AIC of the constant less that of the curve."""
+
+
 class Decay(NamedTuple):
     """Decay of one set of samples."""
 
@@ -70,8 +97,9 @@ class Decay(NamedTuple):
     curve: NDArray[np.float64]
     """The fitted expectation at these distances, (bins,)."""
     rho: float
+    fit: Fit
     half: tuple[float, float, float]
-    """Half-decay distance of the curve: estimate, lower and upper end."""
+    """Half-decay distance of the curve: estimate, lower and upper end; NaN unless it fits."""
     half_of_means: tuple[float, float, float]
 
 
@@ -252,6 +280,45 @@ def fitted_rho(
     return float(np.exp(best.x[0])) / far
 
 
+def fit_of(
+    mean: NDArray[np.float64],
+    curve: NDArray[np.float64],
+    distance: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    half: float,
+) -> Fit:
+    """Judge a fitted curve and its half-decay distance.
+
+    Examples
+    --------
+    >>> d = np.linspace(1.0, 10.0, 10)
+    >>> falls = hill_weir(d, 100)
+    >>> fit_of(falls + 1e-4 * (-1) ** d, falls, d, np.ones(10), 1.7).verdict
+    'fits'
+    >>> fit_of(np.full(10, 0.2) + 1e-4 * (-1) ** d, falls, d, np.ones(10), 1.7).verdict
+    'does not fit'
+    """
+    kept = pairs > 0
+    y, w = mean[kept], pairs[kept]
+    if y.size < 2:
+        return Fit(MISFITS, np.nan, np.nan)
+    constant = float(w @ (y - w @ y / w.sum()) ** 2)
+    left = float(w @ (y - curve[kept]) ** 2)
+    # Means on the curve, to the last bits of their sums.
+    rounding = float(w @ y**2) * 2.0**-60
+    left = max(left, rounding)
+    constant = max(constant, rounding)
+    r2, support = 1 - left / constant, y.size * float(np.log(constant / left))
+    near, far = float(distance[kept].min()), float(distance[kept].max())
+    if not (r2 >= LEAST_R2 and support >= LEAST_SUPPORT) or np.isnan(half):
+        verdict = MISFITS
+    elif half < near:
+        verdict = BELOW
+    else:
+        verdict = FITS if half <= far else BEYOND
+    return Fit(verdict, r2, support)
+
+
 LOG_RANGE = (-14.0, 14.0)
 """Of the log of C at the farthest bin: from no decay to one that is over before the first."""
 
@@ -302,6 +369,9 @@ def _interval(values: NDArray[np.float64], confidence: float) -> tuple[float, fl
     return float(low), float(high)
 
 
+_NONE = (np.nan, np.nan, np.nan)
+
+
 def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resampling) -> Decay:
     """Means, curve and half-decay distances with their intervals, from sums by part.
 
@@ -320,6 +390,8 @@ def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resamp
     parameter = half_parameter(n)
     totals = Sums(*(x.sum(axis=0) for x in of_parts))
     mean, distance, rho, half, of_means = _estimates(totals, middle, n, parameter)
+    curve = hill_weir(rho * distance, n)
+    fit = fit_of(mean, curve, distance, totals.pairs, half)
     halves = np.empty((2, resampling.times))
     parts = len(of_parts.pairs)
     if parts > 1 and totals.pairs.any():
@@ -335,8 +407,9 @@ def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resamp
         mean,
         totals.pairs.astype(np.int64),
         distance,
-        hill_weir(rho * distance, n),
+        curve,
         rho,
-        (half, *_interval(halves[0], resampling.confidence)),
+        fit,
+        (half, *_interval(halves[0], resampling.confidence)) if fit.verdict == FITS else _NONE,
         (of_means, *_interval(halves[1], resampling.confidence)),
     )

@@ -37,7 +37,7 @@ class Trait(NamedTuple):
     """NaN where missing."""
 
 
-def classes(values: NDArray[Any], name: str) -> ClassOf:
+def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
     """Number the classes of a phenotype.
 
     Parameters
@@ -46,6 +46,8 @@ def classes(values: NDArray[Any], name: str) -> ClassOf:
         (samples,), of booleans, whole numbers or text.
     name
         What to call it in errors.
+    note
+        What else to say where there are fewer than two classes.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def classes(values: NDArray[Any], name: str) -> ClassOf:
     if found.size < 2:
         msg = (
             f"{name} is {_named(found[0])} in all {present.size} samples that have it: a search "
-            "takes two or more classes"
+            f"takes two or more classes{note and f'; {note}'}"
         )
         raise ValueError(msg)
     if found.size > MOST_CLASSES:
@@ -91,8 +93,8 @@ def classes(values: NDArray[Any], name: str) -> ClassOf:
     return ClassOf(out, tuple(_named(value) for value in found))
 
 
-def trait(values: NDArray[Any], name: str) -> Trait:
-    """Take a phenotype as a measurement.
+def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
+    """Take a phenotype as a measurement; the parameters are those of `classes`.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def trait(values: NDArray[Any], name: str) -> Trait:
     if known.size < 2 or known.min() == known.max():
         msg = (
             f"{name} has {np.unique(known).size} different values in {known.size} samples: "
-            "there is no variation to explain"
+            f"there is no variation to explain{note and f'; {note}'}"
         )
         raise ValueError(msg)
     _refuse_far(numbers, name)

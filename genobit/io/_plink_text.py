@@ -72,7 +72,8 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     -------
     `family_id`, `id`, `father_id`, `mother_id` (object arrays of str, "0" for none, as
     in the file), `sex` (int8: 1 male, 2 female, 0 for every other code, as PLINK reads
-    it), `phenotype` (float64, NaN where missing).
+    it), `phenotype` (float64, NaN where missing), `phenotype_zero` (bool: 0 that is read as
+    missing).
 
     Raises
     ------
@@ -91,8 +92,8 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
         "father_id": table["father id"].to_numpy(object),
         "mother_id": table["mother id"].to_numpy(object),
         "sex": np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8),
-        "phenotype": _phenotype(path, table["phenotype"]),
     }
+    fam["phenotype"], fam["phenotype_zero"] = _phenotype(path, table["phenotype"])
     fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
     return fam
 
@@ -196,8 +197,8 @@ def _missing_as_nan(value: str) -> str:
     return "nan" if value in ("-9", "NA") else value
 
 
-def _phenotype(path: Path, column: pd.Series) -> np.ndarray:
-    """Phenotypes as float64, with PLINK's missing codes as NaN.
+def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Phenotypes as float64 with PLINK's missing codes as NaN, and where that code was 0.
 
     PLINK takes a column of only 0, 1, 2 and -9 for case/control, and 0 is then missing
     (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding); in a quantitative
@@ -209,9 +210,10 @@ def _phenotype(path: Path, column: pd.Series) -> np.ndarray:
     except ValueError as error:
         raise _line_error(path, FAM_COLUMNS, _fam_fault) from error
     values[values == -9] = np.nan
-    if np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all():
-        values[values == 0] = np.nan
-    return values
+    classes = np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all()
+    zero = (values == 0) & classes
+    values[zero] = np.nan
+    return values, zero
 
 
 def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:

@@ -252,7 +252,7 @@ def open_plink(
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL when individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
       unknown, 1 male, 2 female), `sample_phenotype` (NaN for -9, NA, and for 0 where the
-      phenotype is case/control).
+      phenotype is case/control; `attrs["note"]` says so where the file has 0 and 1 alone).
 
     A dosage is the number of copies of A1, which `call_genotype.attrs["counted_allele"]`
     says too.
@@ -297,7 +297,7 @@ def open_plink(
         "sample_father_id": ("samples", fam["father_id"]),
         "sample_mother_id": ("samples", fam["mother_id"]),
         "sample_sex": ("samples", fam["sex"]),
-        "sample_phenotype": ("samples", fam["phenotype"]),
+        "sample_phenotype": ("samples", fam["phenotype"], _phenotype_note(bed_path, fam)),
     }
     if bim["centimorgan"].any():
         variables["variant_genetic_position"] = (
@@ -306,6 +306,26 @@ def open_plink(
             {"units": "centimorgan"},
         )
     return xr.Dataset(variables, attrs={"source": bed.path})
+
+
+def _phenotype_note(bed_path: Path, fam: dict[str, np.ndarray]) -> dict[str, str]:
+    """Attributes that say what becomes of phenotypes coded 0 and 1."""
+    known = fam["phenotype"][~np.isnan(fam["phenotype"])]
+    if not fam["phenotype_zero"].any() or not known.size or (known == 2).any():
+        return {}
+    if int(fam["phenotype_zero"].sum()) + known.size == fam["phenotype"].size:
+        remedy = "ds.assign(sample_phenotype=ds.sample_phenotype.fillna(0))"
+    else:
+        file = bed_path.with_suffix(".fam").name
+        remedy = (
+            f"read it with pd.read_csv({file!r}, sep=r'\\s+', header=None)[5], set -9 to NaN and "
+            "assign its values as sample_phenotype"
+        )
+    note = (
+        "the .fam codes phenotypes as 0 and 1, never 2, and PLINK reads 0 as missing (its classes "
+        f"are 1 and 2). If 0 is a class of its own: {remedy}"
+    )
+    return {"note": note}
 
 
 def _texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:

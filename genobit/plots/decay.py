@@ -52,7 +52,7 @@ def fitted_decay(decay: xr.Dataset, max_distance: float | None = None) -> hv.Ove
     pairs = int(whole["pairs"].where(kept, 0).sum())
     title = f"Decay of {label}: {number(pairs, 'pair')}"
     if not several:
-        title += f"\nhalf at {_half(decay, factor, unit)}"
+        title += f"\n{_half(decay, factor, unit)}"
     return hv.Overlay(layers).opts(
         title=title,
         xlabel=f"distance between the variants ({unit})",
@@ -85,8 +85,11 @@ def _population(
     points = hv.Points(columns, ["distance", "mean"], "pairs").opts(
         color=colour, size=5, alpha=0.6, tools=["hover"]
     )
-    text = f"{name}: half at {_half(one, factor, unit)}" if name else ""
-    curve = hv.Curve(_curve(one, stop, factor), "distance", "mean", label=text).opts(color=colour)
+    text = f"{name}: {_half(one, factor, unit)}" if name else ""
+    misfits = str(one["fit"].item()) == "does not fit"
+    curve = hv.Curve(_curve(one, stop, factor), "distance", "mean", label=text).opts(
+        color=colour, line_dash="dotted" if misfits else "solid"
+    )
     half = float(one["half_decay"]) / factor
     # Straight down from the curve, where the axis shows it.
     ends = [(half, 0.0, half, float(_expectation(one, half * factor)))]
@@ -108,7 +111,16 @@ def _curve(one: xr.Dataset, stop: float, factor: float) -> dict[str, np.ndarray]
 
 
 def _half(one: xr.Dataset, factor: float, unit: str) -> str:
-    """The half-decay distance with its interval, in words."""
+    """The half-decay distance with its interval, or why there is none, in words."""
+    if np.isnan(float(one["half_decay"])):
+        return _NO_HALF[str(one["fit"].item())]
     low, high = (f"{x / factor:.3g}" for x in one["half_decay_interval"].values)
     share = float(one.attrs["confidence"])
-    return f"{float(one['half_decay']) / factor:.3g} {unit} ({share:.0%} CI {low}–{high})"
+    return f"half at {float(one['half_decay']) / factor:.3g} {unit} ({share:.0%} CI {low}–{high})"
+
+
+_NO_HALF = {
+    "does not fit": "the curve does not fit: no half distance",
+    "below the bins": "half before the first bin",
+    "beyond the bins": "half beyond the last bin",
+}

@@ -272,3 +272,28 @@ print(peak_gib())
 def test_band_of_200_000_variants__stays_under_2_gb(tmp_path: Path) -> None:
     printed = run("-c", MEMORY, str(tmp_path))
     assert float(printed) < 2.0
+
+
+def test_windows_without_a_unit__are_shown_as_variants() -> None:
+    ds = cohort(random_calls(2, 12, 30), phased=True)
+    p = np.full(12, 1e-6)
+    found = {
+        "ld": ds.genobit.ld(window=5),
+        "ld_prune": ds.genobit.ld_prune(window=5),
+        "ld_clump": ds.genobit.ld_clump(p, window=5),
+        "ld_score": ds.genobit.ld_score(5).ld_score,
+    }
+    for name, result in found.items():
+        assert result.attrs["window"] == "5 variants", name
+        assert "5 variants" in repr(result)
+    assert ds.genobit.ld(window="3kb").attrs["window"] == "3kb"
+    gap = ds.genobit.epistasis(np.arange(30) % 2, min_gap=2, progress=False)
+    assert gap.attrs["min_gap"] == "2 variants"
+    xr.testing.assert_identical(ds.genobit.ld(window="5 variants"), found["ld"])
+    for text in ("0 variants", "-5 variants", "5.5 variants", "variants", "100000"):
+        with pytest.raises(ValueError, match="1000 is 1000 variants, not base pairs"):
+            ds.genobit.ld(window=text)
+    sites = xr.DataArray([list("ACGT"), list("CAGT"), list("AAGT")], dims=("taxa", "sites"))
+    assert sites.genobit.ld(window=2).attrs["window"] == "2 sites"
+    with gb.set_options(eager_limit=8), pytest.raises(MemoryError, match="smaller than 5 variants"):
+        ds.genobit.ld(window=5, compute=True)

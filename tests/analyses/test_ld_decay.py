@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from genobit.analyses.ld_decay import (
     hill_weir,
     parts_of,
 )
-from tests.cohorts import cohort, random_calls
+from tests.cohorts import cohort, mosaic_calls, random_calls
 from tests.reference import window_pairs
 
 
@@ -70,7 +71,7 @@ def test_means__equal_those_of_all_pairs(
 
 
 def test_chunks__change_nothing() -> None:
-    calls = random_calls(1, 400, 70, missing=0.05)
+    calls = mosaic_calls(1, 400, 70, missing=0.05)
     results = []
     for chunk in (64, 128, 2048):
         with gb.set_options(chunk_rows=chunk):
@@ -108,7 +109,10 @@ def test_populations__are_those_of_their_samples() -> None:
     assert found.observations.values.tolist() == [60, 50]
     for name, chosen in (("a", slice(25, 55)), ("b", slice(0, 25))):
         alone = bits.genobit.isel(samples=chosen).genobit.ld_decay("30kb", bins=6, resamples=9)
-        xr.testing.assert_identical(found.sel(populations=name, drop=True), alone)
+        assert f"{name}: {alone.attrs.pop('fit')}" in found.attrs["fit"]
+        one = found.sel(populations=name, drop=True)
+        xr.testing.assert_identical(one.drop_attrs(), alone.drop_attrs())
+        assert {k: v for k, v in one.attrs.items() if k != "fit"} == alone.attrs
 
 
 class TestCurve:
@@ -188,20 +192,66 @@ def test_simulated__decays_as_the_population_does(simulated: xr.Dataset) -> None
     low, high = found.half_decay_interval.values
     assert low < found.half_decay < high
     assert found.half_decay_of_means < 1e5
+    assert found.fit == "fits"
+    assert found.fit_r2 > 0.9
+    assert found.attrs["fit"].startswith("the curve fits the means of the bins (R² 0.9")
     # Dosages are half as many observations, and their r2 of unlinked variants is twice as large.
     dosages = bits.genobit.ld_decay("100kb", bins=40, phased=False, resamples=2)
     assert int(dosages.observations) == 100
     assert float(dosages.rho / found.rho) == pytest.approx(1, rel=0.25)
 
 
+@pytest.mark.parametrize(
+    ("window", "bins", "verdict", "words"),
+    [
+        ("500kb", 10, "below the bins", r"before the first bin, at 2\.\d+e\+04 bp: use a smaller"),
+        ("4kb", 20, "beyond the bins", r"after the last bin, at 3\d\d\d bp: use a larger"),
+    ],
+)
+def test_half_outside_the_bins__is_not_told(
+    simulated: xr.Dataset, window: str, bins: int, verdict: str, words: str
+) -> None:
+    found = simulated.genobit.ld_decay(window, bins=bins, parts=5, resamples=5)
+    assert found.fit == verdict
+    assert found.fit_r2 > 0.5
+    assert np.isnan(found.half_decay)
+    assert np.isnan(found.half_decay_interval).all()
+    assert re.search(words, found.attrs["fit"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("bins", [5, 25])
+def test_flat_linkage__has_no_half_decay_distance(seed: int, linked: bool, bins: int) -> None:
+    rng = np.random.default_rng(seed)
+    shares = rng.uniform(0.1, 0.9, (300, 1, 1))
+    calls = random_calls(seed, 300, 60) if linked else rng.random((300, 60, 2)) < shares
+    ds = cohort(calls.astype("i1"), phased=True)
+    found = ds.genobit.ld_decay("50kb", bins=bins, phased=True, resamples=5)
+    assert found.fit == "does not fit"
+    assert found.fit_r2 < (0.5 if bins == 25 else 0.9)  # chance alone explains much of 5 bins
+    assert np.isnan(found.half_decay)
+    assert np.isnan(found.half_decay_interval).all()
+    assert found.attrs["fit"].startswith("the curve does not fit the means of the bins (R² ")
+
+
+def test_fits__are_said_of_each_population(simulated: xr.Dataset) -> None:
+    groups = ["a"] * 60 + ["b"] * 40
+    found = simulated.genobit.ld_decay("100kb", bins=20, populations=groups, resamples=2)
+    assert found.fit.values.tolist() == ["fits", "fits"]
+    assert [text[:19] for text in found.attrs["fit"]] == [f"{k}: the curve fits t" for k in "ab"]
+
+
 def test_real__equals_all_pairs(shared_data: Path) -> None:
-    ds = gb.open_plink(shared_data / "kg1_chr22/kg1_chr22_maf01.bed").isel(variants=slice(0, 600))
-    bits = ds.genobit.pack()
+    ds = gb.open_plink(shared_data / "kg1_chr22/kg1_chr22_maf01.bed").isel(variants=slice(0, 2500))
+    share = ds.genobit.allele_frequency().values
+    bits = ds.genobit.isel(variants=np.minimum(share, 1 - share) > 0.05).genobit.pack()
     found = bits.genobit.ld_decay("100kb", bins=20, parts=10, resamples=20)
     mean, pairs = direct(bits, np.linspace(0, 1e5, 21))
     np.testing.assert_array_equal(found.pairs, pairs)
     np.testing.assert_allclose(found.r2, mean, rtol=0, atol=2**-29)
     assert found.r2[0] > 2 * found.r2[-1]
+    assert found.fit == "fits"
     assert float(found.half_decay_interval[0]) < found.half_decay < found.half_decay_interval[1]
 
 
@@ -215,10 +265,20 @@ def test_refusals() -> None:
         ds.genobit.ld_decay(bins=[1, 0])
     with pytest.raises(ValueError, match="bins=0"):
         ds.genobit.ld_decay(bins=0)
-    with pytest.raises(ValueError, match="resamples=0"):
-        ds.genobit.ld_decay(resamples=0)
-    with pytest.raises(ValueError, match="parts=0"):
-        ds.genobit.ld_decay(parts=0)
+    for name in ("resamples", "parts"):
+        for wrong in (0, 2.5, -1, float("nan")):
+            with pytest.raises(ValueError, match=f"{name}={wrong} is no positive whole number"):
+                ds.genobit.ld_decay(**{name: wrong})
+        for wrong in ("a", None, True):
+            with pytest.raises(TypeError, match=f"{name}={wrong!r} is no positive whole number"):
+                ds.genobit.ld_decay(**{name: wrong})
+    with pytest.raises(ValueError, match="seed=-1 is no whole number from 0"):
+        ds.genobit.ld_decay(seed=-1)
+    for wrong in (0, 1, 1.5):
+        with pytest.raises(ValueError, match=f"confidence={wrong} "):
+            ds.genobit.ld_decay(confidence=wrong)
+    with pytest.raises(TypeError, match="confidence='a' is not a number"):
+        ds.genobit.ld_decay(confidence="a")
     with pytest.raises(KeyError, match="no variable 'nation' along 'samples'"):
         ds.genobit.ld_decay(populations="nation")
     with pytest.raises(ValueError, match="population 's0' has one observation"):

@@ -159,7 +159,7 @@ def test_frequencies__decide_who_goes() -> None:
     for frequency, left in (([0.1, 0.9, 0.2], 2), ([0.1, 0.1, 0.1], 0), ([0.5, 0.1, 0.6], 0)):
         keep = ds.genobit.ld_prune(frequency=frequency)
         assert np.flatnonzero(keep.values).tolist() == [left]
-    assert keep.attrs["window"] == "50"
+    assert keep.attrs["window"] == "50 variants"
     assert keep.variant_id.dims == ("variants",)
 
 

@@ -387,6 +387,32 @@ def test_missing_phenotypes(cohort: Path, column: str, expected: list[float]) ->
     np.testing.assert_array_equal(open_plink(cohort).sample_phenotype, expected)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("statistic", ["mutual_information", "f"])
+def test_phenotypes_of_0_and_1__are_explained(cohort: Path, packed: bool, statistic: str) -> None:
+    def opened(column: str) -> xr.Dataset:
+        values = enumerate(column.split())
+        fam = "".join(f"F S{i} 0 0 0 {value}\n" for i, value in values)
+        cohort.with_suffix(".fam").write_text(fam)
+        ds = open_plink(cohort)
+        return ds.genobit.pack() if packed else ds
+
+    ds = opened("0 1 0 1 1 0 1")
+    asked = {"statistic": statistic, "progress": False}
+    with pytest.raises(ValueError, match=r"codes phenotypes as 0 and 1, .* reads 0 as missing"):
+        ds.genobit.epistasis("sample_phenotype", **asked)
+    # As the message says.
+    mended = ds.assign(sample_phenotype=ds.sample_phenotype.fillna(0))
+    assert mended.genobit.epistasis("sample_phenotype", **asked).attrs["samples"] == 7
+    ds = opened("0 1 -9 1 1 0 1")
+    with pytest.raises(
+        ValueError, match=r"read it with pd.read_csv\('cohort.fam', .*set -9 to NaN"
+    ):
+        ds.genobit.epistasis("sample_phenotype", **asked)
+    for column in ("0 1 2 1 1 0 1", "1 1 1 1 1 1 1", "0 0 0 0 0 0 0", "0 1 0.5 1 1 0 1"):
+        assert opened(column).sample_phenotype.attrs == {}
+
+
 def test_zarr_round_trip(cohort: Path, tmp_path: Path) -> None:
     ds = open_plink(cohort)
     ds.to_zarr(tmp_path / "cohort.zarr", zarr_format=2)

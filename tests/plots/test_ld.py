@@ -212,6 +212,8 @@ class TestDecay:
         decay["rho"][...] = 0.002
         decay["half_decay"][...] = 5_000.0
         decay["half_decay_interval"][...] = [4_000.0, 6_500.0]
+        assert decay.fit == "does not fit"
+        decay["fit"][...] = "fits"
         plot = ld_decay(decay)
         np.testing.assert_array_equal(plot.Points.I["mean"], decay.r2)
         np.testing.assert_array_equal(plot.Points.I["pairs"], decay.pairs)
@@ -230,12 +232,31 @@ class TestDecay:
         with pytest.raises(ValueError, match="is no decay"):
             ld_decay(ds)
 
+    @pytest.mark.parametrize(
+        ("fit", "words"),
+        [
+            ("does not fit", "the curve does not fit: no half distance"),
+            ("below the bins", "half before the first bin"),
+            ("beyond the bins", "half beyond the last bin"),
+        ],
+    )
+    def test_a_fit_without_half_distance_is_said(self, fit, words):
+        decay = cohort(random_calls(1, 120, 60)).genobit.ld_decay("20kb", bins=8, resamples=2)
+        assert np.isnan(decay.half_decay)
+        decay["fit"][...] = fit
+        plot = ld_decay(decay)
+        assert title(plot).endswith(f"\n{words}")
+        assert len(plot.Segments.I) == 0
+        dotted = plot.Curve.I.opts.get().kwargs["line_dash"] == "dotted"
+        assert dotted == (fit == "does not fit")
+        hv.render(plot)
+
     def test_populations_have_a_colour_and_a_key_each(self):
         ds = cohort(random_calls(1, 120, 60))
         ds = ds.assign(nation=("samples", ["x"] * 30 + ["y"] * 30))
         decay = ds.genobit.ld_decay("20kb", bins=8, populations="nation", resamples=10, parts=6)
         curves = [layer for layer in ld_decay(decay) if isinstance(layer, hv.Curve)]
-        assert [curve.label[:11] for curve in curves] == ["x: half at ", "y: half at "]
+        assert [curve.label[:12] for curve in curves] == ["x: the curve", "y: the curve"]
         colours = {curve.opts.get().kwargs["color"] for curve in curves}
         assert len(colours) == 2
         keys = [item.label.value for item in hv.render(ld_decay(decay)).legend.items]
