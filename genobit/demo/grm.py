@@ -116,8 +116,8 @@ def draw(
         Figure(
             "Kinship",
             f"KING-robust kinship of the pairs within {first}; shaded are the degrees of "
-            "relationship. No relatives were simulated: over 12 Mb, a 250th of a human genome, "
-            "some strangers share as much as relatives do over all of theirs.",
+            "relationship. Ten families of twelve were simulated, with twins, parents, siblings, "
+            "grandparents and cousins.",
             plots.kinship_histogram(kinship.isel(samples_0=alike, samples_1=alike)).opts(
                 frame_width=640, frame_height=240
             ),

@@ -26,7 +26,7 @@ REGION_VARIANTS = 400
 #: Two million pairs give a smooth decay in every bin.
 DECAY_VARIANTS = 2000
 COMMON = 0.05
-DECAY_DISTANCE = 500_000
+DECAY_DISTANCE = 30_000
 
 
 def compile_kernels(bits: xr.Dataset) -> None:
@@ -83,9 +83,9 @@ def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
         middle = max((len(common) - REGION_VARIANTS) // 2, 0)
         region = bits.genobit.isel(variants=common[middle : middle + REGION_VARIANTS])
         r2 = region.genobit.ld("r2").compute()
-        spread = common[:: max(len(common) // DECAY_VARIANTS, 1)]
-        decay = bits.genobit.isel(variants=spread).genobit.ld("r2")
-        notes.append(f"{r2.shape[0]} and {len(spread):,} variants")
+        first = common[:DECAY_VARIANTS]
+        decay = bits.genobit.isel(variants=first).genobit.ld("r2")
+        notes.append(f"{r2.shape[0]} and {len(first):,} variants")
         return (
             Figure(
                 "All pairs of a region",
@@ -101,7 +101,7 @@ def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
             ),
             Figure(
                 "Decay with distance",
-                f"Mean r² of the pairs of {len(spread):,} variants spread over the contig: "
+                f"Mean r² of the pairs of {len(first):,} neighbouring variants: "
                 "recombination has had more room between variants that are farther apart.",
                 plots.ld_decay(decay, max_distance=DECAY_DISTANCE),
             ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from genobit.io import _pedigree
 from genobit.io._cache import cached_store
 from genobit.io._zarr import open_store
 
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Part of the cache key: raise it whenever the simulated data change.
-_VERSION = 1
+_VERSION = 2
 
 _SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
 _CONTIGS = ("1", "2")
 _CONTIG_LENGTH = 6_000_000
 _VARIANTS_PER_CONTIG = 10_000
-_MIN_FREQUENCY = 0.01
+_HOTSPOT_DISTANCE = 6_000
+_FAMILIES = 10
+"""In each population."""
+_MIN_FREQUENCY = 0.015
+"""Of founders; what families leave of it is 0.01 or more."""
 
 # Cases are 50 % +- 20 % by the pair and +- 20 % by the triple.
 _PENETRANCE_STEP = 0.2
@@ -36,6 +41,8 @@ class _Contig(NamedTuple):
     centimorgan: np.ndarray
     alleles: np.ndarray
     haplotypes: np.ndarray
+    block: np.ndarray
+    """Number of hotspots before each variant."""
 
 
 def sample_dataset(
@@ -47,6 +54,12 @@ def sample_dataset(
     (doi:10.1371/journal.pgen.1000695), two contigs of 6 Mb with recombination hotspots,
     biallelic variants of minor allele frequency 0.01 and above, phased and complete. The
     first call simulates it with msprime, which takes some seconds.
+
+    The last 120 samples of each population are ten families of three generations. Meioses
+    have as many crossovers as in a whole genome, and founders' haplotypes are exchanged
+    within their population between hotspots, as 12 Mb of real genome are too few to tell
+    relatives: KING finds every twin and every pair of the first, second and third degree
+    in the pedigree, and names no other pair closer than the third degree.
 
     Parameters
     ----------
@@ -60,6 +73,9 @@ def sample_dataset(
     Dataset as of `open_vcf_zarr`, with `variant_genetic_position` (centimorgan) and
 
     - `sample_population`: AFR (700), EUR (700) or EAS (600).
+    - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and
+      `sample_sex` (1 male, 2 female), as of `open_plink`; `sample_twin_id` names an
+      identical twin. A sample without a family has a `sample_family_id` of its own.
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`)
       raise the risk where one and only one of them is heterozygous, three others
       (`variant_planted_triple`) where an odd number of them is. All five are heterozygous
@@ -89,7 +105,8 @@ def _build(store: Path) -> None:
         msg = "sample_dataset simulates with msprime: pip install 'genobit[sample]'."
         raise ImportError(msg)
     contigs = [_simulate_contig(seed) for seed, _ in enumerate(_CONTIGS, start=1)]
-    ds = _phenotypes(_dataset(contigs), np.random.default_rng(_VERSION))
+    random = np.random.default_rng(_VERSION)
+    ds = _phenotypes(_dataset(contigs, random), random)
     # 2,048 variants: whole words when planes are taken along the variants.
     calls = ("call_genotype", "call_genotype_phased")
     encoding = {name: {"chunks": (2048, *ds[name].shape[1:])} for name in calls}
@@ -121,15 +138,14 @@ def _demography() -> Any:
 
 
 def _recombination_map(random: np.random.Generator) -> Any:
-    """Hotspots of 2 kb about every 50 kb, about 1 cM a Mb in all: what makes LD blocks."""
+    """Hotspots of 1 kb every 6 kb or so, about 1 cM a Mb in all: what makes LD blocks."""
     import msprime
 
-    start = np.floor(np.cumsum(random.exponential(50_000, size=_CONTIG_LENGTH // 25_000)))
-    start = start[(start > 0) & (start < _CONTIG_LENGTH - 3_000)]
-    start = start[np.diff(start, prepend=-np.inf) > 2_500]
-    edges = np.stack([start, start + 2_000], axis=1).ravel()
+    start = np.arange(_HOTSPOT_DISTANCE, _CONTIG_LENGTH - _HOTSPOT_DISTANCE, _HOTSPOT_DISTANCE)
+    start = start + random.integers(0, _HOTSPOT_DISTANCE // 2, start.size)
+    edges = np.stack([start, start + 1_000], axis=1).ravel()
     rate = np.full(edges.size + 1, 0.2e-8)
-    rate[1::2] = random.gamma(0.5, 40e-8, size=start.size)
+    rate[1::2] = random.gamma(0.5, 10e-8, size=start.size)
     return msprime.RateMap(position=np.concatenate([[0], edges, [_CONTIG_LENGTH]]), rate=rate)
 
 
@@ -156,18 +172,49 @@ def _simulate_contig(seed: int) -> _Contig:
         100 * recombination.get_cumulative_mass(position),
         np.array(alleles, dtype=object)[thin],
         np.array(rows)[thin],
+        # Of the pieces between edges, every second is a hotspot.
+        np.searchsorted(recombination.position[2:-1:2], position),
     )
 
 
-def _dataset(contigs: list[_Contig]) -> xr.Dataset:
-    position, centimorgan, alleles, haplotypes = (
-        np.concatenate(parts) for parts in zip(*contigs, strict=True)
+def _genome(contigs: list[_Contig]) -> _pedigree.Genome:
+    """Blocks between hotspots that hold variants, numbered over all contigs."""
+    contig = np.repeat(np.arange(len(contigs)), [len(part.block) for part in contigs])
+    pairs = np.stack([contig, np.concatenate([part.block for part in contigs])])
+    blocks, block = np.unique(pairs, axis=1, return_inverse=True)
+    return _pedigree.Genome(block.reshape(-1), blocks[0])
+
+
+def _related(
+    contigs: list[_Contig], population: np.ndarray, random: np.random.Generator
+) -> tuple[np.ndarray, _pedigree.Pedigree]:
+    """Calls (variants, samples, 2) of founders and families, and who is whose child."""
+    haplotypes = np.concatenate([part.haplotypes for part in contigs])
+    genome = _genome(contigs)
+    first = 0
+    for samples in _SAMPLES.values():
+        some = slice(first, first + 2 * samples)
+        haplotypes[:, some] = _pedigree.shuffled(haplotypes[:, some], genome, random)
+        first = some.stop
+    calls = haplotypes.reshape(len(haplotypes), -1, 2)
+    return calls, _pedigree.with_families(calls, genome, population, _FAMILIES, random)
+
+
+def _dataset(contigs: list[_Contig], random: np.random.Generator) -> xr.Dataset:
+    population = np.repeat(np.array(list(_SAMPLES), dtype=object), list(_SAMPLES.values()))
+    calls, pedigree = _related(contigs, population, random)
+    position, centimorgan, alleles = (
+        np.concatenate([getattr(part, name) for part in contigs])
+        for name in ("position", "centimorgan", "alleles")
     )
     contig = np.repeat(np.arange(len(contigs), dtype=np.int32), _VARIANTS_PER_CONTIG)
-    population = np.repeat(np.array(list(_SAMPLES), dtype=object), list(_SAMPLES.values()))
-    calls = haplotypes.reshape(len(haplotypes), -1, 2)
     variant_id = [f"{_CONTIGS[c]}:{p}" for c, p in zip(contig, position, strict=True)]
-    sample_id = [f"{name}{i:04d}" for i, name in enumerate(population)]
+    sample_id = np.array([f"{name}{i:04d}" for i, name in enumerate(population)], dtype=object)
+    relatives = {
+        f"sample_{name}_id": ("samples", np.where(place < 0, "0", sample_id[place]).astype(object))
+        for name in ("father", "mother", "twin")
+        for place in [getattr(pedigree, name)]
+    }
     return xr.Dataset(
         {
             "call_genotype": (("variants", "samples", "ploidy"), calls),
@@ -178,8 +225,11 @@ def _dataset(contigs: list[_Contig]) -> xr.Dataset:
             "variant_id": ("variants", np.array(variant_id, dtype=object)),
             "variant_allele": (("variants", "alleles"), alleles),
             "contig_id": ("contigs", np.array(_CONTIGS, dtype=object)),
-            "sample_id": ("samples", np.array(sample_id, dtype=object)),
+            "sample_id": ("samples", sample_id),
             "sample_population": ("samples", population),
+            "sample_family_id": ("samples", sample_id[pedigree.family]),
+            **relatives,
+            "sample_sex": ("samples", pedigree.sex),
         },
         attrs={"source": f"genobit.sample_dataset, version {_VERSION}"},
     )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from genobit.analyses.relatives import degree_of
 from genobit.io import sample as sample_module
 from genobit.io.sample import sample_dataset
 
@@ -105,13 +106,70 @@ def test_trait_is_additive(cohort: xr.Dataset, dosage: np.ndarray) -> None:
     assert abs(1 - residual.var() / trait.var() - 0.4) < 0.05
 
 
+def kinship_by_pedigree(cohort: xr.Dataset) -> np.ndarray:
+    """Expected kinship of all pairs, by the recursion over parents: (samples, samples)."""
+    names = cohort.sample_id.values.astype(str).tolist()
+    place = {name: k for k, name in enumerate(names)} | {"0": -1}
+    father, mother, twin = (
+        [place[name] for name in cohort[f"sample_{who}_id"].values.astype(str)]
+        for who in ("father", "mother", "twin")
+    )
+    out = 0.5 * np.eye(len(names))
+    for k in range(len(names)):  # parents stand before their children
+        if father[k] >= 0:
+            assert max(father[k], mother[k]) < k
+            row = (out[father[k]] + out[mother[k]]) / 2
+            row[k:] = 0
+            if 0 <= twin[k] < k:
+                row[twin[k]] = 0.5
+            out[k, :k] = out[:k, k] = row[:k]
+    return out
+
+
+def test_pedigree_is_whole(cohort: xr.Dataset) -> None:
+    names = cohort.sample_id.values.astype(str)
+    sex, population, family = (
+        dict(zip(names, cohort[f"sample_{name}"].values.tolist(), strict=True))
+        for name in ("sex", "population", "family_id")
+    )
+    assert set(sex.values()) == {1, 2}
+    for who, expected in (("father", 1), ("mother", 2)):
+        parents = cohort[f"sample_{who}_id"].values.astype(str)
+        for child, parent in zip(names[parents != "0"], parents[parents != "0"], strict=True):
+            assert sex[parent] == expected
+            assert population[parent] == population[child]
+            assert family[parent] == family[child]
+        assert (parents != "0").sum() == 3 * 10 * 7
+    counts = np.unique(list(family.values()), return_counts=True)[1]
+    assert np.unique(counts, return_counts=True)[1].tolist() == [2_000 - 360, 30]
+
+
+def test_king_finds_the_pedigree(cohort: xr.Dataset) -> None:
+    kinship = cohort.genobit.grm("king", compute=True).values
+    expected = kinship_by_pedigree(cohort)
+    pairs = np.triu_indices(2_000, 1)
+    found, expected = degree_of(kinship[pairs]), expected[pairs]
+    related = expected > 0
+    np.testing.assert_array_equal(found[related], degree_of(expected[related]))
+    names, counts = np.unique(found[related], return_counts=True)
+    assert dict(zip(names.tolist(), counts.tolist(), strict=True)) == {
+        "duplicate or twin": 30,
+        "first degree": 510,
+        "second degree": 480,
+        "third degree": 180,
+    }
+    # 12 Mb hold too few independent variants to tell all strangers from the third degree.
+    assert set(found[~related]) == {"third degree", "unrelated"}
+    assert (found[~related] == "third degree").mean() < 0.005
+
+
 def test_it_is_made_once_and_always_the_same(
     cohort: xr.Dataset, cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     xr.testing.assert_identical(cohort, sample_dataset(cache_dir=tmp_path))
     monkeypatch.setattr(sample_module, "_build", None)
     assert sample_dataset(cache_dir=cache_dir, chunks=1_000).chunksizes["variants"][0] == 1_000
-    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-1.zarr"]
+    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-2.zarr"]
 
 
 def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
