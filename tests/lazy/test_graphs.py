@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from genobit.lazy import tiles
 from genobit.lazy.graphs import Tasks
+from genobit.lazy.names import named_layer
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.pair_tasks import layer_of
 
@@ -141,3 +144,31 @@ def test_tasks_that_are_ready_to_run__take_less_than_2_kib_each(what: str, most:
     tasks, gib = done.stdout.split()
     assert int(tasks) > most
     assert float(gib) * 2**20 / int(tasks) < 2
+
+
+@pytest.mark.parametrize("kind", list(graphs(2)))
+def test_layers__hold_nothing_that_their_name_leaves_out(kind: str) -> None:
+    """Fields are named; what else a layer has follows from them, or is dask's."""
+    layer = graphs(2)[kind]
+    list(layer.values())
+    computed = {
+        name
+        for parent in type(layer).__mro__
+        for name, member in vars(parent).items()
+        if isinstance(member, cached_property)
+    }
+    of_dask = {"name", "annotations", "collection_annotations", "_inputs"}
+    fields = {field.name for field in dataclasses.fields(layer)}
+    assert set(vars(layer)) <= fields | computed | of_dask
+    again = {field: getattr(layer, field) for field in fields}
+    assert type(layer)((), **again).name == layer.name
+
+
+def test_a_layer_with_a_closure__is_refused() -> None:
+    hidden = 3
+
+    def make(name: str, rows: int) -> dict[Any, Any]:
+        return {(name, k): hidden for k in range(rows)}
+
+    with pytest.raises(TypeError, match="has a closure"):
+        named_layer("genobit-x", make, 2)

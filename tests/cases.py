@@ -1,0 +1,303 @@
+"""Every public method that computes, with another value for each of its inputs.
+
+A method or parameter that is added without a case here fails `tests/test_keys.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from tests.analyses.test_finite_sites import alignment, letters
+from tests.analyses.test_kendall_pairs import expression
+from tests.cohorts import cohort, mosaic_calls
+from tests.test_similarity import prints, rows_of
+
+VARIANTS, SAMPLES, SITES = 40, 20, 24
+
+Change = dict[str, Any]
+"""Arguments that are changed; with several, all but the one it is about are in the base too."""
+
+
+class Case(NamedTuple):
+    """A method, what it is called with, and other values of its parameters."""
+
+    source: str
+    """A key of `SOURCES`."""
+    method: str
+    base: Mapping[str, Any] = MappingProxyType({})
+    changes: Mapping[str, Change] = MappingProxyType({})
+    """Parameter -> arguments with another value of it; the others of them are those of a base."""
+    eager: bool = False
+    """Whether it computes at once."""
+
+
+NO_RESULT = {"compute", "explain", "progress", "estimate", "parquet", "checkpoint"}
+"""Parameters that say how a result is computed, shown or kept, and not which."""
+
+
+@cache
+def calls() -> np.ndarray:
+    return mosaic_calls(3, VARIANTS, SAMPLES, missing=0.03)
+
+
+def genotypes() -> xr.Dataset:
+    ds = cohort(calls(), contigs=2, chunks=(VARIANTS // 2, SAMPLES), phased=True)
+    # Ascending in the whole, so that a variant may change its contig.
+    ds["variant_position"] = "variants", np.arange(VARIANTS) * 530 + 20
+    ds["variant_genetic_position"] = ds["variant_genetic_position"] / 10
+    ds["sample_group"] = "samples", np.repeat(["a", "b"], SAMPLES // 2)
+    return ds
+
+
+def packed() -> xr.Dataset:
+    return genotypes().genobit.pack()
+
+
+def whole() -> xr.Dataset:
+    return cohort(np.maximum(calls(), 0), chunks=(VARIANTS // 2, SAMPLES))
+
+
+def haploid() -> xr.Dataset:
+    return genotypes().drop_vars("call_genotype_phased").isel(ploidy=[0])
+
+
+def genes() -> xr.DataArray:
+    return expression(12, 20, missing=0.05).chunk(gene=6)
+
+
+def bits() -> xr.DataArray:
+    return prints(rows_of(1, 20, 70), (10, 70))
+
+
+def taxa() -> xr.DataArray:
+    return alignment(letters(2, 7, SITES, noise=0.02)).chunk(sites=SITES // 2)
+
+
+def two_states() -> xr.DataArray:
+    return alignment(letters(2, 7, SITES, "AC", noise=0.02)).chunk(sites=SITES // 2)
+
+
+SOURCES: dict[str, Callable[[], xr.Dataset | xr.DataArray]] = {
+    "genotypes": genotypes,
+    "packed": packed,
+    "whole": whole,
+    "haploid": haploid,
+    "genes": genes,
+    "bits": bits,
+    "taxa": taxa,
+    "two_states": two_states,
+}
+
+TREE = "('t0','t1',('t2',('t3',('t4',('t5','t6')))));"
+OTHER_TREE = "('t0','t2',('t1',('t3',('t4',('t5','t6')))));"
+
+
+def share(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(0.1, 0.9, VARIANTS)
+
+
+def sick(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(np.repeat([1, 2], SAMPLES // 2))
+
+
+def axes(seed: int) -> xr.Dataset:
+    return packed().genobit.isel(samples=slice(seed, None)).genobit.pca(2)
+
+
+def columns(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(1, 4, SITES)
+
+
+KENDALL = {
+    "variant": {"variant": "a"},
+    "pvalue": {"pvalue": True},
+    "missing": {"missing": "dropna"},
+    "kernel": {"kernel": "naive"},
+    "dtype": {"dtype": "float32"},
+    "permutations": {"pvalue": True, "missing": "dropna", "permutations": 9},
+    "seed": {"pvalue": "permutation", "missing": "dropna", "permutations": 7, "seed": 1},
+}
+PAIRS = {
+    "min_abs": {"min_abs": 0.4},
+    "fdr": {"fdr": 0.3},
+    "variant": {"variant": "a"},
+    "missing": {"missing": "dropna"},
+    "kernel": {"kernel": "naive"},
+    "share": {"fdr": None, "share": (1, 2)},
+}
+CASES = [
+    Case("packed", "allele_frequency"),
+    Case("genotypes", "pack", {}, {
+        "rows": {"rows": "samples"}, "phased": {"phased": True},
+        "multiallelic": {"multiallelic": "drop"}, "missing": {"missing": "refuse"},
+    }),
+    Case("packed", "isel", {"variants": slice(5)}, {
+        "variants": {"variants": slice(6)}, "samples": {"samples": [3, 1]},
+    }),
+    Case("haploid", "alignment"),
+    Case("whole", "crossproduct", {}, {"kernel": {"kernel": "multiply"}}),
+    Case("packed", "ld", {}, {
+        "statistic": {"statistic": "r"}, "window": {"window": 5},
+        "other": {"other": lambda: packed().isel(variants=slice(7, None))},
+    }),
+    Case("genotypes", "ld", {"window": "2kb"}, {
+        "phased": {"phased": True}, "window": {"window": "3kb"},
+    }),
+    Case("packed", "ld_pairs", {"min_r2": 0.3, "window": "5kb"}, {
+        "min_r2": {"min_r2": 0.31}, "window": {"window": "6kb"},
+        "statistic": {"statistic": "r2_em"},
+    }),
+    Case("genotypes", "ld_pairs", {"min_r2": 0.3}, {"phased": {"phased": True}}),
+    Case("genotypes", "ld_score", {"window": "2kb"}, {
+        "window": {"window": "3kb"}, "adjust": {"adjust": False}, "phased": {"phased": True},
+    }),
+    Case("packed", "grm", {}, {
+        "method": {"method": "gcta"}, "missing": {"missing": "pairwise"},
+        "allele_frequency": {"allele_frequency": share(1)}, "loco": {"loco": True},
+    }),
+    Case("packed", "grm", {"allele_frequency": share(1)}, {
+        "allele_frequency": {"allele_frequency": share(2)},
+    }),
+    Case("packed", "grm", {"method": "endelman_jannink"}),
+    Case("packed", "grm", {"method": "king"}, {"method": {"method": "ibs"}}),
+    Case("packed", "grm_pairs", {"minimum": 0.05, "method": "vanraden1"}, {
+        "method": {"method": "vanraden2"}, "minimum": {"minimum": 0.06},
+        "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
+    }),
+    Case("packed", "kendall", {}, {
+        **KENDALL, "other": {"other": lambda: packed().isel(variants=slice(7, None))},
+    }),
+    Case("genes", "kendall", {}, {
+        **KENDALL, "dim": {"dim": "gene"}, "other": {"other": lambda: genes()[3:]},
+    }),
+    Case("packed", "project", {"pcs": lambda: axes(0)}, {"pcs": {"pcs": lambda: axes(1)}}),
+    Case("bits", "similarity", {}, {
+        "measure": {"measure": "hamming"}, "dim": {"dim": "molecule"},
+        "other": {"other": lambda: bits()[3:]}, "top": {"top": 3},
+        "missing": {"missing": "refuse"}, "dtype": {"dtype": "float32"},
+    }),
+    Case("bits", "similarity", {"top": 3}, {"top": {"top": 4}, "other": {"other": bits}}),
+    Case("taxa", "ld", {"statistic": "T"}, {
+        "gap": {"gap": "state"}, "window": {"window": 5},
+    }),
+    Case("two_states", "ld", {}, {"statistic": {"statistic": "D"}}),
+    Case("taxa", "ancestral_states", {"tree": TREE}, {
+        "tree": {"tree": OTHER_TREE}, "resolve": {"resolve": "deltran"}, "gap": {"gap": "state"},
+    }),
+    Case("packed", "pca", {"components": 3}, {
+        "components": {"components": 2}, "algorithm": {"algorithm": "randomized"},
+        "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
+        "seed": {"algorithm": "randomized", "seed": 1},
+    }, eager=True),
+    Case("packed", "ld_blocks", {}, {
+        "max_span": {"max_span": "2kb"}, "min_maf": {"min_maf": 0.2},
+    }, eager=True),
+    Case("packed", "ld_clump", {"p": share(1) ** 9, "window": "5kb", "p1": 0.1, "p2": 0.2}, {
+        "p": {"p": share(2) ** 9}, "r2": {"r2": 0.1}, "window": {"window": "9kb"},
+        "p1": {"p1": 0.01}, "p2": {"p2": 0.11}, "log10": {"log10": True},
+        "statistic": {"statistic": "r2"},
+    }, eager=True),
+    Case("genotypes", "ld_clump", {"p": share(1) ** 9}, {"phased": {"phased": True}}, eager=True),
+    Case("genotypes", "ld_decay", {"window": "9kb", "bins": 5, "parts": 3, "resamples": 3}, {
+        "window": {"window": "8kb"}, "bins": {"bins": 4}, "parts": {"parts": 2},
+        "populations": {"populations": "sample_group"}, "statistic": {"statistic": "r2_em"},
+        "phased": {"phased": True}, "resamples": {"resamples": 4},
+        "confidence": {"confidence": 0.5}, "seed": {"seed": 1},
+    }, eager=True),
+    Case("genotypes", "ld_prune", {}, {
+        "window": {"window": 5}, "step": {"step": 2}, "r2": {"r2": 0.5},
+        "frequency": {"frequency": share(1)}, "phased": {"phased": True},
+    }, eager=True),
+    Case("packed", "unrelated", {}, {"king": {"king": 0.01}}, eager=True),
+    Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, "min_n": 0}, {
+        "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},
+        "statistic": {"statistic": "chi2"}, "permutations": {"permutations": 9},
+        "seed": {"permutations": 9, "seed": 1}, "min_n": {"min_n": 3},
+        "min_count": {"min_count": 2}, "variants_0": {"variants_0": [*range(20)]},
+        "variants_1": {"variants_0": [*range(20)], "variants_1": [*range(20, 40)]},
+        "min_gap": {"min_gap": "1kb"}, "max_r2": {"max_r2": 0.5}, "prefilter": {"prefilter": 9},
+    }, eager=True),
+    Case("genes", "kendall_pairs", {"min_abs": 0.3}, {
+        **PAIRS, "dim": {"dim": "sample"}, "names": {"names": "gene"},
+    }, eager=True),
+    Case("packed", "kendall_pairs", {"min_abs": 0.3}, PAIRS, eager=True),
+    Case("taxa", "parsimony", {"tree": TREE}, {
+        "tree": {"tree": OTHER_TREE}, "gap": {"gap": "state"}, "weights": {"weights": columns(1)},
+        "costs": {"costs": 1 - np.eye(4)}, "kernel": {"kernel": "bytes"}, "sites": {"sites": False},
+    }, eager=True),
+    Case("taxa", "parsimony_search", {"iterations": 3, "patience": 2}, {
+        "method": {"method": "spr"}, "seed": {"seed": 1}, "start": {"start": "closest"},
+        "replicates": {"replicates": 2}, "iterations": {"iterations": 4},
+        "patience": {"patience": 3}, "max_trees": {"max_trees": 1}, "bootstrap": {"bootstrap": 2},
+        "gap": {"gap": "state"}, "weights": {"weights": columns(1)}, "outgroup": {"outgroup": "t3"},
+    }, eager=True),
+]  # fmt: skip
+
+
+def name(case: Case) -> str:
+    base = [f"{key}={x}" if isinstance(x, str | int) else key for key, x in case.base.items()]
+    return f"{case.method} of {case.source} {' '.join(base)}"
+
+
+def called(case: Case, source: Any, given: Mapping[str, Any]) -> Any:
+    """The result of the method; arguments that are functions are made here."""
+    arguments = {key: value() if callable(value) else value for key, value in given.items()}
+    return getattr(source.genobit, case.method)(**arguments)
+
+
+def by_argument(case: Case) -> Iterator[tuple[str, Change, Change]]:
+    """Of each parameter the arguments of a base, and those where it alone is another."""
+    for parameter, change in case.changes.items():
+        before = {key: value for key, value in change.items() if key != parameter}
+        yield parameter, {**case.base, **before}, {**case.base, **change}
+
+
+def by_variable(case: Case) -> Iterator[tuple[str, Any]]:
+    """The source with each of its variables, coordinates included, changed in turn."""
+    source = SOURCES[case.source]()
+    if isinstance(source, xr.DataArray):
+        values = np.array(source.values)
+        at = tuple(size // 2 for size in source.shape)
+        values[at] = other(values[at])
+        chunks = dict(zip(source.dims, source.chunks, strict=True))
+        yield "values", source.copy(data=values).chunk(chunks)
+        for coordinate in source.coords:
+            yield str(coordinate), source.assign_coords({coordinate: new(source[coordinate])})
+        return
+    for variable in source.variables:
+        changed = source[variable].copy(data=new(source[variable]).data)
+        yield str(variable), source.assign({variable: changed})
+
+
+def other(value: Any) -> Any:
+    """Another value of the kind: a call, a measurement, a symbol."""
+    if isinstance(value, str):
+        return "A" if value != "A" else "C"
+    return 1.0 if value == 0 else 0.0
+
+
+def new(variable: xr.DataArray) -> xr.DataArray:
+    """Other values that the methods take: labels renamed, positions moved, a call changed."""
+    values = np.array(variable.values)
+    if str(variable.name).startswith("plane_"):
+        # The call of the sample 2 becomes 0, in planes of carriers and of both alleles.
+        values[VARIANTS // 2] &= ~np.uint64(4) if variable.name != "plane_called" else ~np.uint64(0)
+    elif variable.name == "call_genotype":
+        values[VARIANTS // 2, 2] = 1 - values[VARIANTS // 2, 2].clip(0)
+    elif variable.name == "call_genotype_phased":
+        values[:] = True
+    elif variable.name == "variant_contig":
+        values[VARIANTS // 2 - 1] = values[-1]
+    elif values.dtype.kind in "iuf":
+        values = values + 7
+    else:
+        values = np.array([f"new {label}" for label in values.ravel()], object)
+        values = values.reshape(variable.shape)
+    changed = variable.copy(data=values)
+    return changed if variable.chunks is None else changed.chunk(dict(variable.chunksizes))

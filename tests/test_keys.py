@@ -1,0 +1,189 @@
+"""Names of tasks: equal for equal inputs, and another one for whatever changes a result."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from dask.callbacks import Callback
+
+import genobit  # noqa: F401 - the accessors
+from genobit.accessor import GenobitDatasetAccessor
+from genobit.arrays import GenobitDataArrayAccessor
+from genobit.lazy.names import layer_name
+from tests.cases import (
+    CASES,
+    NO_RESULT,
+    SOURCES,
+    Case,
+    by_argument,
+    by_variable,
+    called,
+    name,
+)
+
+LAZY = [case for case in CASES if not case.eager]
+DECIDES = {"call_genotype", "values", "plane_carrier"}
+FAST = {"ld_pairs", "ld_blocks", "ld_decay", "grm_pairs", "similarity", "parsimony"}
+"""Methods of which every call is compared; in the slow run, all."""
+NO_MATTER = {"kernel", "multiallelic"}
+"""Any kernel computes the same, and no variant here has three alleles."""
+
+
+def identity(result: Any) -> str:
+    """What a lazy result is known by: names of what is computed, and labels that are there."""
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name="result")
+    if not isinstance(result, xr.Dataset):
+        # The name of a table is dask's; the tasks that it takes are ours.
+        tasks = {str(key[0]) for key in result.__dask_graph__() if isinstance(key, tuple)}
+        ours = re.compile("genobit-(pairs|related)-[0-9a-f]{32}")
+        return layer_name("table", sorted(filter(ours.fullmatch, tasks)))
+    parts = {
+        str(key): variable.data.name if isinstance(variable.data, da.Array) else variable.values
+        for key, variable in result.variables.items()
+    }
+    attributes = [str(x.attrs) for x in (result, *result.variables.values())]
+    return layer_name("result", dict(sorted(parts.items())), attributes)
+
+
+def same(found: Any, right: Any) -> bool:
+    if isinstance(right, pd.DataFrame):
+        return bool(found.equals(right))
+    return bool(found.identical(right))
+
+
+@pytest.mark.parametrize("accessor", [GenobitDatasetAccessor, GenobitDataArrayAccessor])
+def test_every_parameter_of_every_method__has_another_value(accessor: type) -> None:
+    arrays = accessor is GenobitDataArrayAccessor
+    of = [case for case in CASES if isinstance(SOURCES[case.source](), xr.DataArray) == arrays]
+    methods = inspect.getmembers(accessor, inspect.isfunction)
+    public = {key: method for key, method in methods if not key.startswith("_")}
+    assert set(public) == {case.method for case in of}
+    for key, method in public.items():
+        parameters = set(inspect.signature(method).parameters) - {"self"} - NO_RESULT
+        assert parameters == {
+            change for case in of if case.method == key for change in case.changes
+        }, key
+
+
+@pytest.mark.parametrize("case", LAZY, ids=name)
+def test_names__change_with_every_argument_and_are_equal_for_equal_ones(case: Case) -> None:
+    source = SOURCES[case.source]
+    for argument, base, changed in by_argument(case):
+        before = identity(called(case, source(), base))
+        assert before == identity(called(case, source(), base)), argument
+        after = called(case, source(), changed)
+        assert argument in NO_MATTER or before != identity(after), argument
+
+
+@pytest.mark.parametrize("case", LAZY, ids=name)
+def test_names__change_with_every_variable_that_changes_a_result(case: Case) -> None:
+    base = called(case, SOURCES[case.source](), case.base)
+    before, right = identity(base), base.compute()
+    # dask gives two tables of one name the same object, and with it the same result.
+    del base
+    gc.collect()
+    for variable, source in by_variable(case):
+        try:
+            changed = called(case, source, case.base)
+        except ValueError:  # refused
+            assert variable not in DECIDES
+            continue
+        if identity(changed) == before:
+            assert variable not in DECIDES
+            assert same(changed.compute(), right), variable
+        del changed
+        gc.collect()
+
+
+def names() -> dict[str, str]:
+    """Of every lazy method."""
+    return {name(case): identity(called(case, SOURCES[case.source](), case.base)) for case in LAZY}
+
+
+def test_names__are_equal_in_another_process() -> None:
+    code = "import json, tests.test_keys as t; print(json.dumps(t.names()))"
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=root, env=environment
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == names()
+
+
+@pytest.mark.parametrize("which", ["fast", pytest.param("all", marks=pytest.mark.slow)])
+def test_tasks_of_one_name__have_one_result(which: str) -> None:
+    """Whatever a method computes on the way, when called with other arguments or data."""
+    results: dict[Any, str] = {}
+    owner: dict[Any, str] = {}
+    clashes: set[str] = set()
+    what = "made ready"
+
+    def see(key: Any, result: Any, *_: Any) -> None:
+        found = layer_name("result", result)
+        if results.setdefault(key, found) != found:
+            clashes.add(f"{what}: {key} is also of {owner[key]}")
+        owner.setdefault(key, what)
+
+    with dask.config.set(scheduler="synchronous"), Callback(posttask=see):
+        for case in CASES:
+            if which == "fast" and case.method not in FAST:
+                continue
+            source = SOURCES[case.source]()
+            calls = [(case.base, source, "base")]
+            calls += [(given, source, change) for change, _, given in by_argument(case)]
+            calls += [(case.base, other, change) for change, other in by_variable(case)]
+            for given, of, change in calls:
+                what = f"{name(case)}, {change}"
+                try:
+                    result = called(case, of, given)
+                    if not case.eager:
+                        result.compute()
+                except ValueError:  # refused, at once or of a chunk
+                    assert change not in case.changes or change == "missing"
+    assert not clashes
+    assert len(results) > 300
+
+
+def test_labels__that_joined_are_the_same_text_have_names_of_their_own() -> None:
+    labels = [
+        ["a-b", "c"],
+        ["a", "b-c"],
+        ["a\0b", "c"],
+        ["a", "b\0c"],
+        ["a", None],
+        ["a", "None"],
+        ["a", float("nan")],
+        [b"a", b"b"],
+        ["a", "b"],
+        [1, 2],
+        ["1", "2"],
+    ]
+    arrays = [np.array([*row], object) for row in labels]
+    arrays += [np.array(["a", "b"]), np.array(["a", "b"], np.dtypes.StringDType())]
+    arrays += [np.arange(4).reshape(2, 2), np.arange(4).reshape(2, 2).T, np.arange(4)]
+    found = [layer_name("x", array) for array in arrays]
+    assert len(set(found)) == len(arrays)
+    assert found == [layer_name("x", array.copy()) for array in arrays]
+
+
+def test_a_mapped_file__has_the_name_of_its_values(tmp_path: Path) -> None:
+    mapped = np.memmap(tmp_path / "x", np.int64, "w+", shape=(2, 3))
+    mapped[:] = 5
+    assert layer_name("x", mapped) == layer_name("x", np.full((2, 3), 5))
+    assert layer_name("x", mapped.reshape(3, 2)) != layer_name("x", mapped)
