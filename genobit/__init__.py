@@ -5,8 +5,9 @@
 Where things are, from the top; imports go down only:
 
 ==============  =====================================================================
-`cli`           the command line; `demo`, its report; `terminal`, what they share;
-                `ipython`, the notebook's extension; `machine`, what it runs on
+`cli`           the command line; `demo`, its report; `terminal`, their bar; `app`,
+                the tour in a browser; `ipython`, the notebook's extension; `machine`,
+                what it runs on
 `explore`       interactive explorers: controls around a plot
 `selection`     what explorers share: selected variants and samples
 `plots`         labelled result -> HoloViews object

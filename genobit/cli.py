@@ -7,11 +7,9 @@ run, so that `genobit --help` answers at once.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import importlib.util
 import json
-import logging
 import os
 import shutil
 import subprocess
@@ -19,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genobit.terminal import save
+from genobit.files import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+REFUSED = (OSError, ValueError, TypeError, KeyError, ImportError, MemoryError, RuntimeError)
+"""What genobit raises for an input or an environment that it cannot use."""
 PACKAGE = Path(__file__).parent
 CHECKOUT = PACKAGE.parent
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     0 on success, 1 for an input or environment that the command cannot use (the reason goes to
-    standard error), 2 for arguments that argparse refuses.
+    standard error), 2 for arguments that argparse refuses, 130 after Ctrl-C.
 
     Examples
     --------
@@ -58,8 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = options.run
     try:
         return run(options)
-    except (OSError, ValueError, ImportError) as error:
-        print(f"genobit {options.command}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"genobit {options.command}: stopped", file=sys.stderr)
+        return 130
+    except REFUSED as error:
+        # str() of a KeyError puts its message into quotes.
+        text = error.args[0] if isinstance(error, KeyError) else error
+        print(f"genobit {options.command}: {text}", file=sys.stderr)
         return 1
 
 
@@ -153,25 +158,13 @@ def run_demo(options: argparse.Namespace) -> int:
 def run_app(options: argparse.Namespace) -> int:
     """Serve the tour as an app: its pictures and widgets, with a kernel behind them."""
     require("voila", extra="viz")
+    from genobit.app import serve
+
     print("The explorers open in a browser; Ctrl-C here ends them", flush=True)
     folder = CHECKOUT / "notebooks"
     if not folder.is_dir():
         folder = PACKAGE / "_notebooks"
-    from tornado.websocket import WebSocketClosedError
-    from voila.app import Voila
-
-    def is_news(record: logging.LogRecord) -> bool:
-        return record.exc_info is None or record.exc_info[0] is not WebSocketClosedError
-
-    # A page that is closed while its cells run: Voila goes on writing to it.
-    logging.getLogger("tornado.application").addFilter(is_news)
-    # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
-    # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
-    with contextlib.suppress(KeyboardInterrupt):
-        Voila.launch_instance(
-            [str(folder / "tour.ipynb"), *options.arguments, "--progressive_rendering=True"],
-            tornado_settings={"ws_ping_interval": 0},
-        )
+    serve(folder / "tour.ipynb", options.arguments)
     return 0
 
 
@@ -237,14 +230,28 @@ def load_benchmarks() -> ModuleType:
 
 
 def run_pack(options: argparse.Namespace) -> int:
-    """Pack a genotype file into a Zarr store of bit planes, with a progress bar."""
+    """Pack a genotype file into a Zarr store of bit planes, with a progress bar.
+
+    Data that are refused leave nothing. After an interruption or a full disk the same command
+    resumes.
+    """
+    from genobit.io.streams import discard, to_zarr, unfinished
+
+    fresh = not options.store.exists()
     dataset = open_genotypes(options.source)
     bits = dataset.genobit.pack(
         rows=options.rows, phased=options.phased, multiallelic=options.multiallelic
     )
-    if options.store.exists():
-        raise FileExistsError(f"{options.store} exists; name another store, or remove it first")
-    save(bits, options.store, f"Packing {options.source.name}", mode="w-")
+    try:
+        to_zarr(bits, options.store, progress=True)
+    except (ValueError, TypeError, KeyError):
+        if fresh:
+            discard(options.store)
+        raise
+    except (OSError, MemoryError, KeyboardInterrupt):
+        if unfinished(options.store):
+            print(f"{options.store} is not complete; the same command resumes", file=sys.stderr)
+        raise
     sizes = dict(dataset.sizes)
     print(
         f"{options.store}: {sizes['variants']:,} variants x {sizes['samples']:,} samples, "
@@ -258,6 +265,7 @@ def open_genotypes(source: Path) -> xr.Dataset:
     """Open a genotype file by the reader that its name calls for."""
     import genobit as gb
 
+    source = local_path(source, "genobit pack")
     if not source.exists():
         raise FileNotFoundError(f"no such file: {source}")
     name = source.name

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import html
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.files import WRITE, local_path, replacing
 from genobit.network_graph import PairNetwork
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class PairTable(PairNetwork):
         """
         import pandas as pd
 
-        edges = pd.read_parquet(Path(path).expanduser())
+        edges = pd.read_parquet(local_path(path, "from_parquet"))
         dims = [c[:-2] for c in edges.columns if c.endswith("_0") and c != "name_0"]
         if not dims or "name_0" not in edges.columns:
             msg = f"{path} has the columns {list(edges.columns)}: it is no table of pairs"
@@ -208,7 +208,7 @@ class PairTable(PairNetwork):
         Parameters
         ----------
         path
-            Of the file; one that is there is written over.
+            The file; an existing one is replaced when the new one is complete.
 
         Examples
         --------
@@ -223,7 +223,8 @@ class PairTable(PairNetwork):
         """
         import networkx as nx
 
-        nx.write_graphml(self.to_networkx(), Path(path).expanduser())
+        with replacing(local_path(path, "to_graphml", WRITE)) as (new,):
+            nx.write_graphml(self.to_networkx(), new)
 
     def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
         """Write the network as the JSON of Cytoscape and Cytoscape.js.
@@ -231,7 +232,7 @@ class PairTable(PairNetwork):
         Parameters
         ----------
         path
-            Of the file; one that is there is written over.
+            The file; an existing one is replaced when the new one is complete.
 
         Raises
         ------
@@ -253,7 +254,8 @@ class PairTable(PairNetwork):
 
         document = nx.cytoscape_data(self.to_networkx())
         text = json.dumps(document, allow_nan=False)
-        Path(path).expanduser().write_text(text, encoding="utf-8")
+        with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
+            new.write_text(text, encoding="utf-8")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table of pairs as a Parquet file, which `from_parquet` reads.
@@ -261,7 +263,7 @@ class PairTable(PairNetwork):
         Parameters
         ----------
         path
-            Of the file; one that is there is written over.
+            The file; an existing one is replaced when the new one is complete.
 
         Examples
         --------
@@ -273,7 +275,8 @@ class PairTable(PairNetwork):
         >>> pd.read_parquet(folder / "pairs.parquet")["tau"].tolist()
         [0.9, -0.7]
         """
-        self.to_pandas().to_parquet(Path(path).expanduser(), index=False)
+        with replacing(local_path(path, "to_parquet", WRITE)) as (new,):
+            self.to_pandas().to_parquet(new, index=False)
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from genobit import labels, model
 from genobit.options import get_options
-from genobit.packing import CALLED, PREFIX, Layout
+from genobit.packing import CALLED, PREFIX, UNWRITTEN, Layout, require_sound
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -117,7 +117,7 @@ def by_variants(
         )
         raise ValueError(msg)
     rows = None if rows_of is None else rows_of(ds, layout)
-    planes = {name: _as_dask(ds[PREFIX + name].data, rows) for name in _names(ds, layout)}
+    planes = _planes(ds, layout, rows)
     if phased is False and layout.kind == "haplotype":
         return ds, *_dosages(planes, layout)
     return ds, layout, planes
@@ -159,7 +159,7 @@ def by_samples(
         return by_samples(ds, contigs=contigs, tiled=tiled)
     cuts = model.contig_starts(ds) if contigs else None
     if layout.rows == "samples":
-        named = {name: _as_dask(ds[PREFIX + name].data) for name in _names(ds, layout)}
+        named = _planes(ds, layout)
         if cuts is None:
             return ds, layout, turn.from_samples(list(named.values()), layout.bits, tiled=tiled)
         samples = ds.sizes[model.SAMPLES]
@@ -245,15 +245,26 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ValueError(msg)
 
 
-def _as_dask(data: Any, rows: int | None = None) -> da.Array:
-    """The array itself, or an in-memory one in chunks of so many rows, or of `chunk_rows`."""
+def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str, da.Array]:
+    """The planes by name, checked: those in memory at once, others when they are computed.
+
+    Planes in memory come in chunks of ``rows`` rows, by default of `chunk_rows`.
+    """
     import dask.array as da
 
     from genobit.lazy.blocks import in_chunks
+    from genobit.lazy.packing import sound
 
-    if isinstance(data, da.Array):
-        return data
-    return in_chunks(np.asarray(data), rows or get_options().edge)
+    planes = {}
+    for name in _names(ds, layout):
+        data = ds[PREFIX + name].data
+        if isinstance(data, da.Array):
+            planes[name] = sound(data, layout, name)
+        else:
+            words = np.asarray(data)
+            require_sound(words, layout, PREFIX + name)
+            planes[name] = in_chunks(words, rows or get_options().edge)
+    return planes
 
 
 def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
@@ -372,14 +383,18 @@ def _packed_dataset(
     ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
 ) -> xr.Dataset:
     coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
-    variables = {
-        PREFIX + name: ((layout.rows, model.WORDS), plane) for name, plane in planes.items()
-    }
+    variables = {PREFIX + name: _plane(plane, layout) for name, plane in planes.items()}
     attributes = {**ds.attrs, **layout.to_attributes()}
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(
         model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
     )
     return model.mark_bits(xr.Dataset(variables, coords, attributes), layout)
+
+
+def _plane(words: da.Array, layout: Layout) -> xr.Variable:
+    """A plane of a Dataset; in a Zarr store, chunks that were never written can be told."""
+    encoding = {"fill_value": UNWRITTEN}
+    return xr.Variable((layout.rows, model.WORDS), words, encoding=encoding)
 
 
 def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int64]:
@@ -422,14 +437,13 @@ def _isel_bits(
         msg = f"{layout.along}= selects none of the {ds.sizes[layout.along]} {layout.along}"
         raise IndexError(msg)
     bits = (layout.ploidy * positions[:, None] + np.arange(layout.ploidy)).reshape(-1)
-    names = [PREFIX + name for name in _names(ds, layout)]
+    planes = _planes(ds, layout)
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
-    rest = ds.drop_vars([*names, model.BIT[layout.along], model.WORD])
+    rest = ds.drop_vars([*(PREFIX + name for name in planes), model.BIT[layout.along], model.WORD])
     # Without sample_id and the like, nothing but the planes has that dimension.
     rest = rest.isel({layout.along: positions}, missing_dims="ignore")
-    planes = {
-        name: ((layout.rows, model.WORDS), select_bits(_as_dask(ds[name].data), bits))
-        for name in names
+    selected = {
+        PREFIX + name: _plane(select_bits(plane, bits), layout) for name, plane in planes.items()
     }
-    out = rest.assign(planes).assign_attrs(chosen.to_attributes())
+    out = rest.assign(selected).assign_attrs(chosen.to_attributes())
     return model.mark_bits(out, chosen), chosen

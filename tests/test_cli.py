@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import dask
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -49,6 +52,91 @@ def test_pack__existing_store_is_kept(tmp_path, capsys, shared_data):
     assert cli.main(["pack", str(source), str(store)]) == 1
     assert "exists" in capsys.readouterr().err
     assert list(store.iterdir()) == []
+
+
+def refused_genotypes(folder):
+    calls = np.random.default_rng(1).integers(0, 2, (20, 6, 2)).astype("i1")
+    alleles = np.array([["A", "C"]] * 20, object)
+    ds = xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_position": ("variants", np.arange(1, 21)),
+            "variant_contig": ("variants", np.zeros(20, int)),
+            "variant_allele": (("variants", "alleles"), alleles),
+            "contig_id": ("contigs", np.array(["1"], object)),
+            "sample_id": ("samples", np.array(list("abcdef"), object)),
+        }
+    )
+    ds.to_zarr(folder / "good.zarr", consolidated=False)
+    ds.call_genotype.values[3, 3, 1] = 5
+    ds.to_zarr(folder / "bad.zarr", consolidated=False)
+    ds.assign(call_genotype=ds.call_genotype.astype(float)).to_zarr(
+        folder / "float.zarr", consolidated=False
+    )
+
+
+@pytest.mark.parametrize("name", ["bad", "float"])
+def test_pack__refused_genotypes_leave_nothing(tmp_path, capsys, name):
+    refused_genotypes(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    out = tmp_path / "out.gb"
+    for _ in range(2):
+        assert cli.main(["pack", str(tmp_path / f"{name}.zarr"), str(out)]) == 1
+        assert "call_genotype" in capsys.readouterr().err
+        assert sorted(tmp_path.iterdir()) == before
+    assert cli.main(["pack", str(tmp_path / "good.zarr"), str(out)]) == 0
+    assert xr.open_zarr(out).sizes["variants"] == 20
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 1),
+        (MemoryError("too large"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_pack__interrupted_is_refused_and_resumed(tmp_path, capsys, monkeypatch, error, status):
+    refused_genotypes(tmp_path)
+    out, command = (
+        tmp_path / "out.gb",
+        ["pack", str(tmp_path / "good.zarr"), str(tmp_path / "out.gb")],
+    )
+
+    def stopped(*_):
+        raise error
+
+    monkeypatch.setattr("genobit.io.streams._store", stopped)
+    with dask.config.set(scheduler="synchronous"):
+        assert cli.main(command) == status
+    monkeypatch.undo()
+    assert "the same command resumes" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="is not complete: to resume"):
+        xr.open_zarr(out)
+    # Another question in its place is refused, and what is there stays.
+    assert cli.main([*command, "--rows", "samples"]) == 1
+    assert "holds another run" in capsys.readouterr().err
+    assert cli.main(command) == 0
+    assert xr.open_zarr(out).genobit.allele_frequency().notnull().all()
+    assert not (tmp_path / "out.gb.progress").exists()
+
+
+def test_pack__an_address_is_refused(tmp_path, capsys, monkeypatch, shared_data):
+    monkeypatch.chdir(tmp_path)
+    source = shared_data / "lct_1kg" / "lct_1kg.bed"
+    for arguments in (["s3://b/x.bed", "out.gb"], [str(source), "s3://b/out.gb"]):
+        assert cli.main(["pack", *arguments]) == 1
+        assert "'s3://b/" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_error__is_shown_without_quotes(capsys, monkeypatch):
+    def run(_):
+        raise KeyError("no variable 'x'")
+
+    monkeypatch.setattr(cli, "run_info", run)
+    assert cli.main(["info"]) == 1
+    assert capsys.readouterr().err == "genobit info: no variable 'x'\n"
 
 
 def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):

@@ -17,6 +17,7 @@ import numpy as np
 
 from genobit.analyses.false_discovery import FalseDiscovery
 from genobit.analyses.related_pairs import check_minimum
+from genobit.files import replacing
 from genobit.lazy import triangle
 from genobit.lazy.passes import JOBS, Pass, in_passes
 from genobit.options import get_options, in_units, more_than
@@ -302,11 +303,6 @@ class Search:
         FileNotFoundError, IsADirectoryError
             For a path that no file can be written to, before anything is computed.
         """
-        import json
-
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         if self._discovery is not None:
             msg = (
                 f"parquet= streams pairs as they come, and with fdr={self.question.fdr} none is "
@@ -315,25 +311,30 @@ class Search:
             )
             raise ValueError(msg)
         _check_path(path)
-        unfinished = path.with_name(path.name + ".part")
+        with replacing(path) as (unfinished,):
+            self._write(unfinished, names, attrs)
+
+    def _write(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
+        import json
+
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         writer = None
         try:
             for part in _together(self.parts()):
                 table = pa.table(_named(part, names, self.question))
                 if writer is None:
                     # With a schema of its own in the file, pyarrow reads no other metadata.
-                    writer = pq.ParquetWriter(unfinished, table.schema, store_schema=False)
+                    writer = pq.ParquetWriter(path, table.schema, store_schema=False)
                 writer.write_table(table)
             if writer is not None:
                 about = json.dumps({**attrs, "pairs_tested": self.tests})
                 # Where pandas keeps DataFrame.attrs.
                 writer.add_key_value_metadata({"PANDAS_ATTRS": about})
-                writer.close()
-                unfinished.replace(path)
         finally:
             if writer is not None:
                 writer.close()
-            unfinished.unlink(missing_ok=True)
 
 
 def _together(parts: Iterable[Columns]) -> Iterator[Columns]:

@@ -17,6 +17,7 @@ from dask.base import compute
 from dask.delayed import Delayed
 
 from genobit.analyses.pair_tables import texts_of
+from genobit.files import WRITE, disk_full_named, local_path
 from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.lazy.names import named_layer
 from genobit.lazy.rows import ordered
@@ -81,9 +82,12 @@ def _write(table: Any, path: Path) -> int:
     """Write a part whole or not at all; returns its pairs."""
     import pyarrow.parquet as pq
 
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
-    ) as unfinished:
+    with (
+        disk_full_named(path),
+        tempfile.NamedTemporaryFile(
+            dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
+        ) as unfinished,
+    ):
         pq.write_table(table, unfinished)
     Path(unfinished.name).replace(path)
     return int(table.num_rows)
@@ -117,7 +121,7 @@ def write(
     RuntimeError
         If another run is at work in it.
     """
-    place = Path(folder).expanduser()
+    place = local_path(folder, "parquet=", WRITE)
     _check_folder(place, folder)
     with Checkpoint(place / FINISHED, question) as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.terminal import save
+from genobit.files import replacing
+from genobit.io.streams import discard, to_zarr
 
 from . import epistasis, grm, kendall, ld, parsimony
 from .report import render
@@ -78,7 +79,8 @@ def run(folder: Path) -> Path:
         "fdr": kendall.FDR,
     }
     report = folder / "report.html"
-    report.write_text(render(summary, sections, watch, **settings), encoding="utf-8")
+    with replacing(report) as (new,):
+        new.write_text(render(summary, sections, watch, **settings), encoding="utf-8")
     print(f"\n{watch}")
     return report
 
@@ -89,7 +91,8 @@ def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
 
     planes = cohort.genobit.pack(phased=True)
     with watch.step("Pack haplotypes into bit planes on disk") as notes:
-        save(planes, store, "Packing haplotypes", mode="w")
+        discard(store)
+        to_zarr(planes, store, progress=True)
         packed = sum(planes[name].nbytes for name in planes.data_vars)
         notes.append(f"{megabytes(cohort['call_genotype'].nbytes)} of calls")
         notes.append(f"{megabytes(packed)} of planes")

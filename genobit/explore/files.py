@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from genobit.files import WRITE, local_path, replacing
+
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
@@ -49,7 +51,7 @@ def write_new(path: str | Path, writers: Writers) -> Path:
     FileNotFoundError
         If its folder does not exist.
     """
-    target = Path(path).expanduser().absolute()
+    target = local_path(path, "saving", WRITE).absolute()
     if target.suffix not in writers:
         raise ValueError(
             f"{target.name} does not say what to write; end it with {', '.join(writers)}"
@@ -58,7 +60,8 @@ def write_new(path: str | Path, writers: Writers) -> Path:
         raise FileExistsError(f"{target} exists already; choose another name")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}; make it first")
-    writers[target.suffix](target)
+    with replacing(target) as (new,):
+        writers[target.suffix](new)
     return target
 
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.files import disk_full_named, local_path
 from genobit.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -31,12 +32,17 @@ def cached_store(
     cache_dir
         The cache directory; the user's own by default.
     """
-    root = user_cache() if cache_dir is None else Path(cache_dir).expanduser()
+    root = (
+        user_cache() if cache_dir is None else local_path(cache_dir, "cache_dir=", "name a folder")
+    )
     store = root.absolute() / folder / name
     if store.exists():
         return store
     store.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=store.parent) as building:
+    with (
+        disk_full_named(store, "free some space, or name another folder with cache_dir="),
+        tempfile.TemporaryDirectory(prefix=".building-", dir=store.parent) as building,
+    ):
         built = Path(building) / name
         build(built)
         try:

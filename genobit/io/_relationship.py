@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import os
@@ -17,6 +16,7 @@ import xarray as xr
 from dask.base import compute
 
 from genobit import model
+from genobit.files import READ, local_path
 from genobit.io._bounded import require_text_fits
 from genobit.io._damage import named_damage
 from genobit.lazy.names import named_layer
@@ -214,25 +214,9 @@ def row_blocks(*arrays: Any, triangle: bool) -> Iterator[tuple[int, list[NDArray
         start = stop
 
 
-@contextlib.contextmanager
-def replacing(*paths: Path) -> Iterator[list[Path]]:
-    """Temporary paths beside the given ones; they take their places when the block succeeds.
-
-    After an error nothing of the new files is left, and the old ones are as they were.
-    """
-    partial = [path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths]
-    try:
-        yield partial
-        for temporary, path in zip(partial, paths, strict=True):
-            temporary.replace(path)
-    finally:
-        for temporary in partial:
-            temporary.unlink(missing_ok=True)
-
-
-def named(prefix: str | os.PathLike[str], suffix: str) -> Path:
+def named(prefix: str | os.PathLike[str], suffix: str, function: str, instead: str = READ) -> Path:
     """Absolute path of a file of a fileset; the folder has to be there."""
-    given = Path(prefix).expanduser()
+    given = local_path(prefix, function, instead)
     return given.with_name(given.name + suffix).absolute()
 
 

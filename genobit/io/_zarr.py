@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from genobit.files import is_address
 from genobit.io._damage import named_failure
 from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain
@@ -118,7 +119,7 @@ def _place(variable: Hashable) -> tuple[int, str]:
 
 
 def _store_of_path(path: str) -> Any:
-    if "://" in path:
+    if is_address(path):
         return path
     if not Path(path).exists():
         msg = f"{path} does not exist. For a VCF file use open_vcf."

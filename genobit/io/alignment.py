@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit import alphabets
+from genobit.files import local_path
 from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
 from genobit.io._bounded import GZIP, read_bytes
 from genobit.io._nexus import read_nexus
@@ -90,7 +91,7 @@ def open_alignment(
     >>> open_alignment(file, chunks=3).chunks
     ((3,), (3, 1))
     """
-    source = Path(path).expanduser()
+    source = local_path(path, "open_alignment")
     if format is not None and format not in _READERS:
         msg = f"format={format!r} is none of {', '.join(_READERS)}"
         raise ValueError(msg)

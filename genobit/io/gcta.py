@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import model
+from genobit.files import WRITE, replacing
 from genobit.io import _relationship as files
 
 if TYPE_CHECKING:
@@ -75,8 +76,11 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     grm = files.require_square(grm, "to_gcta")
     ids = files.id_text(files.ids_of(grm))
     counts = _variants_compared(grm)
-    paths = [files.named(prefix, suffix) for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")]
-    with files.replacing(*paths) as (values, numbers, names):
+    paths = [
+        files.named(prefix, suffix, "to_gcta", WRITE)
+        for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
+    ]
+    with replacing(*paths) as (values, numbers, names):
         with values.open("wb") as value_file, numbers.open("wb") as count_file:
             arrays = [array.astype(_FLOAT) for array in (grm.data, counts)]
             for start, (block, count) in files.row_blocks(*arrays, triangle=True):
@@ -145,7 +149,7 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     array([0.5, 0.9], dtype=float32)
     """
     values, counts, names = (
-        files.named(prefix, suffix) for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
+        files.named(prefix, suffix, "open_gcta") for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
     )
     if not values.is_file():
         msg = f"{values} does not exist. Give the path without .grm.bin."

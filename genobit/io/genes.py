@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pandas as pd
 import xarray as xr
 
+from genobit.files import local_path
 from genobit.io._bounded import TEXT_COST, lines_of, open_text
 from genobit.io._damage import named_damage
 from genobit.options import require_fits
@@ -69,7 +70,7 @@ def read_genes(source: Any) -> pd.DataFrame:
     """
     of = ""
     if isinstance(source, str | os.PathLike):
-        path = Path(source).expanduser()
+        path = local_path(source, "read_genes")
         table = pd.DataFrame(_genes_of_gff(path), columns=list(COLUMNS))
         of = f" of {path.name}"
         if not len(table):

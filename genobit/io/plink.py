@@ -11,6 +11,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
+from genobit.files import local_path
 from genobit.io._plink_text import read_bim, read_fam
 from genobit.lazy.names import layer_name
 
@@ -366,7 +367,7 @@ def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
 
 def _bed_path(path: str | os.PathLike[str]) -> Path:
     """Absolute path of the .bed, from itself or from the name of the fileset."""
-    given = Path(path).expanduser()
+    given = local_path(path, "open_plink")
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():
         msg = (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.files import WRITE, replacing
 from genobit.io import _relationship as files
 from genobit.io._bounded import lines_of, open_text
 from genobit.io._damage import named_damage
@@ -85,8 +86,11 @@ def to_plink_rel(
         raise ValueError(msg)
     ids = files.id_text(files.ids_of(grm))
     binary, triangle = form == "square-bin", form == "triangle"
-    path = files.named(prefix, _BINARY if binary else _TEXT)
-    with files.replacing(path, files.named(prefix, ".rel.id")) as (values, names):
+    paths = [
+        files.named(prefix, suffix, "to_plink_rel", WRITE)
+        for suffix in (_BINARY if binary else _TEXT, ".rel.id")
+    ]
+    with replacing(*paths) as (values, names):
         with values.open("wb") as file:
             for start, (block,) in files.row_blocks(grm.data.astype(np.float64), triangle=triangle):
                 for k, row in enumerate(block, start=start + 1):
@@ -145,11 +149,13 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
 
 def _find(prefix: str | os.PathLike[str]) -> tuple[Path, str]:
-    given = files.named(prefix, "")
+    given = files.named(prefix, "", "open_plink_rel")
     for suffix in (_BINARY, _COMPRESSED, _TEXT):
         if given.name.endswith(suffix) and given.is_file():
             return given, suffix
-    candidates = [(files.named(prefix, s), s) for s in (_TEXT, _COMPRESSED, _BINARY)]
+    candidates = [
+        (files.named(prefix, s, "open_plink_rel"), s) for s in (_TEXT, _COMPRESSED, _BINARY)
+    ]
     found = [(path, suffix) for path, suffix in candidates if path.is_file()]
     if not found:
         msg = f"there is no {given}.rel, .rel.gz or .rel.bin. Give the path without its ending."

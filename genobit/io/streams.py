@@ -1,17 +1,18 @@
-"""Lazy results to Zarr, chunk by chunk, in a run that may be stopped and goes on where it was.
+"""Write lazy results to Zarr, chunk by chunk, and resume where a run was stopped.
 
-A chunk is a file of its own, written whole or not at all. So what is finished is what is there: a
-run that was killed, or met a full disk, leaves a store that opens, and the same call writes the
-chunks that are missing.
+- A chunk is a file of its own, written whole or not at all. The chunks that exist are finished.
+- The metadata of the store's root are the mark of a whole store. They are written last, in one
+  rename. Until then the root declares a Zarr format that does not exist, so that every reader of
+  Zarr refuses the store, and shows the text that says how to resume.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
+import json
 import shutil
+import warnings
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,20 @@ from dask.array import zeros
 from dask.base import compute
 from dask.delayed import Delayed
 
-from genobit.lazy.checkpoints import Checkpoint, digest
+from genobit import labels
+from genobit.files import disk_full_named, local_path
+from genobit.lazy.checkpoints import LOCK, MANIFEST, Checkpoint, digest
 from genobit.lazy.names import named_layer
+from genobit.packing import PREFIX, UNWRITTEN, Layout
 from genobit.progress import bar
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
+    from pathlib import Path
 
     import dask.array as da
+    from numpy.typing import NDArray
 
 Place = tuple[int, ...]
 
@@ -37,6 +44,8 @@ rows are held, and each is made anew for every 8 that it is set against."""
 PROGRESS = ".progress"
 UNFINISHED = ".partial"
 """What zarr calls a file before it has its name."""
+ROOT = "zarr.json"
+"""Metadata of the root of a store. They wait in the folder `PROGRESS` until the store is whole."""
 
 
 def to_zarr(
@@ -45,35 +54,37 @@ def to_zarr(
     *,
     progress: bool | None = None,
 ) -> Path:
-    """Write a lazy result to a Zarr store; stopped, and called again, it goes on.
+    """Write a lazy result to a Zarr store; if interrupted, repeat the call to resume.
 
-    Chunks are computed, written and forgotten on the scheduler of dask that is active; on a cluster
-    workers write them, to a file system that all of them see. Held at a time are those under way
-    and what 16 chunks of rows of the genotypes take. Until all are written a folder beside the
-    store, its name with ``.progress``, keeps what was asked.
+    Dask's active scheduler computes and writes chunks, and forgets each once it is written. On a
+    cluster the workers write them, to a file system that all of them see. Memory holds the chunks
+    under way and 16 chunks of rows of the genotypes.
+
+    A store opens only when it is whole. Until then every reader of Zarr refuses it, and the message
+    says how to resume. A folder beside the store, with ``.progress`` behind its name, keeps what
+    was asked until then.
 
     Parameters
     ----------
     result
         Any result of genobit, or another xarray object.
     path
-        Of the store, a folder; made if it is not there.
+        Folder of the store on this machine; made if it does not exist.
     progress
         Whether to show a bar; by default what `get_options` says.
 
     Returns
     -------
-        The path, for ``xarray.open_zarr(path, consolidated=False)``. In a store of a run that was
-        stopped, chunks that are missing read as NaN, or 0 of whole numbers.
+        The path, for ``xarray.open_zarr(path)``.
 
     Raises
     ------
     ValueError
-        If the store is one of another result.
+        If the store is one of another result, or the path is an address.
     FileExistsError
-        If there is something at the path that no such run left: also a store that is whole.
+        If anything but an interrupted run of this function is at the path, a whole store included.
     OSError
-        If the disk is full; what was written stays.
+        If the disk is full. The message names the path; finished chunks stay.
     RuntimeError
         If another run is at work there.
 
@@ -83,41 +94,75 @@ def to_zarr(
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     >>> path = gb.to_zarr(ds.genobit.ld("r2"), tempfile.mkdtemp() + "/r2.zarr")
-    >>> xr.open_zarr(path, consolidated=False).r2.values.tolist()
+    >>> xr.open_zarr(path).r2.values.tolist()
     [[1.0, 0.75], [0.75, 1.0]]
     """
+    place = local_path(path, "genobit.to_zarr", f"write there with xarray, .to_zarr({str(path)!r})")
     whole = _named(result)
     arrays: dict[str, Any] = {
         str(name): x.data for name, x in whole.variables.items() if x.chunks is not None
     }
-    place = Path(path).expanduser()
     kept = place.with_name(place.name + PROGRESS)
     if place.exists() and not kept.exists():
-        msg = (
-            f"{str(place)!r} is there, and no run that could go on: open it with "
-            "xarray.open_zarr(), remove it, or name another path"
-        )
-        raise FileExistsError(msg)
-    with Checkpoint(kept, _question(whole, arrays)) as checkpoint:
-        if not checkpoint.units():
-            shutil.rmtree(place, ignore_errors=True)
-            _describe(whole, arrays, place)
-            checkpoint.write(0, {})
-        for left in place.rglob(f"*{UNFINISHED}"):
-            left.unlink()
-        todo = {name: _missing(place, name, array) for name, array in arrays.items()}
-        total = sum(array.npartitions for array in arrays.values())
-        done = total - sum(map(len, todo.values()))
-        if done:
-            _compare(place, arrays, todo)
-        with bar(
-            progress=progress, total=total, initial=done, desc="chunks", unit="chunk"
-        ) as steps:
-            for part in _passes(todo):
-                _write(place, arrays, part)
-                steps.update(len(part))
-    shutil.rmtree(kept)
+        raise FileExistsError(_there(place))
+    with disk_full_named(place), Checkpoint(kept, _question(whole, arrays)) as checkpoint:
+        waiting = (kept / ROOT).exists()
+        if place.exists() and not unfinished(place):
+            # Killed after its last rename, a run leaves its folder beside a whole store.
+            if waiting or not checkpoint.units():
+                raise FileExistsError(_there(place))
+        else:
+            if not (checkpoint.units() and waiting and place.exists()):
+                _describe(whole, arrays, place, kept)
+                checkpoint.write(0, {})
+            _fill(place, arrays, progress=progress)
+            (kept / ROOT).replace(place / ROOT)
+    _remove(kept)
     return place
+
+
+def _remove(kept: Path) -> None:
+    """Remove the folder of a run that is done, its manifest last: without it, it is refused."""
+    for path in kept.iterdir():
+        if path.is_file() and path.name not in {MANIFEST, LOCK}:
+            path.unlink()
+    shutil.rmtree(kept)
+
+
+def unfinished(place: Path) -> bool:
+    """Whether a store is being written by `to_zarr`, or was when that was stopped."""
+    try:
+        return isinstance(json.loads((place / ROOT).read_bytes())["zarr_format"], str)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def discard(place: Path) -> None:
+    """Remove a store, whole or not."""
+    for folder in (place, place.with_name(place.name + PROGRESS)):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _there(place: Path) -> str:
+    return (
+        f"{str(place)!r} exists and is no store of an interrupted run: open it with "
+        "xarray.open_zarr(), remove it, or name another path"
+    )
+
+
+def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) -> None:
+    """Write the chunks that are missing."""
+    for left in place.rglob(f"*{UNFINISHED}"):
+        left.unlink()
+    todo = {name: _missing(place, name, array) for name, array in arrays.items()}
+    total = sum(array.npartitions for array in arrays.values())
+    done = total - sum(map(len, todo.values()))
+    if done:
+        _compare(place, arrays, todo)
+    with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
+        for part in _passes(todo):
+            _write(place, arrays, part)
+            steps.update(len(part))
 
 
 def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
@@ -139,33 +184,66 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
     return result.assign(changed).drop_encoding()
 
 
-def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path) -> None:
-    """Write a store of labels and of no chunks.
+def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept: Path) -> None:
+    """Make a store of labels and of no chunks, whose true root is in the folder ``kept``.
 
     xarray makes a task for each chunk of what it is to write later, and of zeros there is one.
     """
-    described, encoding = {}, {}
+    described: dict[str, xr.Variable] = {}
+    encoding: dict[str, dict[str, Any]] = {}
+    packed = Layout.from_attributes(whole.attrs) is not None
     for name, array in arrays.items():
         nothing = zeros(array.shape, chunks=-1, dtype=array.dtype)
         described[name] = whole.variables[name].copy(data=nothing)
         encoding[name] = {"chunks": tuple(max(1, sizes[0]) for sizes in array.chunks)}
-    whole.assign(described).to_zarr(
-        place, mode="w", compute=False, consolidated=False, encoding=encoding
+        if packed and name.startswith(PREFIX):
+            encoding[name]["fill_value"] = UNWRITTEN
+    new = kept / "store"
+    for old in (new, place):
+        shutil.rmtree(old, ignore_errors=True)
+    with warnings.catch_warnings():
+        # Zarr 3 may keep all metadata in one file, which servers that list no folders need.
+        warnings.filterwarnings("ignore", "Consolidated metadata is currently not part")
+        whole.assign(described).to_zarr(
+            new, mode="w", compute=False, consolidated=True, encoding=encoding, zarr_format=3
+        )
+    (new / ROOT).replace(kept / ROOT)
+    (new / ROOT).write_text(json.dumps({"zarr_format": _resume(place), "node_type": "group"}))
+    new.rename(place)
+
+
+def _resume(place: Path) -> str:
+    """What readers show of a store that is not whole: they quote the format that they refuse."""
+    return (
+        f"'incomplete'. {str(place)!r} is not complete: to resume, repeat the call of "
+        "genobit.to_zarr, or the command genobit pack, that was writing it"
     )
 
 
 def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
-    labels = {str(name): x for name, x in whole.variables.items() if x.chunks is None}
-    texts = [np.asarray(x.values) for x in labels.values()]
+    """What tells one result from another, in whatever order a Dataset lists its variables."""
+    variables = {str(name): x for name, x in whole.variables.items()}
+    known = {name: x for name, x in variables.items() if name not in arrays}
     return {
         "variables": {
             name: [list(map(str, whole[name].dims)), str(array.dtype), array.chunks]
             for name, array in arrays.items()
         },
-        "labels": digest([x.astype("U") if x.dtype.kind in "OT" else x for x in texts]),
-        "names": sorted(labels),
+        "labels": {name: digest(_values(x)) for name, x in sorted(known.items())},
         "attributes": {str(key): repr(value) for key, value in whole.attrs.items()},
+        "described": {
+            name: {str(key): repr(value) for key, value in x.attrs.items()}
+            for name, x in variables.items()
+        },
     }
+
+
+def _values(variable: xr.Variable) -> list[NDArray[Any] | str]:
+    """Values of a label; text as one string, since a fixed width would be that of the longest."""
+    values = np.asarray(variable.values)
+    if values.dtype.kind in "OTSU":
+        return [str(values.shape), "\0".join(labels.text(values).ravel())]
+    return [values]
 
 
 def _missing(place: Path, name: str, array: da.Array) -> list[Place]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.files import WRITE, is_address, local_path, replacing
 from genobit.io._tip_names import match_tips
 from genobit.io._tree_nodes import nodes_of, read_text_trees, tree_list
 from genobit.io.alignment import read_text
@@ -163,7 +164,8 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     trees
         Newick, a list of it, or the Dataset of a search.
     path
-        With the suffix .nex, .nexus or .nxs it is NEXUS, otherwise Newick, a tree a line.
+        With the suffix .nex, .nexus or .nxs it is NEXUS, otherwise Newick, a tree a line. An
+        existing file is replaced when the new one is complete.
 
     Raises
     ------
@@ -186,10 +188,11 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
         if not str(text).lstrip().startswith(("(", "[")):
             raise ValueError(f"tree {number} is no Newick: {str(text)[:40]!r}")
     whole = "\n".join(str(text).strip() for text in texts) + "\n"
-    target = Path(path).expanduser()
+    target = local_path(path, "to_trees", WRITE)
     if target.suffix.lower() in _NEXUS_SUFFIXES:
         whole = tree_list(whole, "newick").as_string("nexus", unquoted_underscores=True)
-    target.write_text(whole, encoding="utf-8")
+    with replacing(target) as (new,):
+        new.write_text(whole, encoding="utf-8")
 
 
 def _open(trees: Any) -> list[Nodes | Phylogeny]:
@@ -217,6 +220,8 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
 
 def _text_of(tree: str | Path) -> tuple[str, str]:
     """The text, and the file it is from with a colon, or nothing."""
+    if is_address(tree):
+        local_path(tree, "read_trees")
     if isinstance(tree, Path):
         return read_text(tree.expanduser()), f"{tree}: "
     if not tree.strip():

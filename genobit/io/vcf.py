@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.files import full_disk, local_path
 from genobit.io._cache import cached_store
 from genobit.io._region import Region, parse_region
 from genobit.io._vcf_records import (
@@ -113,7 +114,7 @@ def open_vcf(
     >>> ds.call_genotype.values.tolist(), ds.call_genotype_phased.values.tolist()
     ([[[0, 1]]], [[True]])
     """
-    source = Path(path).expanduser().absolute()
+    source = local_path(path, "open_vcf").absolute()
     if not source.is_file():
         msg = f"{source} does not exist."
         if source.is_dir():
@@ -227,6 +228,8 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
             vcf.convert(parts, store, worker_processes=worker_processes)
     # bio2zarr and htslib raise whatever a bad record leads to, bare Exception included.
     except Exception as error:
+        if full_disk(error):
+            raise
         # Says which record it was, where it is one of the known faults.
         check_records(source)
         msg = (

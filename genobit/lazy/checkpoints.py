@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from genobit.files import WRITE, disk_full_named, local_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -71,7 +73,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             # Path("") is the current folder, which nobody means.
             msg = "checkpoint='' is no path: name a folder"
             raise ValueError(msg)
-        self.folder = Path(folder).expanduser()
+        self.folder = local_path(folder, "checkpoint=", WRITE)
         # As it comes back from the file: tuples are lists there.
         self._question = json.loads(json.dumps({"format": FORMAT, **question}))
         self._lock = FileLock(self.folder / LOCK, timeout=0)
@@ -141,9 +143,12 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise ValueError(msg)
 
     def _replace(self, path: Path, content: bytes) -> None:
-        with tempfile.NamedTemporaryFile(
-            dir=self.folder, suffix=TEMPORARY, delete=False
-        ) as unfinished:
+        with (
+            disk_full_named(path),
+            tempfile.NamedTemporaryFile(
+                dir=self.folder, suffix=TEMPORARY, delete=False
+            ) as unfinished,
+        ):
             unfinished.write(content)
             unfinished.flush()
             os.fsync(unfinished.fileno())

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
+from dask.highlevelgraph import MaterializedLayer
 
 from genobit.lazy.blocks import joined
 from genobit.options import get_options
-from genobit.packing import CALLED, Layout, tail_mask, words_for
+from genobit.packing import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -257,6 +258,58 @@ def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uin
     planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
     pack.split_bed(raw, samples, planes)
     return _oriented(planes, layout, samples)
+
+
+def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:
+    """The plane ``name`` (rows, words), of which each chunk is checked when it is computed.
+
+    Chunks that are in memory, as after ``persist``, are checked at once.
+    """
+    held = _held(plane)
+    if held is not None:
+        edges = np.cumsum([0, *plane.chunks[0]])
+        for (i, j), words in held.items():
+            last = j == plane.numblocks[1] - 1
+            require_sound(words, layout, PREFIX + name, int(edges[i]), last=last)
+        return plane
+    starts = np.cumsum([0, *plane.chunks[0][:-1]])
+    ends = np.arange(plane.numblocks[1]) == plane.numblocks[1] - 1
+    return da.blockwise(
+        _sound,
+        "vw",
+        plane,
+        "vw",
+        da.from_array(starts, chunks=1),
+        "v",
+        da.from_array(ends, chunks=1),
+        "w",
+        align_arrays=False,
+        dtype=np.uint64,
+        meta=np.empty((0, 0), np.uint64),
+        layout=layout,
+        plane=PREFIX + name,
+    )
+
+
+def _held(array: da.Array) -> dict[tuple[int, int], NDArray[np.uint64]] | None:
+    """Chunks by place, if all of them are in the graph."""
+    layer = array.dask.layers.get(array.name)
+    if not isinstance(layer, MaterializedLayer):
+        return None
+    blocks = {key[1:]: getattr(task, "value", task) for key, task in layer.items()}
+    return blocks if all(isinstance(block, np.ndarray) for block in blocks.values()) else None
+
+
+def _sound(
+    words: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    end: NDArray[np.bool_],
+    *,
+    layout: Layout,
+    plane: str,
+) -> NDArray[np.uint64]:
+    require_sound(words, layout, plane, int(start[0]), last=bool(end[0]))
+    return words
 
 
 def select_bits(plane: da.Array, bits: NDArray[np.int64]) -> da.Array:

@@ -1,4 +1,4 @@
-"""Lazy results in Zarr stores: whole or resumed, after a kill, a full disk, other genotypes."""
+"""Lazy results in Zarr stores: whole, or refused and resumed after a kill or a full disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,16 @@ def matrix(seed: int = 1, variants: int = 320) -> xr.DataArray:
 
 
 def opened(path: Path) -> xr.Dataset:
-    return xr.open_zarr(path, consolidated=False).load()
+    return xr.open_zarr(path).load()
+
+
+def refused(path: Path) -> None:
+    """No reader opens a store that is not whole, and the message says how to resume."""
+    for consolidated in (None, False):
+        with pytest.raises(ValueError, match=r"is not complete: to resume, .*genobit\.to_zarr"):
+            xr.open_zarr(path, consolidated=consolidated)
+    with pytest.raises(ValueError, match="is not complete"):
+        zarr.open_group(path, mode="r")
 
 
 def test_a_result__comes_back_with_its_labels(tmp_path: Path) -> None:
@@ -38,7 +47,7 @@ def test_a_result__comes_back_with_its_labels(tmp_path: Path) -> None:
     path = gb.to_zarr(right, tmp_path / "r2.zarr")
     xr.testing.assert_identical(opened(path).r2, right.compute())
     assert [p.name for p in tmp_path.iterdir()] == ["r2.zarr"]
-    with pytest.raises(FileExistsError, match="no run that could go on"):
+    with pytest.raises(FileExistsError, match="no store of an interrupted run"):
         gb.to_zarr(right, path)
 
 
@@ -91,9 +100,13 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
         written.append(at)
 
     monkeypatch.setattr(streams, "_store", full)
-    with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="No space left"):
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(OSError, match=rf"No space left .*{path}"),
+    ):
         gb.to_zarr(right, path)
-    part, values = opened(path).r2.values, right.values
+    refused(path)
+    part, values = stored(path), right.values
     there = {at: part[_span(at[0]), _span(at[1])] for at in written}
     assert len(there) == 7
     for (i, j), chunk in there.items():
@@ -108,6 +121,11 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
     gb.to_zarr(right, path)
     assert sorted([*written, *again]) == [(i, j) for i in range(5) for j in range(5)]
     xr.testing.assert_identical(opened(path).r2, right.compute())
+
+
+def stored(path: Path) -> np.ndarray:
+    """What is written so far, past the mark."""
+    return np.asarray(zarr.open_array(path / "r2", mode="r")[:])
 
 
 def _span(k: int) -> slice:
@@ -183,7 +201,7 @@ gb.to_zarr(matrix(), sys.argv[1])
 
 
 @pytest.mark.distributed
-def test_a_process_that_is_killed__leaves_a_store_that_opens(tmp_path: Path) -> None:
+def test_a_process_that_is_killed__leaves_a_store_that_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r2.zarr"
     command = [sys.executable, "-c", SIX, str(path)]
 
@@ -200,7 +218,8 @@ def test_a_process_that_is_killed__leaves_a_store_that_opens(tmp_path: Path) -> 
         finally:
             process.kill()
     right = matrix().compute()
-    part = opened(path).r2
+    refused(path)
+    part = stored(path)
     assert len(finished()) == 6
     for i, j in finished():
         np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])

@@ -1,0 +1,118 @@
+"""The tour as an app of Voila, for the holder of a link with a token.
+
+`Voila` takes requests from everybody who reaches its port. Here, as in JupyterLab, a token in the
+link is exchanged for a cookie, and Host headers of other names are refused: a page of another site
+could point its own name at this machine (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import os
+import tempfile
+import threading
+import webbrowser
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_server import DEFAULT_STATIC_FILES_PATH
+from tornado.web import HTTPError
+from tornado.websocket import WebSocketClosedError
+from traitlets import default
+from voila.app import Voila
+from voila.tornado.handler import TornadoVoilaHandler
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def serve(notebook: Path, arguments: Sequence[str]) -> None:
+    """Serve a notebook until Ctrl-C.
+
+    Parameters
+    ----------
+    notebook
+        What to show.
+    arguments
+        Of voila's command line.
+    """
+    # A page that is closed while its cells run: Voila goes on writing to it.
+    logging.getLogger("tornado.application").addFilter(_is_news)
+    # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
+    # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
+    with contextlib.suppress(KeyboardInterrupt):
+        App.launch_instance(
+            [str(notebook), *arguments, "--progressive_rendering=True"],
+            tornado_settings={"ws_ping_interval": 0},
+        )
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return record.exc_info is None or record.exc_info[0] is not WebSocketClosedError
+
+
+class Page(TornadoVoilaHandler):  # type: ignore[misc]
+    """The notebook, refused without the token instead of asking for it in a form."""
+
+    def get_login_url(self) -> str:
+        """Refuse whoever is not logged in.
+
+        Raises
+        ------
+        HTTPError
+            403, with where the link is.
+        """
+        raise HTTPError(403, reason="Open the link that genobit app printed, with its token")
+
+
+class App(Voila):  # type: ignore[misc]
+    """Voila with a token and a check of the Host header."""
+
+    @default("auto_token")
+    def _auto_token(self) -> bool:
+        return True
+
+    def init_settings(self) -> dict[str, Any]:
+        """Check Host headers, unless the user serves on an address that others reach."""
+        settings: dict[str, Any] = super().init_settings()
+        settings["allow_remote_access"] = not _is_loopback(self.ip)
+        # Handlers that forget to ask for a login are closed too.
+        settings["allow_unauthenticated_access"] = False
+        # Pages of jupyter_server that say why something was refused ask for it.
+        settings["static_path"] = DEFAULT_STATIC_FILES_PATH
+        return settings
+
+    def init_handlers(self) -> list[Any]:
+        """Put `Page` in the place of Voila's own."""
+        return [
+            tuple(Page if part is TornadoVoilaHandler else part for part in handler)
+            for handler in super().init_handlers()
+        ]
+
+    def launch_browser(self) -> None:
+        """Open the link by way of a file that only this user reads: others see command lines."""
+        try:
+            browser = webbrowser.get(self.browser or None)
+        except webbrowser.Error as error:
+            self.log.warning("No web browser found: %s.", error)
+            return
+        token = self.identity_provider.token
+        link = escape(f"{self.connection_url}?token={token}" if token else self.connection_url)
+        number, path = tempfile.mkstemp(".html", "genobit-app-")
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(f'<meta http-equiv="refresh" content="1;url={link}"><a href="{link}">Go</a>')
+        threading.Thread(
+            target=browser.open, args=(Path(path).as_uri(), self.webbrowser_open_new)
+        ).start()
+
+
+def _is_loopback(address: str) -> bool:
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
