@@ -40,6 +40,12 @@ def is_address(path: object) -> bool:
     return isinstance(path, str | os.PathLike) and bool(_ADDRESS.match(os.fsdecode(path)))
 
 
+def address(path: str | os.PathLike[str]) -> str:
+    """An address with both slashes, one of which `Path` takes away."""
+    text = os.fspath(path)
+    return text if "://" in text else text.replace(":/", "://", 1)
+
+
 def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> Path:
     """Return a path on this machine, with ``~`` replaced by the home folder.
 
@@ -64,9 +70,7 @@ def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> 
     ValueError: to_gcta takes a path on this machine, not 's3://bucket/x': write to a local path
     """
     if is_address(path):
-        text = os.fspath(path)
-        text = text if "://" in text else text.replace(":/", "://", 1)
-        msg = f"{what} takes a path on this machine, not {text!r}: {instead}"
+        msg = f"{what} takes a path on this machine, not {address(path)!r}: {instead}"
         raise ValueError(msg)
     return Path(path).expanduser()
 

@@ -35,6 +35,12 @@ BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
 WORD = "word"
 """Coordinate along the words: their numbers."""
 
+NOT_CONSOLIDATED = (
+    "On a server that lists no folders, a store is read by its consolidated metadata: run "
+    "zarr.consolidate_metadata(PATH) where the store is. genobit.to_zarr writes them"
+)
+"""Why a Dataset that was opened from a Zarr store may have no variables."""
+
 MOST_ALLELES = 2**26
 """Samples times ploidy. float64 holds n times a sum of products of n alleles up to 2**52, so that
 covariances are exact."""
@@ -123,6 +129,8 @@ def layout_of(ds: xr.Dataset) -> Layout | None:
 def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
     if name not in ds:
         msg = f"the packed Dataset lacks the plane {name!r}: pack the genotypes again"
+        if not ds.variables:
+            msg = f"the packed Dataset has no variables. {NOT_CONSOLIDATED}"
         raise ValueError(msg)
     plane = ds[name]
     expected = (layout.rows, WORDS)

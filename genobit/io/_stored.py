@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CODE = "pickle"
 # All that is stored of these would be nought or empty text if a chunk were missing.
 _NEVER_EMPTY = ("variant_position", "sample_id")
+_NOT_WHOLE = "the store is not whole. Copy it again, or convert the VCF again."
 LISTED = 2**20
 """Chunks from which on their bytes are asked for before they are counted, one by one.
 
@@ -33,14 +34,19 @@ would fill the memory of the machine. A store far away is asked for each chunk's
 """
 
 
-def require_plain(group: zarr.Group, store: Any) -> None:
+def require_plain(group: zarr.Group, store: Any) -> dict[str, zarr.Array[Any]]:
     """Refuse a store that asks to be unpickled, is cut into no chunks, or misses labels.
+
+    Returns
+    -------
+        Labels of which no chunk is listed, for `require_written`: many servers list no folders.
 
     Raises
     ------
     ValueError
         Names the array.
     """
+    unlisted = {}
     for name, array in group.arrays():
         if any(_CODE in codec.lower() for codec in _codecs(array.metadata.to_dict())):
             msg = (
@@ -51,23 +57,43 @@ def require_plain(group: zarr.Group, store: Any) -> None:
         if 0 in array.chunks and 0 not in array.shape:
             msg = f"{name} of {store} has chunks of {array.chunks}: make the store again."
             raise ValueError(msg)
-        if name in _NEVER_EMPTY:
-            _require_whole(name, array, store)
+        if name in _NEVER_EMPTY and not _require_whole(name, array, store):
+            unlisted[name] = array
+    return unlisted
 
 
-def _require_whole(name: str, array: zarr.Array[Any], store: Any) -> None:
+def _require_whole(name: str, array: zarr.Array[Any], store: Any) -> bool:
+    """Refuse an array of which some chunks are listed and others are not; whether any is listed."""
     # A chunk takes a byte at least.
-    if array.nchunks > LISTED and (size := array.nbytes_stored()) < array.nchunks:
-        has = f"{size:,} bytes for {array.nchunks:,} chunks"
-    elif (found := array.nchunks_initialized) < array.nchunks:
-        has = f"{found:,} of {array.nchunks:,} chunks"
-    else:
-        return
-    msg = (
-        f"{name} of {store} has {has}: the store is not whole. Copy it again, or convert the VCF "
-        "again."
-    )
-    raise ValueError(msg)
+    in_bytes = array.nchunks > LISTED
+    try:
+        found = array.nbytes_stored() if in_bytes else array.nchunks_initialized
+    # Stores that list by a request which the server refuses raise whatever their library does.
+    except Exception:  # noqa: BLE001
+        return False
+    if 0 < found < array.nchunks:
+        has = f"{found:,} {'bytes for' if in_bytes else 'of'} {array.nchunks:,} chunks"
+        raise ValueError(f"{name} of {store} has {has}: {_NOT_WHOLE}")
+    return bool(found)
+
+
+def require_written(name: str, array: zarr.Array[Any], store: Any) -> None:
+    """Refuse a label with a chunk of nothing but the fill value, as one that is missing reads.
+
+    Raises
+    ------
+    ValueError
+        Names the label and where it is empty.
+    """
+    require_fits(f"{name} {array.shape} of {store}", array.size * array.dtype.itemsize)
+    values = np.asarray(array[:])
+    nothing = b"" if values.dtype.kind == "S" else "" if values.dtype.kind in "OTU" else 0
+    empty = np.asarray(values == nothing)
+    starts = np.arange(0, values.size, array.chunks[0])
+    missing = np.flatnonzero(np.logical_and.reduceat(empty, starts)) if values.size else starts
+    if missing.size:
+        msg = f"{name} of {store} is empty from number {starts[missing[0]]} on: {_NOT_WHOLE}"
+        raise ValueError(msg)
 
 
 def _codecs(metadata: Any) -> Iterator[str]:

@@ -11,10 +11,11 @@ import numpy as np
 import xarray as xr
 import zarr
 
-from genobit.files import is_address
+from genobit import model
+from genobit.files import address, is_address
 from genobit.io._damage import named_failure
 from genobit.io._guarded import GuardedStore
-from genobit.io._stored import lazy, read_label, require_plain
+from genobit.io._stored import lazy, read_label, require_plain, require_written
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -66,8 +67,10 @@ def _open_without_dask(store: Any) -> xr.Dataset:
         msg = f"{store} is not a Zarr group: {str(error) or type(error).__name__}"
         raise ValueError(msg) from error
     try:
-        require_plain(group, store)
+        unlisted = require_plain(group, store)
         guarded.guard({array.path: array for _, array in group.arrays()})
+        for name, array in unlisted.items():
+            require_written(name, array, store)
         # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
         # joining of one-letter alleles into words either.
         return xr.open_zarr(
@@ -120,7 +123,7 @@ def _place(variable: Hashable) -> tuple[int, str]:
 
 def _store_of_path(path: str) -> Any:
     if is_address(path):
-        return path
+        return address(path)
     if not Path(path).exists():
         msg = f"{path} does not exist. For a VCF file use open_vcf."
         raise FileNotFoundError(msg)
@@ -139,6 +142,9 @@ def _store_of_path(path: str) -> Any:
 
 
 def _validate(ds: xr.Dataset, store: Any) -> None:
+    if not ds.variables:
+        msg = f"{store} has no variables. {model.NOT_CONSOLIDATED}"
+        raise ValueError(msg)
     for name, dims in _REQUIRED.items():
         if name not in ds:
             msg = (

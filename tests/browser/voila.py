@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from tests.browser.jupyterlab import missing, new_page, private_environment, serving
 
+TOKEN = secrets.token_hex()
 # A plugin of JupyterLab that comes with panel and looks for JupyterLab's file manager.
 NOT_IN_VOILA = "Shared module @jupyterlab/docmanager doesn't exist"
 
@@ -30,6 +32,7 @@ def server(home: Path, package: Path) -> Iterator[str]:
         return [
             sys.executable,
             *("-m", "genobit", "app", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
+            f"--Voila.token={TOKEN}",
         ]
 
     environment = private_environment(home, package)
@@ -37,7 +40,7 @@ def server(home: Path, package: Path) -> Iterator[str]:
         command, "voila/static/voila.js", home, env=environment, start_new_session=True
     )
     try:
-        yield address
+        yield f"{address}/?token={TOKEN}"
     finally:
         # The command and the Voila that it started, as Ctrl-C in a terminal reaches both.
         for how in (signal.SIGTERM, signal.SIGKILL):
