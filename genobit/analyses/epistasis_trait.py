@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.analyses.epistasis import Columns, Prepared, smaller_units
+from genobit.lazy.blas import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,12 +47,7 @@ def prepared(
 ) -> Prepared:
     """A search of pairs by the F of their interaction; as `genobit.analyses.epistasis.prepared`."""
     from genobit.analyses.epistasis_scope import scope_of
-    from genobit.kernels.trait_interactions import (
-        TraitRule,
-        search_pairs,
-        tested_again,
-        whole_values,
-    )
+    from genobit.kernels.trait_interactions import TraitRule, tested_again, whole_values
     from genobit.lazy.checkpoints import digest
     from genobit.lazy.combination_planes import gathered
     from genobit.lazy.combination_search import CombinationSearch
@@ -67,7 +63,7 @@ def prepared(
     present = phenotype.values[known]
     values = whole_values(present)
     score: Any = partial(
-        search_pairs,
+        _searched,
         rule=TraitRule(wanted.min_n, wanted.min_count),
         values=values,
         permutations=wanted.permutations,
@@ -81,6 +77,14 @@ def prepared(
     smaller_units(work, SLOWER * (1 + wanted.permutations))
     about = {"trait": digest([values.trait, values.squares])}
     return Prepared(work, about, partial(columns, classes, trait=present))
+
+
+def _searched(*arguments: Any, **options: Any) -> Any:
+    """`search_pairs`, whose sums of a trait are products of numpy, in one thread."""
+    from genobit.kernels.trait_interactions import search_pairs
+
+    with one_blas_thread():
+        return search_pairs(*arguments, **options)
 
 
 def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64]) -> Columns:

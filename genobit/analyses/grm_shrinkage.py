@@ -11,6 +11,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from genobit.analyses.grm_sums import RelationshipSums, ratio, values_of
+from genobit.lazy.blas import one_blas_thread
 from genobit.lazy.pair_sums import SampleChunks, Sums, planes_of, sample_sums
 
 if TYPE_CHECKING:
@@ -106,4 +107,6 @@ def _moments(
     from genobit.kernels.grm import Chunk, fourth_moments
 
     chunk = Chunk(planes_of(planes, bits), None, *along)
-    return np.asarray(fourth_moments(chunk, values_of(chunk.frequency, method), means))
+    values = values_of(chunk.frequency, method)
+    with one_blas_thread():
+        return np.asarray(fourth_moments(chunk, values, means))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.lazy.blas import one_blas_thread
 from genobit.lazy.names import named_layer
 from genobit.lazy.pair_sums import SampleChunks, leaves, planes_of, tree
 
@@ -119,12 +120,14 @@ def _chunk(samples: SampleChunks, along: Sequence[da.Array], k: int) -> list[Any
 
 def _sum_leaf(function: Any, chunks: list[Any], whole: list[Any]) -> tuple[NDArray[np.float64]]:
     rows = [(planes_of(blocks, bits), *along) for bits, blocks, along in chunks]
-    return (function(rows, *whole),)
+    with one_blas_thread():
+        return (function(rows, *whole),)
 
 
 def _stack_leaf(function: Any, chunk: list[Any], whole: list[Any]) -> NDArray[np.float64]:
     bits, blocks, along = chunk
-    return function(planes_of(blocks, bits), *along, *whole)
+    with one_blas_thread():
+        return function(planes_of(blocks, bits), *along, *whole)
 
 
 def _first(sums: tuple[NDArray[np.float64]]) -> NDArray[np.float64]:
