@@ -52,7 +52,6 @@ MISSING = {
 TESTS = ("exact", "asymptotic", "permutation")
 KERNELS = ("auto", "naive", "merge", "packed-merge", "signs", "orders", "table")
 DTYPES = ("float64", "float32")
-_REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
 
 
 class Variables(NamedTuple):
@@ -170,17 +169,19 @@ def matrices(variables: Variables, other: Variables | None, wanted: Wanted) -> d
         Of each of ``wanted.outputs`` a matrix (variables, variables of ``other``), lazy, a tile
         for each pair of chunks. Computed together they cost one.
     """
+    from genobit.kernels.tau_tiles import REVERSED
+
     symmetric = other is None
     outputs = list(wanted.outputs)
     if symmetric:
         # Below the diagonal rows and columns change places, and with them the dependent variable.
-        outputs += [_REVERSED[x] for x in outputs if x in _REVERSED and _REVERSED[x] not in outputs]
+        outputs += [REVERSED[x] for x in outputs if x in REVERSED and REVERSED[x] not in outputs]
     wanted = wanted._replace(outputs=tuple(outputs))
     found = tiles.squares(
         partial(tile, wanted=wanted, layout=variables.layout),
         variables.arrays,
         None if other is None else other.arrays,
         wanted.dtypes(),
-        [outputs.index(_REVERSED.get(name, name)) for name in outputs] if symmetric else None,
+        [outputs.index(REVERSED.get(name, name)) for name in outputs] if symmetric else None,
     )
     return dict(zip(outputs, found, strict=True))

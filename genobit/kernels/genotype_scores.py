@@ -67,11 +67,18 @@ def _complete(
     n: int,
     x: NDArray[np.int64],
     y: NDArray[np.int64],
+    diagonal: int,
     score: NDArray[np.int64],
 ) -> None:
-    """Counts (2 rows, 2 columns) of planes carrier and hom_alt, x and y those of a variant."""
+    """Counts (2 rows, 2 columns) of planes carrier and hom_alt, x and y those of a variant.
+
+    Of row i the columns from ``i + diagonal`` on were counted; the scores before them are 0.
+    """
     for i in range(score.shape[0]):
-        for j in range(score.shape[1]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = 0
+        for j in range(begin, score.shape[1]):
             score[i, j] = _score(
                 n,
                 np.int64(x[0, i]),
@@ -88,15 +95,25 @@ def _complete(
 @njit
 def _missing(
     counts: NDArray[np.int32],
+    diagonal: int,
     score: NDArray[np.int64],
     calls: NDArray[np.int32],
     pairs: NDArray[np.int64],
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Counts (3 rows, 3 columns) of carrier, hom_alt and called; ties (2, rows, columns)."""
+    """Counts (3 rows, 3 columns) of carrier, hom_alt and called; ties (2, rows, columns).
+
+    Of row i the columns from ``i + diagonal`` on were counted; those before them have no call.
+    """
     for i in range(score.shape[0]):
-        for j in range(score.shape[1]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = calls[i, j] = 0
+            for side in range(2):
+                pairs[side, i, j] = levels[side, i, j] = 0
+                triples[side, i, j] = 0.0
+        for j in range(begin, score.shape[1]):
             n = np.int64(counts[3 * i + 2, 3 * j + 2])
             x1, x2 = np.int64(counts[3 * i, 3 * j + 2]), np.int64(counts[3 * i + 1, 3 * j + 2])
             y1, y2 = np.int64(counts[3 * i + 2, 3 * j]), np.int64(counts[3 * i + 2, 3 * j + 1])
@@ -143,7 +160,7 @@ def _ties(n: int, x: NDArray[np.int64]) -> Ties:
     return found
 
 
-def blocks(a: Rows, b: Rows | None = None) -> Iterator[Block]:
+def blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[Block]:
     """Scores, calls present in both and ties of all pairs of variants, block by block.
 
     Parameters
@@ -151,32 +168,41 @@ def blocks(a: Rows, b: Rows | None = None) -> Iterator[Block]:
     a, b
         Planes of dosages of the variants of the rows and of the columns. Without ``b``, ``a`` with
         itself.
+    upper
+        Only pairs with ``row <= column`` are wanted: half of the product.
     """
     other = a if b is None else b
     if a.complete() and other.complete():
-        yield from _complete_blocks(a, b)
+        yield from _complete_blocks(a, b, upper)
         return
     planes = [stacked(*rows.planes, rows.every()) for rows in (a, other)]
-    for rows, columns, counts in products("and", *planes, group=3):
+    for block_rows, block_columns, counts in products("and", *planes, group=3, upper=upper):
+        rows, columns = _of(block_rows, 3), _of(block_columns, 3)
         shape = counts.shape[0] // 3, counts.shape[1] // 3
         score, calls = np.empty(shape, np.int64), np.empty(shape, np.int32)
         ties = _empty((2, *shape))
-        _missing(counts, score, calls, *ties)
+        _missing(counts, _diagonal(rows, columns, upper), score, calls, *ties)
         x, y = (_part(ties, side) for side in (0, 1))
-        yield Block(_of(rows, 3), _of(columns, 3), Counted(score, calls, x, y))
+        yield Block(rows, columns, Counted(score, calls, x, y))
 
 
-def _complete_blocks(a: Rows, b: Rows | None) -> Iterator[Block]:
+def _complete_blocks(a: Rows, b: Rows | None, upper: bool) -> Iterator[Block]:
     other = a if b is None else b
     x, y = (np.stack([count_rows(p) for p in r.planes]).astype(np.int64) for r in (a, other))
     ties_x, ties_y = _ties(a.bits, x), _ties(a.bits, y)
     planes: list[Any] = [stacked(*rows.planes) for rows in (a, other)]
-    for block_rows, block_columns, counts in products("and", *planes, group=2):
+    for block_rows, block_columns, counts in products("and", *planes, group=2, upper=upper):
         rows, columns = _of(block_rows, 2), _of(block_columns, 2)
         score = np.empty((counts.shape[0] // 2, counts.shape[1] // 2), np.int64)
-        _complete(counts, a.bits, x[:, rows], y[:, columns], score)
+        diagonal = _diagonal(rows, columns, upper)
+        _complete(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
         x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
         yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
+
+
+def _diagonal(rows: slice, columns: slice, upper: bool) -> int:
+    """First column that was counted of the first row of a block; before its columns if all."""
+    return rows.start - columns.start if upper else rows.start - rows.stop
 
 
 def _of(stack: slice, group: int) -> slice:

@@ -9,6 +9,7 @@ import numpy as np
 from genobit.kernels import genotype_scores, kendall, tau
 from genobit.kernels.kendall_pvalues import untied
 from genobit.kernels.ranks import missing_any
+from genobit.kernels.signs import MOST_TIED
 from genobit.kernels.ties import Ties, ties, ties_within
 from genobit.kernels.transpose import mirror
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 BLOCK = 2**16
 """Most pairs whose ties are held at a time where observations are missing: 3 MiB of counts."""
+
+
+REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
+"""Somers' D of a pair in the other order."""
 
 
 class Wanted(NamedTuple):
@@ -152,9 +157,24 @@ def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any]
     columns = a if b is None else b
     out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
     complete = a.complete() and columns.complete()
-    for block in genotype_scores.blocks(a, b):
+    # Below the diagonal rows and columns change places, and with them the dependent variable.
+    partners = [REVERSED.get(name, name) for name in out]
+    upper = b is None and all(partner in out for partner in partners)
+    for block in genotype_scores.blocks(a, b, upper=upper):
         fill(block, wanted, a.bits if complete else 0, a.bits, out)
+    if upper:
+        _mirror_all(out, partners)
     return tuple(out[name] for name in wanted.outputs)
+
+
+def _mirror_all(out: dict[str, NDArray[Any]], partners: Sequence[str]) -> None:
+    """Fill what is below the diagonal from what is above it in the partner of each output."""
+    for (name, values), partner in zip(out.items(), partners, strict=True):
+        if name == partner:
+            mirror(values, 0, 0, values)
+        else:
+            below = np.tri(len(values), k=-1, dtype=bool)
+            np.copyto(values, out[partner].T, where=below)
 
 
 def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -172,7 +192,7 @@ def _cheapest(
         n=a.shape[1],
         variables=len(a),
         others=None if b is None else len(b),
-        tied=any((side.pairs > 0).any() for side in found),
+        tied=any((side.pairs > 0).mean() > MOST_TIED for side in found if side.pairs.size),
         missing=not complete,
         levels=max(int(side.levels.max(initial=0)) for side in found),
     )

@@ -79,6 +79,16 @@ def test_other__is_a_part_of_all(variant: str) -> None:
         ds.genobit.kendall(other=ds.call_genotype)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("variant", ["b", "d_rows"])
+def test_square_of_many_blocks__is_the_rectangle_with_itself(variant: str, missing: float) -> None:
+    ds = cohort(random_calls(2, 1500, 70, missing=missing))
+    square = ds.genobit.kendall(variant, pvalue=True, compute=True)
+    rectangle = ds.genobit.kendall(variant, pvalue=True, other=ds, compute=True)
+    for name in VARIABLES:
+        np.testing.assert_array_equal(square[name], rectangle[name])
+
+
 def test_dropna__is_the_samples_that_miss_nothing() -> None:
     calls = random_calls(2, 12, 90, missing=0.02)
     complete = (calls >= 0).all(axis=(0, 2))
