@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-fast fuzz bounds plain lowest package bench lint format docs clean
+.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest package bench lint format docs clean
 
 help: ## say what each target does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -78,7 +78,10 @@ plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compi
 	  tests/lazy/test_pair_sums.py tests/lazy/test_tiles.py \
 	  tests/lazy/test_packing.py tests/lazy/test_by_samples.py
 
-lowest: $(VENV)/.developer ## the unit tests with the lowest releases that pyproject.toml allows
+core: $(VENV)/.developer ## tests of the core in an environment without the packages of any extra
+	.ci/test-core $(VENV) build/core
+
+lowest: $(VENV)/.developer ## tests of all modules with the lowest releases that pyproject.toml allows
 	.ci/test-lowest $(VENV) build/lowest
 
 package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout

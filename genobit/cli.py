@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.extras import require
 from genobit.files import local_path
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run_demo(options: argparse.Namespace) -> int:
     """Write the demonstration report and say where it is."""
+    # Before the work; the sample asks for its simulator only where it is not in the cache.
+    require("genobit demo", "bokeh", "holoviews", "pyarrow", "dendropy")
     from genobit.demo import run
 
     report = run(options.out)
@@ -157,7 +160,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 def run_app(options: argparse.Namespace) -> int:
     """Serve the tour as an app: its pictures and widgets, with a kernel behind them."""
-    require("voila", extra="viz")
+    require("genobit app", "voila")
     from genobit.app import serve
 
     print("The explorers open in a browser; Ctrl-C here ends them", flush=True)
@@ -173,7 +176,7 @@ def run_lab(options: argparse.Namespace) -> int:
 
     Notebooks that came in a wheel are copied beside the user first.
     """
-    require("jupyterlab", extra="viz")
+    require("genobit lab", "jupyterlab")
     notebook = CHECKOUT / "notebooks" / "tour.ipynb"
     if not notebook.is_file():
         folder = Path.cwd() / "genobit-notebooks"
@@ -284,9 +287,3 @@ def open_genotypes(source: Path) -> xr.Dataset:
 def folder_size(folder: Path) -> int:
     """Sum the sizes of a folder's files, in bytes."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
-def require(module: str, extra: str) -> None:
-    """Refuse to go on without an optional package, with the line that installs it."""
-    if importlib.util.find_spec(module) is None:
-        raise ImportError(f"this needs {module}: pip install 'genobit[{extra}]'")

@@ -15,6 +15,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.correlations import attributes_of, side_of
+from genobit.extras import require
 from genobit.files import WRITE, local_path
 from genobit.network import PairTable, unique_names
 
@@ -239,6 +240,7 @@ def _found(
     if share is not None:
         attributes["share"] = list(search.question.share)
     if parquet is not None:
+        require("kendall_pairs(parquet=)", "pyarrow")
         path = local_path(parquet, "kendall_pairs(parquet=)", WRITE)
         search.to_parquet(path, unique_names(names), attributes)
         return path

@@ -86,8 +86,6 @@ class LinkageDecayMethods:
             one sample.
         KeyError
             If the positions of the window, or ``populations``, are not there.
-        ImportError
-            When scipy, which fits the curve, is not installed.
 
         Notes
         -----

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit import model, packed
+from genobit.extras import require
 from genobit.options import get_options
 from genobit.windows import check_share, pair_labels, window_ends
 
@@ -84,6 +85,7 @@ class LinkedPairs:
         >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
         [[0.0, 1.0, 0.75]]
         """
+        require("ld_pairs", "pyarrow")
         from genobit.analyses import ld
         from genobit.analyses.pair_tables import as_arrow, as_frame, lazy_table
         from genobit.lazy.windows import in_rows, wide_rows

@@ -9,23 +9,25 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from genobit.extras import EXTRAS
 from genobit.options import get_options, in_units
 
-#: The packages that decide what is possible, and the extra that brings each of the optional ones.
-PACKAGES = {
-    "numpy": "",
-    "numba": "",
-    "xarray": "",
-    "dask": "",
-    "zarr": "",
-    "distributed": "cluster",
-    "holoviews": "viz",
-    "jupyterlab": "viz",
-    "cyvcf2": "io",
-    "pyarrow": "io",
-    "msprime": "sample",
-    "dendropy": "trees",
-}
+#: The packages that decide what is possible.
+PACKAGES = (
+    "numpy",
+    "numba",
+    "xarray",
+    "dask",
+    "zarr",
+    "scipy",
+    "distributed",
+    "holoviews",
+    "jupyterlab",
+    "cyvcf2",
+    "pyarrow",
+    "msprime",
+    "dendropy",
+)
 _STYLE = (
     "<style>.genobit-info td, .genobit-info th {text-align: left !important; vertical-align: top; "
     "padding: 1px 14px 1px 0; color: var(--jp-content-font-color1, inherit); border: none; "
@@ -148,9 +150,9 @@ def _packages() -> dict[str, str]:
     from genobit import __version__
 
     found = {"genobit": __version__, "Python": platform.python_version()}
-    for name, extra in PACKAGES.items():
+    for name in PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            found[name] = f"not installed: pip install 'genobit[{extra}]'"
+            found[name] = f"not installed: pip install 'genobit[{EXTRAS[name]}]'"
     return found

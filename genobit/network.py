@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.extras import require
 from genobit.files import WRITE, local_path, replacing
 from genobit.network_graph import PairNetwork
 
@@ -130,6 +131,7 @@ class PairTable(PairNetwork):
         """
         import pandas as pd
 
+        require("PairTable.from_parquet", "pyarrow")
         edges = pd.read_parquet(local_path(path, "from_parquet"))
         dims = [c[:-2] for c in edges.columns if c.endswith("_0") and c != "name_0"]
         if not dims or "name_0" not in edges.columns:
@@ -275,6 +277,7 @@ class PairTable(PairNetwork):
         >>> pd.read_parquet(folder / "pairs.parquet")["tau"].tolist()
         [0.9, -0.7]
         """
+        require("PairTable.to_parquet", "pyarrow")
         with replacing(local_path(path, "to_parquet", WRITE)) as (new,):
             self.to_pandas().to_parquet(new, index=False)
 

@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit import model, packed
 from genobit.autosomes import choose
+from genobit.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,7 @@ class RelativesMethods:
         >>> pairs[["samples_0", "samples_1", "king", "degree"]].values.tolist()
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """
+        require("grm_pairs", "pyarrow")
         from genobit.analyses import related_pairs, relatives
 
         related_pairs.check_minimum("minimum", minimum)

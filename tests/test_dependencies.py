@@ -29,8 +29,6 @@ def test_each_dependency_has_its_reason() -> None:
         (name, group)
         for group, requirements in groups.items()
         for name in _named(requirements) - {"genobit"}
-        # Extras and tests ask for some of the same.
-        if not (group == "test" and name == "scipy")
     }
     text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from genobit.extras import require
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from .launcher import Launcher
     from .ld import LDExplorer
     from .parsimony import ParsimonyExplorer
+
+# Without panel and jupyter_bokeh the controls work, and the place of a plot says what is missing.
+require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
 
 
 class Explore:

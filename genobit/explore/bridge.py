@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from genobit.extras import needed_by
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -155,8 +157,7 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
         start_bokehjs()
     except ModuleNotFoundError as error:
         return ipywidgets.HTML(
-            f"<b>The plot cannot be shown: {error.name} is not installed.</b> "
-            "Run <code>pip install 'genobit[viz]'</code> and restart the kernel. "
+            f"<b>The plot cannot be shown. {error}</b>, then restart the kernel. "
             "The controls and the explorer's attributes work without it."
         )
     import panel as pn
@@ -182,8 +183,9 @@ def start_bokehjs() -> None:
         If what draws is not installed.
     """
     global _started  # noqa: PLW0603  one browser page for all explorers of a kernel
-    import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
-    import panel as pn
+    with needed_by("A plot in a notebook"):
+        import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
+        import panel as pn
 
     if not pn.extension._loaded:
         # Without inline=True the view stays empty where there is no network.

@@ -7,6 +7,8 @@ import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from genobit.extras import needed_by
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,18 +19,9 @@ _PATIENCE = 100
 
 
 def dendropy() -> Any:
-    """The library.
-
-    Raises
-    ------
-    ImportError
-        Says how to install it.
-    """
-    try:
+    """Import the library, or say how to install it."""
+    with needed_by("Reading trees and NEXUS"):
         return importlib.import_module("dendropy")
-    except ImportError as error:
-        msg = "trees and NEXUS are read with DendroPy: pip install 'genobit[trees]'."
-        raise ImportError(msg) from error
 
 
 @functools.cache
@@ -68,6 +61,7 @@ def nexus() -> str:
 @contextmanager
 def reading(what: str) -> Iterator[None]:
     """Turn the errors of DendroPy's readers into ones that say what could not be read."""
+    dendropy()
     problems = importlib.import_module("dendropy.utility.error")
     reader = importlib.import_module("dendropy.dataio.nexusreader").NexusReader
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from genobit.extras import require
 from genobit.io import _pedigree
 from genobit.io._cache import cached_store
 from genobit.io._zarr import open_store
@@ -101,9 +101,7 @@ def sample_dataset(
 
 
 def _build(store: Path) -> None:
-    if importlib.util.find_spec("msprime") is None:
-        msg = "sample_dataset simulates with msprime: pip install 'genobit[sample]'."
-        raise ImportError(msg)
+    require("sample_dataset", "msprime")
     contigs = [_simulate_contig(seed) for seed, _ in enumerate(_CONTIGS, start=1)]
     random = np.random.default_rng(_VERSION)
     ds = _phenotypes(_dataset(contigs, random), random)

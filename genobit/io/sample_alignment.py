@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.io._dendropy import dendropy
+from genobit.extras import require
 from genobit.io.alignment import SITES, labelled_alignment
 from genobit.io.trees import newick, read_trees
 
@@ -61,7 +61,7 @@ def sample_alignment() -> xr.DataArray:
     >>> aln.attrs["tree"].count(",")
     23
     """
-    dendropy()
+    require("sample_alignment", "dendropy")
     # Python's generator, for DendroPy; its numbers are the same in every version.
     source = random.Random(_VERSION)  # noqa: S311 - nothing secret
     tree = _tree(source)

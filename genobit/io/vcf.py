@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import logging
 import tempfile
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.extras import require
 from genobit.files import full_disk, local_path
 from genobit.io._cache import cached_store
 from genobit.io._region import Region, parse_region
@@ -120,7 +120,7 @@ def open_vcf(
         if source.is_dir():
             msg = f"{source} is a directory. For a VCF Zarr store use open_vcf_zarr."
         raise FileNotFoundError(msg)
-    _require_readers()
+    require("open_vcf", "bio2zarr", "cyvcf2")
     wanted = None if region is None else _region_of(region, source)
 
     def build(store: Path) -> None:
@@ -181,13 +181,6 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     ([[[0, 1]]], ['22'])
     """
     return open_store(store, chunks)
-
-
-def _require_readers() -> None:
-    for name in ("bio2zarr", "cyvcf2"):
-        if importlib.util.find_spec(name) is None:
-            msg = f"open_vcf needs {name}: pip install 'genobit[io]'."
-            raise ImportError(msg)
 
 
 def _region_of(text: str, source: Path) -> Region:

@@ -6,13 +6,10 @@ beyond choosing, binning and colouring what is drawn.
 
 from __future__ import annotations
 
-try:
+from genobit.extras import needed_by
+
+with needed_by("genobit.plots"):
     import holoviews.plotting.bokeh
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"genobit.plots draws with holoviews and bokeh, and {error.name} is not installed: "
-        "pip install 'genobit[viz]'"
-    ) from error
 
 # Options need a backend, and without hv.extension() HoloViews names one that is not loaded.
 if holoviews.Store.current_backend not in holoviews.Store.renderers:

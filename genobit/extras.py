@@ -1,0 +1,64 @@
+"""Ask for the packages of the extras, and say how to install one that is missing.
+
+May import: the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXTRAS = {
+    "bio2zarr": "io",
+    "bokeh": "viz",
+    "cyvcf2": "io",
+    "dendropy": "trees",
+    "distributed": "cluster",
+    "holoviews": "viz",
+    "ipywidgets": "viz",
+    "jupyter_bokeh": "viz",
+    "jupyterlab": "viz",
+    "msprime": "sample",
+    "panel": "viz",
+    "pyarrow": "io",
+    "voila": "viz",
+}
+"""The extra in `pyproject.toml` that brings each optional package."""
+
+
+def require(user: str, *packages: str) -> None:
+    """Refuse to go on without some optional packages; imports none of them."""
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise _refusal(user, package)
+
+
+@contextlib.contextmanager
+def needed_by(user: str) -> Iterator[None]:
+    """Say how to install an optional package whose import fails within the block."""
+    try:
+        yield
+    except ImportError as error:
+        package = _missing(error)
+        if package is None:
+            raise
+        raise _refusal(user, package) from error
+
+
+def _missing(error: BaseException | None) -> str | None:
+    """Return the optional package that was not found; others may report it in their own words."""
+    while error is not None:
+        package = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and package in EXTRAS:
+            return package
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _refusal(user: str, package: str) -> ModuleNotFoundError:
+    msg = f"{user} needs the package {package}: pip install 'genobit[{EXTRAS[package]}]'"
+    return ModuleNotFoundError(msg, name=package)
