@@ -262,7 +262,7 @@ def _labels_of_both(
         np.array([f"{place} {own}" for place, own in zip(places, text(own), strict=True)], object)
         for places, own in ((positions[0], ours[name]), (positions[1], theirs[name]))
     )
-    return here, there, "contig:position"
+    return here, there, positions[2]
 
 
 def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str) -> bool:
@@ -277,28 +277,28 @@ def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str)
 
 
 def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:
-    """Contig and position of each variant as text, if both sides have positions."""
+    """Contig and position of each variant as text, as far as both sides have them."""
     sides = [_dataset(data), _dataset(given)]
     position, contig, dim = model.VARIANT_POSITION, model.VARIANT_CONTIG, model.VARIANTS
-    if any(_along(side, position, dim) is None for side in sides):
+    parts: dict[str, list[Any]] = {}
+    if all(_along(side, contig, dim) is not None for side in sides):
+        numbers = [side[contig].dtype.kind in "iuf" for side in sides]
+        named = [model.CONTIG_ID in side.variables for side in sides]
+        # Numbers without `contig_id` compare with such numbers only.
+        if all(has or not number for has, number in zip(named, numbers, strict=True)):
+            known = [found for side in sides if (found := contigs(side))]
+            parts["contig"] = [found.of_variants() for found in known]
+        elif all(numbers):
+            parts["contig"] = [text(side[contig].values) for side in sides]
+    if all(_along(side, position, dim) is not None for side in sides):
+        parts["position"] = [side[position].values for side in sides]
+    if not parts:
         return None
-    # Numbers without `contig_id` compare with such numbers only.
-    known = [side for side in sides if contig in side.variables]
-    numbers = [side[contig].dtype.kind in "iuf" for side in known]
-    named = [not n or model.CONTIG_ID in s.variables for n, s in zip(numbers, known, strict=True)]
-    here: Any
-    there: Any
-    if len(known) == 2 and all(named):
-        here, there = (found.of_variants() for side in sides if (found := contigs(side)))
-    elif len(known) == 2 and all(numbers):
-        here, there = (text(side[contig].values) for side in sides)
-    else:
-        here, there = ([""] * side.sizes[dim] for side in sides)
-    both = [
-        np.array([f"{c}:{p}" for c, p in zip(of, side[position].values, strict=True)], object)
-        for of, side in zip((here, there), sides, strict=True)
-    ]
-    return both[0], both[1], "contig:position"
+    here, there = (
+        np.array([":".join(map(str, values)) for values in zip(*side, strict=True)], object)
+        for side in zip(*parts.values(), strict=True)
+    )
+    return here, there, ":".join(parts)
 
 
 def _labels_and_index(

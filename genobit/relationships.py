@@ -125,18 +125,18 @@ class RelationshipMethods:
         rule = grm.check(
             method, missing, frequency=given, loco=loco, count_monomorphic=count_monomorphic
         )
-        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
-        if explain:
-            from genobit.lazy.costs import sums_explained
-
-            tiles, planes = samples.tiles, len(samples.planes)
-            return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
         frequency = None
         if given:
             own = labels.aligned_numbers(
                 self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
             )
             frequency = chosen.of(checked(own))
+        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
+        if explain:
+            from genobit.lazy.costs import sums_explained
+
+            tiles, planes = samples.tiles, len(samples.planes)
+            return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,

@@ -15,7 +15,7 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit import labels, plots
+from genobit import explore, labels, plots
 from tests.cohorts import cohort, random_calls
 
 N = 14
@@ -205,6 +205,13 @@ EXEMPT = {
     "ds.ld_decay bins": "are edges of distance",
     "ds.project pcs": SAME,
     "Selection data": RESULT,
+    "explore.epistasis result": SAME,
+    "explore.grm grm": SAME,
+    "explore.grm pcs": SAME,
+    "explore.kendall pairs": SAME,
+    "explore.ld blocks": "is drawn at its own positions",
+    "explore.ld genes": "is drawn at its own positions",
+    "explore.parsimony trees": RESULT,
     "plots.allele_frequency_spectrum frequency": UNORDERED,
     "plots.degree_histogram degree": UNORDERED,
     "plots.grm_heatmap selected": PLACES,
@@ -223,6 +230,12 @@ def arguments() -> Iterator[tuple[str, inspect.Parameter]]:
         for name, member in inspect.getmembers(owner, inspect.isfunction)
         if not name.startswith("_")
     ]
+    public += [
+        (f"explore.{name}", member)
+        for owner in (explore.Explore, explore.ExploreArray)
+        for name, member in inspect.getmembers(owner, inspect.isfunction)
+        if not name.startswith("_")
+    ]
     public += [(f"plots.{name}", getattr(plots, name)) for name in plots.__all__]
     public += [("Selection", gb.Selection)]
     for name, function in public:
@@ -231,7 +244,9 @@ def arguments() -> Iterator[tuple[str, inspect.Parameter]]:
 
 
 def test_every_argument_that_takes_arrays__has_a_case() -> None:
-    several = re.compile(r"ArrayLike|DataArray|Dataset|ndarray|Series|Selection|Sequence|\bAny\b")
+    several = re.compile(
+        r"ArrayLike|DataArray|Dataset|ndarray|Series|Selection|PairTable|Sequence|\bAny\b"
+    )
     first_of_plots = {
         f"plots.{name} {next(iter(inspect.signature(getattr(plots, name)).parameters))}"
         for name in plots.__all__
@@ -274,7 +289,8 @@ def test_labels_in_another_order__are_aligned(name: str) -> None:
     more = np.append(values, values[:2]), np.append(ids, ["other", "another"])
     ways: list[Any] = [
         labelled(values[::-1], case.dim, ids[::-1]),
-        *(labelled(values[order], case.dim, ids[order].astype(kind)) for kind in KINDS),
+        labelled(values[order], case.dim, ids[order].astype("S")),
+        labelled(values[order], case.dim, ids[order].astype(np.dtypes.StringDType())),
         labelled(more[0][::-1], case.dim, more[1][::-1]),
         pd.Series(values[order], ids[order]),
         pd.Series(values),
@@ -350,6 +366,14 @@ def test_repeated_identifiers__need_one_order_or_positions() -> None:
     moved = values.assign_coords(variant_position=("variants", [5, 8, 5]))
     with pytest.raises(ValueError, match=r"first for contig:position\[1\] = '1:9 \.'"):
         labels.aligned(ds, moved, "variants", "x")
+
+
+def test_contigs_alone__are_compared() -> None:
+    ds = xr.Dataset({"variant_contig": ("variants", [0, 0, 1])})
+    values = ds.assign(x=("variants", [1, 2, 3])).set_coords("variant_contig").x
+    assert labels.aligned(ds, values, "variants", "x").tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"contig\[1\] of the Dataset is '0' a second time"):
+        labels.aligned(ds, values[::-1], "variants", "x")
 
 
 def test_coordinates_of_the_dimension__are_labels() -> None:
