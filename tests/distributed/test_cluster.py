@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 import genobit as gb
 from genobit.lazy.combination_planes import gathered
@@ -99,6 +102,33 @@ def test_workers__are_spawned(client: Any) -> None:
 def test_every_analysis__is_the_same_to_the_last_bit(client: Any, name: str) -> None:
     with small_tiles():
         assert_same(everything()[name](), expected()[name])
+
+
+@pytest.mark.parametrize("name", ["ld_decay", "ld_blocks", "ld_pairs", "parquet"])
+def test_datasets_of_the_same_planes__at_once_get_their_own(
+    client: Any, name: str, tmp_path: Path
+) -> None:
+    """Two threads of one client, whose Datasets have the same calls and other positions."""
+    bits = cohort(random_calls(1, 600, 50), chunks=(100, 50)).genobit.pack()
+    near = bits.assign_coords(variant_position=("variants", np.arange(600) * 10))
+    far = bits.assign_coords(variant_position=("variants", np.arange(600) * 20))
+    number = iter(range(99))
+    ask: dict[str, Callable[[xr.Dataset], Any]] = {
+        "ld_decay": lambda ds: ds.genobit.ld_decay("4kb", bins=4, parts=3, resamples=2),
+        "ld_blocks": lambda ds: ds.genobit.ld_blocks("2kb"),
+        "ld_pairs": lambda ds: ds.genobit.ld_pairs(min_r2=0.05, window=50).compute(),
+        "parquet": lambda ds: pd.read_parquet(
+            ds.genobit.ld_pairs(min_r2=0.05, window=50, parquet=tmp_path / str(next(number)))
+        ),
+    }
+    with small_tiles():
+        with dask.config.set(scheduler="synchronous"):
+            right = [ask[name](ds) for ds in (near, far)]
+        with ThreadPoolExecutor(8) as pool:
+            # Equal ones too: what one writes, the other must write as well.
+            found = list(pool.map(ask[name], [near, far] * 4))
+    for number_of, result in enumerate(found):
+        assert_same(result, right[number_of % 2])
 
 
 @pytest.mark.parametrize("name", KILLED)
