@@ -9,6 +9,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import pytest
 import xarray as xr
 from dask.callbacks import Callback
 
-import genobit  # noqa: F401 - the accessors
+import genobit as gb
 from genobit.accessor import GenobitDatasetAccessor
 from genobit.arrays import GenobitDataArrayAccessor
 from genobit.lazy.names import layer_name
@@ -34,7 +36,10 @@ from tests.cases import (
     called,
     name,
 )
+from tests.cohorts import cohort, random_calls
+from tests.io.test_plink import write_fileset
 
+Opening = Callable[[], xr.DataArray]
 LAZY = [case for case in CASES if not case.eager]
 DECIDES = {"call_genotype", "values", "plane_carrier"}
 FAST = {"ld_pairs", "ld_blocks", "ld_decay", "grm_pairs", "similarity", "parsimony"}
@@ -187,3 +192,47 @@ def test_a_mapped_file__has_the_name_of_its_values(tmp_path: Path) -> None:
     mapped[:] = 5
     assert layer_name("x", mapped) == layer_name("x", np.full((2, 3), 5))
     assert layer_name("x", mapped.reshape(3, 2)) != layer_name("x", mapped)
+
+
+def plink(folder: Path, seed: int) -> Opening:
+    write_fileset(folder, random_calls(seed, 9, 5).sum(axis=2).clip(0))
+    return lambda: gb.open_plink(folder / "cohort").call_genotype
+
+
+def gcta(folder: Path, seed: int) -> Opening:
+    gb.to_gcta(cohort(random_calls(seed, 30, 5)).genobit.grm("gcta"), folder / "grm")
+    return lambda: gb.open_gcta(folder / "grm")
+
+
+def plink_rel(folder: Path, seed: int) -> Opening:
+    grm = cohort(random_calls(seed, 30, 5)).genobit.grm("gcta")
+    gb.to_plink_rel(grm, folder / "rel", form="square-bin")
+    return lambda: gb.open_plink_rel(folder / "rel")
+
+
+def fasta(folder: Path, seed: int) -> Opening:
+    rows = np.random.default_rng(seed).choice(list("ACGT"), (3, 8))
+    text = "".join(f">t{k}\n{''.join(row)}\n" for k, row in enumerate(rows))
+    (folder / "a.fasta").write_text(text)
+    return lambda: gb.open_alignment(folder / "a.fasta", chunks=4)
+
+
+def vcf_zarr(folder: Path, seed: int) -> Opening:
+    ds = cohort(random_calls(seed, 9, 5))
+    ds.to_zarr(folder / "c.zarr", mode="w", consolidated=False)
+    return lambda: gb.open_vcf_zarr(folder / "c.zarr").call_genotype
+
+
+@pytest.mark.parametrize("write", [plink, gcta, plink_rel, fasta, vcf_zarr])
+def test_a_file_that_was_written_again__has_another_name(
+    write: Callable[[Path, int], Opening], tmp_path: Path
+) -> None:
+    found = []
+    for seed in (1, 2):
+        opening = write(tmp_path, seed)
+        found.append(opening().data.name)
+        # zarr names what it opens anew each time.
+        assert write is vcf_zarr or opening().data.name == found[-1]
+        # As coarse as the clock of a file system may be.
+        time.sleep(0.02)
+    assert len(set(found)) == 2

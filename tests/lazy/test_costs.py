@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -105,3 +108,13 @@ def test_auto__on_a_biobank_is_what_explain_would_advise(monkeypatch: pytest.Mon
     advised = costs.sums_explained(500_000, sizes, 2)
     assert edge == advised.best != gb.get_options().chunk_rows
     assert advised.taken == gb.get_options().chunk_rows
+
+
+def test_threads__are_those_of_the_scheduler() -> None:
+    found = []
+    with ThreadPoolExecutor(5) as pool:
+        for settings in ({"scheduler": "sync"}, {"num_workers": 3}, {"pool": pool}):
+            with dask.config.set(settings):
+                found.append(costs.threads())
+    assert found == [1, 3, 5]
+    assert costs.threads() == dask.system.CPU_COUNT
