@@ -160,6 +160,8 @@ CASES = [
     Case("packed", "grm", {}, {
         "method": {"method": "gcta"}, "missing": {"missing": "pairwise"},
         "allele_frequency": {"allele_frequency": share(1)}, "loco": {"loco": True},
+        "autosomes": {"autosomes": ["chr1"]},
+        "count_monomorphic": {"method": "gcta", "count_monomorphic": True},
     }),
     Case("packed", "grm", {"allele_frequency": share(1)}, {
         "allele_frequency": {"allele_frequency": share(2)},
@@ -169,6 +171,8 @@ CASES = [
     Case("packed", "grm_pairs", {"minimum": 0.05, "method": "vanraden1"}, {
         "method": {"method": "vanraden2"}, "minimum": {"minimum": 0.06},
         "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
+        "autosomes": {"autosomes": ["chr1"]},
+        "count_monomorphic": {"method": "gcta", "count_monomorphic": True},
     }),
     Case("packed", "kendall", {}, {
         **KENDALL, "other": {"other": lambda: packed().isel(variants=slice(7, None))},
@@ -194,6 +198,7 @@ CASES = [
         "components": {"components": 2}, "algorithm": {"algorithm": "randomized"},
         "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
         "seed": {"algorithm": "randomized", "seed": 1},
+        "autosomes": {"autosomes": ["chr1"]}, "count_monomorphic": {"count_monomorphic": True},
     }, eager=True),
     Case("packed", "ld_blocks", {}, {
         "max_span": {"max_span": "2kb"}, "min_maf": {"min_maf": 0.2},
@@ -214,7 +219,9 @@ CASES = [
         "window": {"window": 5}, "step": {"step": 2}, "r2": {"r2": 0.5},
         "frequency": {"frequency": share(1)}, "phased": {"phased": True},
     }, eager=True),
-    Case("packed", "unrelated", {}, {"king": {"king": 0.01}}, eager=True),
+    Case("packed", "unrelated", {}, {
+        "king": {"king": 0.01}, "autosomes": {"autosomes": ["chr1"]},
+    }, eager=True),
     Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, "min_n": 0}, {
         "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},
         "statistic": {"statistic": "chi2"}, "permutations": {"permutations": 9},
