@@ -55,8 +55,8 @@ class LinkedPairs:
             The r2 that is meant: "r2", or "r2_em" of dosages.
         parquet
             A folder to write the table to, now, a file for each tile of it. Memory is bounded by a
-            pass of 16 tiles. Stopped, however that was, and called again with the same genotypes
-            and arguments, it leaves the files that are finished and writes the others.
+            pass of 16 tiles. If interrupted, repeat the call to resume; finished files are kept.
+            Until all are written, readers refuse the folder, and name a file that says so.
         progress
             Whether to show a bar, with ``parquet``; by default what `get_options` says.
 

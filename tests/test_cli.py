@@ -151,6 +151,8 @@ def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
     assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
     assert Path(commands[0][3]).name == "tour.ipynb"
     assert commands[0][4:5] == ["--no-browser"]
+    # JupyterLab makes a token unless it is told not to.
+    assert not any("token" in part or "password" in part for part in commands[0])
 
 
 def test_lab__copies_the_notebooks_of_a_wheel(monkeypatch, tmp_path):

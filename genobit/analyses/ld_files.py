@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 FINISHED = ".genobit"
 """Folder of what is finished; readers of Parquet pass over names with a dot."""
+INCOMPLETE = "INCOMPLETE-repeat-the-call-of-ld_pairs.parquet"
+"""A file that is no Parquet, there until all parts are: readers refuse the folder, and name it."""
 END_VARIANTS, END_BYTES = 1000, 2**20
 """Most variants at either end whose calls tell one set of genotypes from another, and most bytes of
 a plane of them: long rows are few, as they are held together."""
@@ -128,6 +130,9 @@ def write(
         written = [k for unit in kept.units() for k in kept.read(unit)["tiles"].tolist()]
         done = {k for k in written if paths[k].exists()}
         todo = [k for k in range(len(keys)) if k not in done]
+        if todo:
+            with disk_full_named(place):
+                (place / INCOMPLETE).write_text("Not all parts are written: repeat the call.")
         with bar(
             progress=progress, total=len(keys), initial=len(done), desc="pairs", unit="tile"
         ) as steps:
@@ -138,6 +143,7 @@ def write(
                 # One for each pass: it waits for the disk.
                 kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
                 steps.update(len(part))
+        (place / INCOMPLETE).unlink(missing_ok=True)
     return place
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import xarray as xr
 
@@ -135,6 +136,8 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
     # Three passes of two are finished; the fourth is written and not known to be.
     assert len(before) == 8
     (folder / ".genobit/left.unfinished").write_bytes(b"half a file")
+    with pytest.raises(pa.ArrowInvalid, match="INCOMPLETE-repeat-the-call-of-ld_pairs"):
+        pd.read_parquet(folder)
 
     ds = genotypes()
     for _ in range(2):
@@ -145,6 +148,7 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
     first = sorted(before)[:6]
     assert [after[name] for name in first] == [before[name] for name in first]
     assert not list(folder.glob("**/*.unfinished"))
+    assert {path.name for path in folder.glob("*.parquet")} == set(after)
 
 
 def test_lost_file__is_written_again(tmp_path: Path) -> None:
