@@ -1,6 +1,6 @@
 """Tables of pairs as networks: edges in a pandas DataFrame, and in files.
 
-May import: network_graph, pandas, networkx and numpy.
+May import: network_graph, io, pandas, networkx and numpy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 
 from genobit.extras import require
 from genobit.files import WRITE, local_path, replacing
+from genobit.io._parquet import read_parquet
 from genobit.network_graph import PairNetwork
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Pairs that a notebook shows of a table."""
+_NAME_BYTES = 100
+"""Bytes of memory that the name of a variable takes."""
 
 
 class PairTable(PairNetwork):
@@ -117,7 +121,8 @@ class PairTable(PairNetwork):
         FileNotFoundError
             If there is no such path.
         ValueError
-            If it is no table of pairs, or has no column named as ``value``.
+            If it is no table of pairs, is damaged or past ``eager_limit``, or has no column named
+            as ``value``.
 
         Examples
         --------
@@ -129,15 +134,17 @@ class PairTable(PairNetwork):
         >>> PairTable.from_parquet(folder / "pairs.parquet")
         <PairTable: 2 pairs of 3 of 3 gene, in 1 component>
         """
-        import pandas as pd
-
         require("PairTable.from_parquet", "pyarrow")
-        edges = pd.read_parquet(local_path(path, "from_parquet"))
-        dims = [c[:-2] for c in edges.columns if c.endswith("_0") and c != "name_0"]
-        if not dims or "name_0" not in edges.columns:
+        edges = read_parquet(local_path(path, "from_parquet"))
+        dims = [str(c)[:-2] for c in edges.columns if str(c).endswith("_0") and c != "name_0"]
+        needed = {f"{dims[0]}_1", "name_0", "name_1"} if dims else {"name_0"}
+        if not needed.issubset(edges.columns):
             msg = f"{path} has the columns {list(edges.columns)}: it is no table of pairs"
             raise ValueError(msg)
-        ends = edges[[f"{dims[0]}_0", f"{dims[0]}_1"]].to_numpy(np.int64)
+        if value not in edges.columns or edges[value].dtype.kind not in "fiu":
+            msg = f"{path} has no column {value!r} of numbers; it has {list(edges.columns)}"
+            raise ValueError(msg)
+        ends = _positions(edges, [f"{dims[0]}_0", f"{dims[0]}_1"], path)
         names = np.arange(ends.max(initial=-1) + 1).astype(str).astype(object)
         for side in (0, 1):
             names[ends[:, side]] = edges[f"name_{side}"].to_numpy(object)
@@ -301,6 +308,21 @@ class PairTable(PairNetwork):
         return f"<p><b>{html.escape(self._summary())}</b><br>{html.escape(settings)}</p>" + (
             f"<p>{caption}</p>{table}" if len(self) else ""
         )
+
+
+def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np.int64]:
+    """Positions of both ends of each pair, (pairs, 2)."""
+    for end in ends:
+        if edges[end].dtype.kind not in "iu":
+            msg = f"{path}: {end} is of {edges[end].dtype}, expected whole numbers"
+            raise ValueError(msg)
+        wrong = np.flatnonzero(edges[end].to_numpy() < 0)
+        if wrong.size:
+            msg = f"{path}: {end} is {edges[end].iloc[wrong[0]]} in row {wrong[0]}, below 0"
+            raise ValueError(msg)
+        last = int(edges[end].max()) if len(edges) else 0
+        require_fits(f"{path}: the names of {last + 1:,} variables", last + 1, _NAME_BYTES)
+    return edges[ends].to_numpy(np.int64)
 
 
 def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

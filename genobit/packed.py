@@ -252,6 +252,7 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     """
     import dask.array as da
 
+    from genobit.io._planes import guarded_plane
     from genobit.lazy.blocks import in_chunks
     from genobit.lazy.packing import sound
 
@@ -259,7 +260,7 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     for name in _names(ds, layout):
         data = ds[PREFIX + name].data
         if isinstance(data, da.Array):
-            planes[name] = sound(data, layout, name)
+            planes[name] = sound(guarded_plane(data), layout, name)
         else:
             words = np.asarray(data)
             require_sound(words, layout, PREFIX + name)

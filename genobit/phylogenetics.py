@@ -134,8 +134,6 @@ class ArrayPhylogenetics:
         ------
         ValueError
             For an alignment, trees, weights or costs that do not fit, with the first that does not.
-        ImportError
-            For Newick and NEXUS when DendroPy is not installed.
 
         Examples
         --------

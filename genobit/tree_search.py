@@ -108,8 +108,6 @@ class ArrayTreeSearch:
             ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
         OSError
             With ``bootstrap``, if the folder of ``spill_to`` has no room for a number of each site.
-        ImportError
-            For trees as text when DendroPy is not installed.
 
         Notes
         -----

@@ -13,5 +13,7 @@ analyses or plots. Importing it opens no file and loads none of those libraries.
 - `sample`, `sample_expression`, `sample_alignment`: simulated data to try everything on
 
 `_alignment_text`, `_nexus`, `_dendropy`, `_tree_nodes`, `_tip_names`, `_plink_text`,
-`_vcf_records`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
+`_vcf_records`, `_region`, `_relationship`, `_zarr` and `_cache` hold what those share or need.
+`_bounded`, `_damage`, `_guarded`, `_inflation`, `_planes` and `_parquet` keep damaged and hostile
+files from memory, and name the file in every error.
 """

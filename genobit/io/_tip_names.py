@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LISTED = 5
+_COMPARED = 100
+"""Names of each side that are compared for a hint."""
 
 
 def match_tips(names: Sequence[str | None], taxa: Sequence[str]) -> list[int]:
@@ -50,7 +53,8 @@ def _difference(unknown: list[str], missing: list[str], tips: int, taxa: int) ->
     if missing:
         parts.append(f"{len(missing)} of the {taxa} taxa not in the tree: {_list(missing)}")
         remedies.append("leave them out with aln.sel(taxa=[...])")
-    hint = next((hint for name in unknown for taxon in missing if (hint := _hint(name, taxon))), "")
+    pairs = product(unknown[:_COMPARED], missing[:_COMPARED])
+    hint = next((hint for name, taxon in pairs if (hint := _hint(name, taxon))), "")
     return f"the tips are not the taxa: {'; '.join(parts)}{hint}; {' and '.join(remedies)}"
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.io._dendropy import dendropy, nexus, reading
+from genobit.io._newick import TreeNode, read_newick, read_nexus_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-#: DendroPy calls itself once a level, and this deep is safe in every Python.
-_SAFE_DEPTH = 200
+    from collections.abc import Callable, Sequence
 
 
 class Nodes(NamedTuple):
@@ -52,35 +46,31 @@ def read_text_trees(text: str) -> list[Nodes]:
     Raises
     ------
     ValueError
-        Where it holds no tree, or DendroPy cannot read it.
-    ImportError
-        Without DendroPy.
+        Where it holds no tree, or is neither.
     """
     is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
     what = "NEXUS" if is_nexus else "Newick"
     if not is_nexus and not text.rstrip().endswith(";"):
         text += ";"
-    # Plain Newick names its tips by labels; NEXUS may translate them into taxa.
-    options = {"exclude_chars": True} if is_nexus else {"suppress_leaf_node_taxa": True}
-    with reading(what), _depth_allowed(text):
-        trees = tree_list(text, nexus() if is_nexus else "newick", **options)
-    if not trees:
+    try:
+        roots = read_nexus_trees(text) if is_nexus else read_newick(text)
+    except ValueError as error:
+        raise ValueError(f"the {what} cannot be read: {error}") from error
+    if not roots:
         raise ValueError(f"the {what} holds no tree")
-    return [nodes for nodes in map(nodes_of, trees) if nodes is not None]
+    return [Nodes(root, _children, _name, _branch) for root in roots]
 
 
-def tree_list(text: str, schema: str, **options: Any) -> Any:
-    """The TreeList of DendroPy, names as they are written."""
-    library = dendropy()
-    return library.TreeList.get(
-        data=text,
-        schema=schema,
-        taxon_namespace=library.TaxonNamespace(is_case_sensitive=True),
-        case_sensitive_taxon_labels=True,
-        preserve_underscores=True,
-        extract_comment_metadata=False,
-        **options,
-    )
+def _children(node: TreeNode) -> list[TreeNode]:
+    return node.children
+
+
+def _name(node: TreeNode) -> str | None:
+    return node.name
+
+
+def _branch(node: TreeNode) -> float | None:
+    return node.length
 
 
 def _dendropy_name(node: Any) -> str | None:
@@ -108,19 +98,3 @@ def _nodes_of_tskit(tree: Any) -> Nodes:
     # An iterator over the trees of a sequence gives one object again and again, and changes it.
     tree = tree.copy()
     return Nodes(tree.root, tree.children, name, tree.branch_length)
-
-
-@contextmanager
-def _depth_allowed(text: str) -> Iterator[None]:
-    """Let Python call as deep as the tree is."""
-    depth = deepest = 0
-    for parenthesis in re.findall(r"[()]", text):
-        depth += 1 if parenthesis == "(" else -1
-        deepest = max(deepest, depth)
-    before = sys.getrecursionlimit()
-    if deepest > _SAFE_DEPTH:
-        sys.setrecursionlimit(before + 4 * deepest)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

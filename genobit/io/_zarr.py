@@ -95,7 +95,7 @@ def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store
     Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as
     object arrays of str, positions int64, contig indices int32. The rest becomes lazy.
     """
-    ds = _contig_variable(ds)
+    ds = _contig_variable(ds, store)
     chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}
     for name, variable in list(ds.variables.items()):
         if variable.ndim == 1 or name == "variant_allele":
@@ -163,12 +163,12 @@ def _rows_per_chunk(calls: xr.DataArray) -> int:
     return int(stored) * max(_CHUNK_BYTES // (row_bytes * int(stored)), 1)
 
 
-def _contig_variable(ds: xr.Dataset) -> xr.Dataset:
+def _contig_variable(ds: xr.Dataset, store: Any) -> xr.Dataset:
     """Take contig names from the attributes, where sgkit kept them before 0.6."""
     if "contig_id" in ds:
         return ds
     if "contigs" not in ds.attrs:
-        msg = "The store has neither contig_id nor the attribute contigs; variant_contig needs one."
+        msg = f"{store} has neither contig_id nor the attribute contigs; variant_contig needs one."
         raise ValueError(msg)
     return ds.assign(contig_id=("contigs", np.array(ds.attrs["contigs"], dtype=object)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.files import WRITE, is_address, local_path, replacing
+from genobit.io._alignment_text import CONTROL
+from genobit.io._newick import quoted, read_newick, tip_names, written
 from genobit.io._tip_names import match_tips
-from genobit.io._tree_nodes import nodes_of, read_text_trees, tree_list
+from genobit.io._tree_nodes import nodes_of, read_text_trees
 from genobit.io.alignment import read_text
 from genobit.kernels.topology import NO_PARENT, children, tips
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 TREE = "tree"
 """The variable of a search that holds trees as Newick."""
-_NEEDS_QUOTES = re.compile(r"[\s()\[\]{}:;,'\"=]")
 _NEXUS_SUFFIXES = {".nex", ".nexus", ".nxs"}
 
 
@@ -73,8 +74,6 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         For a text that is neither a tree nor the path of a file.
     TypeError
         For another object.
-    ImportError
-        For Newick and NEXUS when DendroPy is not installed.
 
     Examples
     --------
@@ -143,13 +142,13 @@ def newick(
     written: list[str] = []
     for node in range(parents.size):
         if node < number:
-            text = _quoted(str(taxa[node]))
+            text = quoted(str(taxa[node]))
         else:
             text = "(" + ",".join(written[child] for child in below.of(node)) + ")"
             for child in below.of(node):
                 written[child] = ""
             if labels is not None:
-                text += _quoted(str(labels[node]))
+                text += quoted(str(labels[node]))
         if lengths is not None and not np.isnan(lengths[node]):
             text += f":{lengths[node]:.10g}"
         written.append(text)
@@ -170,9 +169,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        For what is no tree.
-    ImportError
-        For NEXUS when DendroPy is not installed.
+        For what is no tree, and for names with an end of a line in them in NEXUS.
 
     Examples
     --------
@@ -190,9 +187,31 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     whole = "\n".join(str(text).strip() for text in texts) + "\n"
     target = local_path(path, "to_trees", WRITE)
     if target.suffix.lower() in _NEXUS_SUFFIXES:
-        whole = tree_list(whole, "newick").as_string("nexus", unquoted_underscores=True)
+        whole = _as_nexus(texts)
     with replacing(target) as (new,):
         new.write_text(whole, encoding="utf-8")
+
+
+def _as_nexus(texts: Sequence[Any]) -> str:
+    """Trees as a NEXUS file with a TAXA and a TREES block."""
+    trees = [root for text in texts for root in read_newick(f"{text};")]
+    names = [*dict.fromkeys(name for root in trees for name in tip_names(root))]
+    for name in names:
+        if len(f"{name}.".splitlines()) > 1 or CONTROL.search(name.encode()):
+            msg = f"the name {name!r} has an end of a line or a control character in it: rename it"
+            raise ValueError(msg)
+    blank = Counter(name.replace("_", " ") for name in names)
+
+    def spell(name: str) -> str:
+        # Without quotation marks an underscore is a blank.
+        unclear = "_" in name and blank[name.replace("_", " ")] > 1
+        return f"'{name}'" if unclear and quoted(name) == name else quoted(name)
+
+    lines = ["#NEXUS", "", "BEGIN TAXA;", f"    DIMENSIONS NTAX={len(names)};", "    TAXLABELS"]
+    lines += [f"        {spell(name)}" for name in names]
+    lines += ["    ;", "END;", "", "BEGIN TREES;"]
+    lines += [f"    TREE {k} = {written(root, spell)};" for k, root in enumerate(trees, 1)]
+    return "\n".join([*lines, "END;", ""])
 
 
 def _open(trees: Any) -> list[Nodes | Phylogeny]:
@@ -296,7 +315,3 @@ def _check_tips(tree: Phylogeny, taxa: int) -> None:
     found = tips(tree.parents)
     if found != taxa:
         raise ValueError(f"the tree has {found} tips, the alignment {taxa} taxa")
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'" if _NEEDS_QUOTES.search(name) else name

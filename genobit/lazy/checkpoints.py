@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from genobit.files import WRITE, disk_full_named, local_path
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -180,9 +181,12 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         path = self._path(unit)
         try:
             # The archive's checksums are compared as its members are read.
+            with zipfile.ZipFile(path) as file:
+                require_fits("what it inflates to", sum(m.file_size for m in file.infolist()))
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
                 return dict(arrays)
-        except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
+        # zipfile and numpy raise whatever a bad byte leads to: NotImplementedError, MemoryError.
+        except Exception as error:
             msg = f"{path} is damaged ({error}): remove it, and its unit is computed again"
             raise ValueError(msg) from error
 

@@ -8,27 +8,40 @@ from __future__ import annotations
 import gzip
 import io
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 import genobit as gb
+from genobit.network import PairTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 REFUSALS = (ValueError, FileNotFoundError)
 """What readers document for files that they do not read."""
 
 
 class Reader(NamedTuple):
-    """A reader: valid files by name, and a function that opens them and reads all of it."""
+    """A reader: valid files by name, and a function that opens them and reads all of it.
+
+    Names may have folders in them, as a store of Zarr has.
+    """
 
     files: dict[str, bytes]
     read: Callable[[Path], Any]
     refusals: tuple[type[Exception], ...] = REFUSALS
+    broken: tuple[str, ...] = ()
+    """The files that are broken; none stands for all."""
+
+    def parts(self) -> list[str]:
+        """Names of the files that are broken, in order."""
+        return sorted(self.broken or self.files)
 
 
 def whole(found: xr.Dataset | xr.DataArray) -> xr.Dataset | xr.DataArray:
@@ -114,6 +127,28 @@ def _genes(folder: Path) -> None:
     assert (table["end"] >= table["start"]).all()
 
 
+def _store(folder: Path) -> None:
+    ds = whole(gb.open_vcf_zarr(_only(folder)))
+    assert isinstance(ds, xr.Dataset)
+    assert ds["call_genotype"].dtype == np.int8
+    assert all(isinstance(name, str) for name in ds["sample_id"].values)
+
+
+def _planes(folder: Path) -> None:
+    try:
+        ds = xr.open_zarr(folder / "a.gb", consolidated=False)
+    # What is wrong with the metadata is xarray's to say: genobit is not asked.
+    except Exception:  # noqa: BLE001
+        return
+    frequency = ds.genobit.allele_frequency().compute(scheduler="synchronous")
+    assert frequency.shape == (6,)
+
+
+def _pairs(folder: Path) -> None:
+    table = PairTable.from_parquet(_only(folder))
+    assert len(table.to_pandas()) == len(table)
+
+
 PLINK = {
     "a.bed": bytes([0x6C, 0x1B, 1, 0b11_10_00_01, 0b00, 0b10_11_10_11, 0b11, 0, 0b10]),
     "a.bim": b"1 rs1 0 1000 A G\n1 rs2 0.5 2000 C T\nX rs3 1 5 G A\n",
@@ -162,6 +197,72 @@ def compressed(data: bytes) -> bytes:
     return out.getvalue()
 
 
+def _bcf() -> bytes:
+    """The VCF as BCF without compression, so that its checksums do not hide the records."""
+    import cyvcf2
+
+    with tempfile.TemporaryDirectory() as folder:
+        text, binary = Path(folder) / "a.vcf", Path(folder) / "a.bcf"
+        text.write_bytes(VCF)
+        source = cyvcf2.VCF(str(text))
+        writer = cyvcf2.Writer(str(binary), source, mode="wb")
+        for record in source:
+            writer.write_record(record)
+        writer.close()
+        source.close()
+        return gzip.decompress(binary.read_bytes())
+
+
+def _cohort() -> xr.Dataset:
+    """Six variants of four samples with every label of a VCF Zarr store."""
+    calls = np.random.default_rng(1).integers(-1, 2, (6, 4, 2)).astype(np.int8)
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_position": ("variants", np.arange(6, dtype=np.int32) + 1),
+            "variant_contig": ("variants", np.zeros(6, np.int8)),
+            "variant_allele": (("variants", "alleles"), np.array([["A", "CT"]] * 6, object)),
+            "contig_id": ("contigs", np.array(["1"], object)),
+            "sample_id": ("samples", np.array(["a", "b", "c", "d"], object)),
+        }
+    )
+
+
+def _files(write: Callable[[Path], Any], name: str) -> dict[str, bytes]:
+    """The files of a store, by their paths from its folder's parent."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write(root / name)
+        paths = sorted(path for path in root.rglob("*") if path.is_file())
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    """A store in a .zip of no time, not compressed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        for name, data in files.items():
+            file.writestr(zipfile.ZipInfo(name.partition("/")[2]), data)
+    return out.getvalue()
+
+
+def _vcz(zarr_format: Literal[2, 3]) -> dict[str, bytes]:
+    return _files(
+        lambda path: _cohort().to_zarr(path, zarr_format=zarr_format, consolidated=False), "a.vcz"
+    )
+
+
+def _parquet() -> bytes:
+    edges = {"gene_0": [0, 0, 2], "gene_1": [1, 2, 3], "tau": [0.9, -0.7, 0.5]}
+    out = io.BytesIO()
+    table = pd.DataFrame(edges).assign(name_0=["a", "a", "c"], name_1=["b", "c", "d"])
+    table.to_parquet(out, index=False)
+    return out.getvalue()
+
+
+STORES = (ValueError, FileNotFoundError, OSError)
+"""What a store raises when it is opened, or when its chunks are read."""
+PLANES = _files(lambda path: gb.to_zarr(_cohort().genobit.pack(), path), "a.gb")
 _TRIANGLE = struct.pack("<6f", 1.0, 0.25, 0.9, -0.1, 0.0, 1.1)
 _IDS = b"F1\ta\nF2\tb\nF2\tc\n"
 
@@ -187,6 +288,28 @@ READERS: dict[str, Reader] = {
     "nexus": Reader({"a.nex": NEXUS}, _alignment),
     "newick": Reader({"a.nwk": NEWICK}, _trees),
     "trees": Reader({"a.nex": TREES}, _trees),
+    "bcf": Reader({"a.bcf": _bcf()}, _vcf),
+    "zarr2": Reader(
+        _vcz(2),
+        _store,
+        STORES,
+        (
+            "a.vcz/.zgroup",
+            "a.vcz/call_genotype/.zarray",
+            "a.vcz/call_genotype/0.0.0",
+            "a.vcz/sample_id/0",
+            "a.vcz/variant_allele/0.0",
+        ),
+    ),
+    "zip2": Reader({"a.vcz.zip": _zipped(_vcz(2))}, _store, STORES),
+    "zip3": Reader({"a.vcz.zip": _zipped(_vcz(3))}, _store, STORES),
+    "planes": Reader(
+        PLANES,
+        _planes,
+        STORES,
+        tuple(n for n in PLANES if n.startswith("a.gb/plane_") and "/c/" in n),
+    ),
+    "pairs": Reader({"a.parquet": _parquet()}, _pairs),
     "gff": Reader({"a.gff3": GFF}, _genes),
     "gff.gz": Reader({"a.gff3.gz": compressed(GFF)}, _genes),
 }
@@ -196,4 +319,6 @@ def put(folder: Path, files: dict[str, bytes]) -> None:
     """Write a fileset into an empty folder."""
     folder.mkdir(parents=True)
     for name, data in files.items():
-        (folder / name).write_bytes(data)
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)

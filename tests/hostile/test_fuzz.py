@@ -24,5 +24,5 @@ def test_what_was_found_is_read_or_refused(tmp_path: Path, path: Path) -> None:
 
 @pytest.mark.parametrize("name", READERS)
 def test_seeds_are_whole_filesets(tmp_path: Path, name: str) -> None:
-    for k, data in enumerate(seeds(READERS[name].files)):
+    for k, data in enumerate(seeds(READERS[name])):
         one(name, tmp_path / f"case{k}", data)

@@ -1,0 +1,82 @@
+"""Planes that ``xarray.open_zarr`` opened, read with the checks of genobit's own readers.
+
+xarray hands dask an object that reads a Zarr array. Errors of its codecs say neither file nor
+place, and a chunk may inflate past memory. So the array that was opened is read by genobit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import zarr
+from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import NDArray
+
+from genobit.io._guarded import GuardedStore
+from genobit.lazy.names import layer_name
+
+_REMEDY = "The store is damaged: copy it again, or pack the genotypes again."
+
+
+def guarded_plane(data: da.Array) -> da.Array:
+    """The same numbers with checks, where they are an untouched array of a Zarr store.
+
+    Any other array is returned as it is.
+    """
+    stored = _stored_array(data)
+    if stored is None or stored.dtype != data.dtype or stored.shape != data.shape:
+        return data
+    return da.from_array(
+        _Plane(stored),
+        chunks=data.chunks,
+        name=layer_name("planes", data.name),
+        asarray=False,
+        fancy=False,
+        inline_array=True,
+        meta=np.empty((0,) * data.ndim, data.dtype),
+    )
+
+
+def _stored_array(data: da.Array) -> zarr.Array[Any] | None:
+    """The Zarr array that a dask array reads, untouched, or None.
+
+    xarray names the reader by the array, and nests its own wrappers in it, one for each step.
+    Another release may nest them otherwise: then the planes are read without the checks.
+    """
+    graph = data.dask
+    layer = graph.layers.get(f"original-{data.name}") if isinstance(graph, HighLevelGraph) else None
+    if layer is None or len(layer) != 1:
+        return None
+    reader = next(iter(dict(layer).values()))
+    while hasattr(reader, "array"):
+        key = getattr(reader, "key", None)
+        if key is not None and any(part != slice(None) for part in key.tuple):
+            return None
+        reader = reader.array
+    stored = reader.get_array() if hasattr(reader, "get_array") else None
+    return stored if isinstance(stored, zarr.Array) else None
+
+
+class _Plane:
+    """A stored plane as an array that dask can slice."""
+
+    def __init__(self, stored: zarr.Array[Any]) -> None:
+        self.name, self.store = stored.path or stored.name, str(stored.store)
+        guarded = GuardedStore(stored.store)
+        guarded.guard({stored.path: stored})
+        self._array = zarr.open_array(guarded, path=stored.path, mode="r")
+        self.shape, self.dtype, self.ndim = stored.shape, stored.dtype, stored.ndim
+
+    def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
+        try:
+            return np.asarray(self._array[key])
+        # Each codec raises what it likes, bare RuntimeError included.
+        except Exception as error:
+            rows = f"{key[0].start or 0}:{self.shape[0] if key[0].stop is None else key[0].stop}"
+            msg = (
+                f"{self.name} of {self.store} cannot be read in rows {rows}: "
+                f"{type(error).__name__}: {error}. {_REMEDY}"
+            )
+            raise OSError(msg) from error
