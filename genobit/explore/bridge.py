@@ -26,6 +26,7 @@ PATIENCE = 0.03
 START_OF_BOKEHJS = 1.0
 RETRIES = (3.0, 4.0, 6.0, 10.0, 20.0)
 _started = -START_OF_BOKEHJS
+_sent_with = ""
 
 
 class Home:
@@ -134,8 +135,9 @@ class Bundle:
             return
         from bokeh.protocol import Protocol
 
-        message = Protocol().create("PATCH-DOC", self._events)
-        self._events = []
+        # Emptied first: what cannot be sent must not keep all that follows from being sent.
+        events, self._events = self._events, []
+        message = Protocol().create("PATCH-DOC", events)
         for part in (message.header_json, message.metadata_json, message.content_json):
             self._plot.send({"msg": "patch", "payload": part})
         for buffer in message.buffers:
@@ -173,8 +175,9 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
 
 
 def start_bokehjs() -> None:
-    """Send BokehJS to the browser with the output of this cell, if that has not been done.
+    """Send BokehJS to the browser with the output of this cell, once a cell.
 
+    Once a kernel would be too few: a page that is reloaded loses BokehJS, its kernel goes on.
     An explorer that draws later, when it has computed, calls this while its cell is running.
 
     Raises
@@ -182,15 +185,25 @@ def start_bokehjs() -> None:
     ModuleNotFoundError
         If what draws is not installed.
     """
-    global _started  # noqa: PLW0603  one browser page for all explorers of a kernel
+    global _sent_with, _started  # one page for all explorers of a kernel
     with needed_by("A plot in a notebook"):
         import jupyter_bokeh  # noqa: F401  panel asks for it with a message of its own
         import panel as pn
 
-    if not pn.extension._loaded:
+    cell = _running_cell()
+    if not pn.extension._loaded or cell not in {"", _sent_with}:
         # Without inline=True the view stays empty where there is no network.
         pn.extension(inline=True)
-        _started = time.monotonic()
+        _sent_with, _started = cell, time.monotonic()
+
+
+def _running_cell() -> str:
+    """Identify the run of a cell that is under way; "" outside of one, as in a callback."""
+    from IPython import get_ipython
+
+    kernel = getattr(get_ipython(), "kernel", None)
+    header = {} if kernel is None else kernel.get_parent().get("header", {})
+    return str(header["msg_id"]) if header.get("msg_type") == "execute_request" else ""
 
 
 def _without_echo(plot: Any) -> None:
