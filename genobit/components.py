@@ -112,7 +112,7 @@ class ComponentMethods:
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> pcs = ds.genobit.pca(1)
         >>> pcs.scores.values.round(2).T
-        array([[ 0.18,  1.04, -1.22]])
+        array([[-0.18, -1.04,  1.22]])
         >>> float(pcs.explained_variance_ratio[0].round(2))
         0.95
         """
@@ -184,7 +184,7 @@ class ComponentMethods:
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.isel(samples=[1]).genobit.project(ds.genobit.pca(1)).values.round(2)
-        array([[1.04]])
+        array([[-1.04]])
         """
         from genobit.analyses import pca
         from genobit.analyses.grm import DIVISORS
