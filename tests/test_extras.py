@@ -150,8 +150,6 @@ calls = {
     "dendropy": [
         lambda: gb.open_alignment(folder / "some.nex"),
         lambda: gb.sample_alignment(),
-        lambda: alignment().genobit.parsimony("((t0,t1),(t2,t3),(t4,t5));"),
-        lambda: alignment().genobit.ancestral_states("((t0,t1),(t2,t3),(t4,t5));"),
     ],
     "holoviews": [plots, explore, explore_array, lambda: command("demo")],
     "ipywidgets": [explore, explore_array, lambda: cohort().genobit.explore()],
