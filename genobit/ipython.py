@@ -20,7 +20,7 @@ from dask.callbacks import Callback
 
 from genobit.machine import Info, info
 from genobit.options import Options, get_options, set_options
-from genobit.progress import DELAY, showing
+from genobit.progress import DELAY, within
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -116,7 +116,7 @@ class CellBars(Callback):
 
         main = threading.current_thread() is threading.main_thread()
         # A method that has a bar of its own computes under it.
-        if main and self._in_a_cell and get_options().progress and not showing():
+        if main and self._in_a_cell and get_options().progress and not within():
             total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
             self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
 
@@ -124,9 +124,12 @@ class CellBars(Callback):
         if id(state) in self._bars:
             self._bars[id(state)].update()
 
-    def _finish(self, _graph: Any, state: Any, _failed: bool) -> None:  # noqa: FBT001 - dask's call
+    def _finish(self, _graph: Any, state: Any, failed: bool) -> None:  # noqa: FBT001 - dask's call
         bar = self._bars.pop(id(state), None)
         if bar is not None:
+            if not failed:
+                # A bar that ends below its total is red.
+                bar.update(bar.total - bar.n)
             bar.close()
             if hasattr(bar, "container"):
                 # Hidden when it is done, as a method may compute pass after pass; a widget that is

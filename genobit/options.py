@@ -45,8 +45,10 @@ class Options:
     """Seconds that a search may take by its estimate before it is refused, one hour by default.
 
     Also text with a unit: "90s", "30min", "2h", "1d". None for no limit."""
-    progress: bool = False
-    """Whether methods show a bar once they take a second, where ``progress=`` is not given."""
+    progress: bool | None = None
+    """Whether work of more than a second shows a bar, where ``progress=`` is not given.
+
+    None shows it in notebooks and terminals, and not where standard error goes to a file."""
     plot_theme: str = "light"
     """Background of the plots of `genobit.plots`: "light" or "dark"."""
     plot_scale: float = 1.0
@@ -93,7 +95,8 @@ def _checked(name: str, value: Any) -> Any:
     if name in _CHOICES:
         fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
     elif name == "progress":
-        fits, wanted = isinstance(value, bool), "is neither True nor False"
+        fits = value is None or isinstance(value, bool)
+        wanted = "is not True, False or None"
     elif name == "spill_to":
         # Path("") is the current folder, which nobody means.
         named = isinstance(value, str | os.PathLike) and value != ""

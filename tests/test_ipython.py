@@ -60,7 +60,7 @@ def test_unload__keeps_what_the_user_has_set_since(shell: InteractiveShell) -> N
     shell.run_line_magic("genobit", "options plot_scale=1.5")
     assert gb.get_options().plot_scale == 1.5
     shell.run_line_magic("unload_ext", "genobit")
-    assert (gb.get_options().plot_scale, gb.get_options().progress) == (1.5, False)
+    assert (gb.get_options().plot_scale, gb.get_options().progress) == (1.5, None)
 
 
 def test_magic_info__names_kernels_and_escapes(shell: InteractiveShell) -> None:

@@ -84,7 +84,7 @@ def test_longest_search__is_kept_in_seconds(given: object, seconds: float | None
         ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),
         ({"plot_scale": 0}, ValueError, "plot_scale=0 must be a number above 0, of 8 at most"),
-        ({"progress": 1}, ValueError, "progress=1 is neither True nor False"),
+        ({"progress": 1}, ValueError, "progress=1 is not True, False or None"),
         ({"longest_search": 0}, ValueError, "longest_search=0 is no time: give seconds, text"),
         ({"longest_search": "1 hour"}, ValueError, "longest_search='1 hour' is no time"),
         ({"longest_search": True}, ValueError, "longest_search=True is no time"),

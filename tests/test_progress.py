@@ -2,37 +2,84 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
 import numpy as np
 import pytest
+import tqdm
 import xarray as xr
 
 import genobit as gb
 from genobit import progress
+from genobit.lazy.computing import compute
+from tests.cohorts import cohort, random_calls
+
+
+@pytest.fixture
+def bars(monkeypatch) -> list:
+    """Bars that were closed: whether shown, how far they came, and their totals."""
+    closed = []
+
+    class Recorded(tqdm.std.tqdm):
+        def close(self):
+            if not self.disable and hasattr(self, "last_print_t"):
+                closed.append((self.n, self.total))
+            super().close()
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Recorded)
+    return closed
 
 
 @pytest.mark.parametrize(
-    ("asked", "option", "delay", "shown"),
+    ("asked", "option", "terminal", "delay", "shown"),
     [
-        (True, False, 60.0, True),
-        (False, True, 0.0, False),
-        (None, False, 0.0, False),
-        (None, True, 0.0, True),
-        (None, True, 60.0, False),
+        (True, False, False, 60.0, True),
+        (False, True, True, 0.0, False),
+        (None, False, True, 0.0, False),
+        (None, True, False, 0.0, True),
+        (None, True, False, 60.0, False),
+        (None, None, True, 0.0, True),
+        (None, None, True, 60.0, False),
+        (None, None, False, 0.0, False),
     ],
 )
-def test_bar__by_argument_or_by_option(monkeypatch, capsys, asked, option, delay, shown) -> None:
+def test_bar__by_argument_option_and_who_sees_it(
+    monkeypatch, capsys, asked, option, terminal, delay, shown
+) -> None:
     monkeypatch.setattr(progress, "DELAY", delay)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     with gb.set_options(progress=option), progress.bar(progress=asked, total=2, desc="x") as steps:
-        assert progress.showing() is (option if asked is None else asked)
+        assert progress.within()
         steps.update(2)
-    assert not progress.showing()
+    assert not progress.within()
     assert ("x: 100%" in capsys.readouterr().err) is shown
+
+
+def test_bar__of_another_thread_is_not_of_this_one() -> None:
+    seen = []
+    with progress.bar(progress=True, total=1), ThreadPoolExecutor(1) as pool:
+        seen.append(pool.submit(progress.within).result())
+        # Nobody asked for a bar, and what a thread computes shows elsewhere.
+        with gb.set_options(progress=None):
+            seen.append(pool.submit(progress.wanted).result())
+    assert seen == [False, False]
+
+
+def test_bar__that_is_short_of_its_total_by_a_rounding_ends_whole(bars) -> None:
+    with progress.bar(progress=True, total=3) as steps:
+        steps.update(2.9999999)
+    with progress.bar(progress=True, total=3) as steps:
+        steps.update(2)
+    assert bars == [(3, 3), (2, 3)]
 
 
 def test_bar__is_over_after_an_error() -> None:
     with pytest.raises(RuntimeError), progress.bar(progress=True, total=2):
         raise RuntimeError
-    assert not progress.showing()
+    assert not progress.within()
 
 
 def test_methods__follow_the_option(monkeypatch, capsys) -> None:
@@ -43,3 +90,77 @@ def test_methods__follow_the_option(monkeypatch, capsys) -> None:
         assert "1/1" in capsys.readouterr().err
         expr.genobit.kendall_pairs(0.3, progress=False)
     assert not capsys.readouterr().err
+
+
+def data() -> xr.Dataset:
+    ds = cohort(random_calls(1, 60, 40), chunks=(20, 40))
+    ds["variant_p"] = ("variants", np.linspace(1e-9, 1, 60))
+    return ds
+
+
+def rows() -> xr.DataArray:
+    values = np.random.default_rng(1).normal(size=(20, 12))
+    return xr.DataArray(values, dims=("gene", "sample")).chunk(gene=10)
+
+
+def alignment() -> xr.DataArray:
+    values = np.random.default_rng(1).choice(list("ACGT"), (8, 30))
+    return xr.DataArray(values, dims=("taxa", "sites"))
+
+
+CALLS = {
+    "ld": lambda: data().genobit.ld(compute=True),
+    "grm": lambda: data().genobit.grm(compute=True),
+    "kendall": lambda: rows().genobit.kendall(compute=True),
+    "kendall_pairs": lambda: rows().genobit.kendall_pairs(0.1),
+    "pca": lambda: data().genobit.pca(2),
+    "unrelated": lambda: data().genobit.unrelated(king=0.1),
+    "ld_prune": lambda: data().genobit.ld_prune(10, 1),
+    "ld_decay": lambda: data().genobit.ld_decay("10kb"),
+    "epistasis": lambda: data().genobit.epistasis(np.arange(40) % 2),
+    "epistasis max_r2": lambda: data().genobit.epistasis(np.arange(40) % 2, max_r2=0.5),
+    "parsimony_search": lambda: alignment().genobit.parsimony_search("ratchet"),
+    "bootstrap": lambda: alignment().genobit.parsimony_search(bootstrap=3),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_that_computes__shows_bars_that_end_whole(monkeypatch, bars, name) -> None:
+    with gb.set_options(progress=False):
+        CALLS[name]()
+    assert not bars
+    monkeypatch.setattr(progress, "DELAY", 0)
+    with gb.set_options(progress=True):
+        CALLS[name]()
+    assert bars
+    for done, total in bars:
+        assert done == total
+
+
+def test_bar__counts_the_tasks_of_its_own_call_and_no_others(monkeypatch, bars) -> None:
+    monkeypatch.setattr(progress, "DELAY", 0)
+    begun, over = threading.Event(), threading.Event()
+
+    def waits(_):
+        begun.set()
+        over.wait(60)
+
+    def meanwhile():
+        begun.wait(60)
+        dask.compute(*[dask.delayed(abs)(k) for k in range(50)], scheduler="threads")
+        over.set()
+
+    other = threading.Thread(target=meanwhile)
+    other.start()
+    with gb.set_options(progress=True):
+        compute(*[dask.delayed(waits, pure=False)(k) for k in range(3)])
+    other.join()
+    assert bars == [(3, 3)]
+
+
+def test_a_computation_that_fails__ends_its_bar(monkeypatch, bars) -> None:
+    monkeypatch.setattr(progress, "DELAY", 0)
+    with gb.set_options(progress=True), pytest.raises(ZeroDivisionError):
+        compute(dask.delayed(divmod)(1, 0))
+    assert bars == [(0, 1)]
+    assert not progress.within()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import ClassOf
     from genobit.kernels.combination_tables import Classes
+    from genobit.kernels.table_scores import Logarithms
     from genobit.lazy.combination_estimates import Estimate
     from genobit.lazy.combination_runs import Ranking
     from genobit.lazy.combination_search import CombinationSearch
@@ -49,6 +50,8 @@ LONG_NAMES = {
 }
 COLUMNS = {"mutual_information": "mi"}
 """Columns of statistics that are not named as they are."""
+LARGEST_ORDER = 18
+"""Cells of larger orders have numbers past those of `genobit.kernels.sparse_tables`."""
 CELLS = 2**20
 """Of tables that are tested at a time: temporaries are several times as large."""
 MISSING = "complete cases of each combination: n samples without a missing call in its members"
@@ -114,6 +117,12 @@ def checked(
         ("min_count", min_count, 0),
     ):
         _at_least(name, number, least)
+    if order > LARGEST_ORDER:
+        msg = (
+            f"order={order} has tables of 3^{order} cells, and a search counts at most "
+            f"3^{LARGEST_ORDER}: give order= at most {LARGEST_ORDER}"
+        )
+        raise ValueError(msg)
     if order > variants:
         msg = (
             f"order={order} takes as many variants, and the Dataset has {variants}: give order= at "
@@ -187,17 +196,13 @@ def prepared(
         Which combinations.
     """
     from genobit.analyses.epistasis_scope import scope_of
-    from genobit.kernels.combination_cells import scored_again
     from genobit.lazy.combination_planes import gathered
     from genobit.lazy.combination_search import CombinationSearch
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     scope = scope_of(limits, classes, planes, layout, wanted)
     score, held = _scoring(classes, wanted)
-    again = partial(scored_again, rule=_rule(wanted))
-    work = CombinationSearch(
-        classes, wanted.order, wanted.top, score=score, again=again, scope=scope, held=held
-    )
+    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope, held=held)
     smaller_units(work, 1 + wanted.permutations)
     about = {"permutations": wanted.permutations, "seed": wanted.seed}
     return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))
@@ -226,7 +231,7 @@ def single_variants(
 
 def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of permutations whose largest score is at least as large, the given order too."""
-    # Tables that mirror one another may differ by a rounding.
+    # Different tables of equal scores may differ by a rounding.
     reached = maxima >= scores[:, None] * (1 - 1e-12)
     return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
 
@@ -350,9 +355,7 @@ def _interaction_df(tables: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.asarray(first * second * ((tables.sum(axis=1) > 0).sum(axis=0) - 1))
 
 
-def _best_subset_df(
-    tables: NDArray[np.int32], logarithms: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _best_subset_df(tables: NDArray[np.int32], logarithms: Logarithms) -> NDArray[np.int64]:
     """Degrees of freedom of the best combination without one member."""
     from genobit.kernels import interaction_scores as scores
 

@@ -283,6 +283,7 @@ def _linked(
         If they take more than ``get_options().eager_limit``.
     """
     from genobit.analyses.ld import matrix
+    from genobit.lazy.computing import compute
     from genobit.options import get_options
 
     size, limit = places.size * (-(-places.size // 8)), get_options().eager_limit
@@ -299,7 +300,7 @@ def _linked(
     r2 = matrix({k: plane[places].rechunk(rows) for k, plane in planes.items()}, layout, "r2")
     start = 0
     for count in r2.chunks[0]:
-        part = r2[start : start + count].compute()
+        (part,) = compute(r2[start : start + count])
         out[start : start + count] = np.packbits(part > max_r2, axis=1, bitorder="little")
         start += count
     return out

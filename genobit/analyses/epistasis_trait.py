@@ -47,7 +47,7 @@ def prepared(
 ) -> Prepared:
     """A search of pairs by the F of their interaction; as `genobit.analyses.epistasis.prepared`."""
     from genobit.analyses.epistasis_scope import scope_of
-    from genobit.kernels.trait_interactions import TraitRule, tested_again, whole_values
+    from genobit.kernels.trait_interactions import TraitRule, whole_values
     from genobit.lazy.checkpoints import digest
     from genobit.lazy.combination_planes import gathered
     from genobit.lazy.combination_search import CombinationSearch
@@ -70,10 +70,7 @@ def prepared(
         seed=wanted.seed,
     )
     scope = scope_of(limits, classes, planes, layout, wanted)
-    again = partial(tested_again, values=values)
-    work = CombinationSearch(
-        classes, wanted.order, wanted.top, score=score, again=again, scope=scope
-    )
+    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
     smaller_units(work, SLOWER * (1 + wanted.permutations))
     about = {"trait": digest([values.trait, values.squares])}
     return Prepared(work, about, partial(columns, classes, trait=present))

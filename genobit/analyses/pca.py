@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
-from dask.base import compute, persist
+from dask.base import persist
 from dask.utils import format_bytes
 
 from genobit.analyses.krylov import largest, warn_unsettled
 from genobit.lazy.by_samples import in_tiles
+from genobit.lazy.computing import compute
 from genobit.lazy.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.sample_products import stacked, summed
 from genobit.options import get_options
@@ -240,13 +241,14 @@ def _exact(
     count: partial[tuple[NDArray[np.float64], ...]],
 ) -> Eigen:
     pairwise = missing == "pairwise" and len(samples.planes) > 2
-    k = pair_sums(
+    products = pair_sums(
         partial(count, pairwise=pairwise),
         _divided,
         in_tiles(samples),
         along=along,
         whole=[da.from_array(np.array([float(used)]))],
-    ).compute()
+    )
+    (k,) = compute(products)
     if pairwise:
         _require_common_calls(k)
     values, vectors = np.linalg.eigh(k)
@@ -309,7 +311,7 @@ def _randomized(
             whole=[da.from_array(q, chunks=-1)],
             columns=q.shape[1] + diagonal,
         )
-        return image.compute() / used
+        return np.asarray(compute(image)[0] / used)
 
     n = samples.planes[0].shape[0]
     width = min(n, components + OVERSAMPLING)
@@ -343,9 +345,10 @@ def _loadings(
 
     whole = [da.from_array(np.ascontiguousarray(vectors), chunks=-1)]
     columns = vectors.shape[1]
-    loadings = stacked(
+    products = stacked(
         standardised.times_samples, samples, along=along, whole=whole, columns=columns
-    ).compute()
+    )
+    (loadings,) = compute(products)
     return loadings / np.linalg.norm(loadings, axis=0)
 
 

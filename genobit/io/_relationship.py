@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 import xarray as xr
-from dask.base import compute
 
 from genobit import model
 from genobit.files import READ, local_path
 from genobit.io._bounded import require_text_fits
 from genobit.io._damage import named_damage
+from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.options import get_options
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 ROOM = 4
 """Times as many as are asked for are kept before the rest is dropped."""
-ROUNDING = 1e-9
-"""More than a score changes when its sums run in another order, of it or of 1 if it is less."""
 
 
 class Kept(NamedTuple):
@@ -24,12 +22,6 @@ class Kept(NamedTuple):
     places: NDArray[np.int64]
     """(2, room): number of the first part and of the last."""
     held: int
-
-
-@njit
-def just_below(score: float) -> float:
-    """What a combination with this score reaches whatever the order of its members."""
-    return score - ROUNDING * max(1.0, abs(score))
 
 
 @njit
@@ -58,7 +50,7 @@ def trimmed(kept: Kept, top: int, threshold: float, more: int) -> tuple[Kept, fl
         return kept, threshold
     # What ties with the last of the best stays, for others decide by their variants.
     last = np.partition(scores[:held], held - top)[held - top]
-    threshold = max(threshold, just_below(last))
+    threshold = max(threshold, last)
     left = 0
     for h in range(held):
         if scores[h] >= threshold:

@@ -8,8 +8,6 @@ import numpy as np
 
 from genobit.kernels.bits import count_rows
 from genobit.kernels.combinations import intersect
-from genobit.kernels.interaction_scores import Rule, ranked_scores
-from genobit.kernels.table_scores import x_log_x
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,11 +49,3 @@ def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int3
                 intersect(exact, places[k : k + 1], False, cells)
                 out[c, :, start + k] = count_rows(cells)
     return out
-
-
-def scored_again(
-    classes: Classes, members: NDArray[np.int64], rule: Rule | None = None
-) -> NDArray[np.float64]:
-    """Scores of given combinations (n, k), their tables in the order of the members given."""
-    tables = count_cells(classes, members)
-    return ranked_scores(tables, rule or Rule(), x_log_x(sum(classes.sizes)))

@@ -23,7 +23,7 @@ from genobit.kernels.score_bounds import (
     shares_of,
 )
 from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
-from genobit.kernels.table_scores import x_log_x
+from genobit.kernels.table_scores import Logarithms, x_log_x
 from genobit.simd import borrowed
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _search(
     top: int,
     threshold: float,
     rule: Rule,
-    logarithms: NDArray[np.float64],
+    logarithms: Logarithms,
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     classes, patterns, others, width = shape = chunk.tables.shape

@@ -1,7 +1,8 @@
 """Scores that combinations are ranked by, of tables (classes, cells, n), and when one is refused.
 
-Cells are numbered with the last member's genotype changing fastest. Sums run over the cells in
-their order, so that a score has the same bits wherever its table stands.
+Cells are numbered with the last member's genotype changing fastest. Scores have the same bits for
+any coding of alleles, order of the members and, except for the trait's F, order of the classes:
+sums are exact in whole numbers, and the fit of `interaction` starts from one of the mirror images.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.logistic_tables import interaction_ratio
-from genobit.kernels.table_scores import mutual_information
+from genobit.kernels.table_scores import BITS, Logarithms, mutual_information
+from genobit.kernels.table_symmetry import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
-SLACK = 1 + 1e-9
-"""More than rounding takes from a bound."""
 
 
 class Rule(NamedTuple):
@@ -61,7 +61,7 @@ def score(
     k: int,
     rule: Rule,
     threshold: float,
-    logarithms: NDArray[np.float64],
+    logarithms: Logarithms,
 ) -> float:
     """Score of table k, NaN if it is not ranked; anything below the threshold if it is below."""
     information, n = mutual_information(tables, k, logarithms)
@@ -79,35 +79,38 @@ def score(
     most = unit * information
     if most >= threshold:
         most = unit * max(information - best_subset(tables, k, logarithms), 0.0)
-        if rule.statistic == BOOST and most * SLACK >= threshold:
-            most = interaction(tables, k)
+        if rule.statistic == BOOST and most >= threshold:
+            # Rounding of the fit never goes past the bound: what is skipped scores below it.
+            most = min(most, interaction(tables, k))
     return most
 
 
 @njit
 def pearson(tables: NDArray[np.int32], k: int) -> float:
-    """Pearson's chi2 of table k."""
+    """Pearson's chi2 of table k: the sum of (N n_xc - n_x N_c)^2 / (N n_x N_c)."""
     classes, cells, _ = tables.shape
     sizes = np.zeros(classes, np.int64)
-    n = 0
+    n = np.int64(0)
     for c in range(classes):
         for x in range(cells):
             sizes[c] += tables[c, x, k]
         n += sizes[c]
-    total = 0.0
+    # The sum is at most N times the classes, and exact in whole multiples of a power of two.
+    unit = 2.0 ** (np.ceil(np.log2(max(n * classes, 1))) - BITS)
+    total = np.int64(0)
     for x in range(cells):
-        cell = 0
+        cell = np.int64(0)
         for c in range(classes):
             cell += tables[c, x, k]
         for c in range(classes):
             if cell and sizes[c]:
-                expected = cell * (sizes[c] / n)
-                total += (tables[c, x, k] - expected) ** 2 / expected
-    return total
+                away = float(n * tables[c, x, k] - cell * sizes[c])
+                total += np.int64(np.rint(away * away / (float(cell * sizes[c]) * n) / unit))
+    return total * unit
 
 
 @njit
-def best_subset(tables: NDArray[np.int32], k: int, logarithms: NDArray[np.float64]) -> float:
+def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> float:
     """Largest mutual information of the members but one, of the same samples."""
     classes, cells, _ = tables.shape
     reduced = np.empty((classes, cells // 3, 1), np.int32)
@@ -135,12 +138,13 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
     for c in range(2):
         for x in range(9):
             counts[c, x // 3, x % 3] = tables[c, x, k]
+    counts = canonical(counts, exchange=True)
     return interaction_ratio(counts[0], counts[1])
 
 
 @njit
 def ranked_scores(
-    tables: NDArray[np.int32], rule: Rule, logarithms: NDArray[np.float64]
+    tables: NDArray[np.int32], rule: Rule, logarithms: Logarithms
 ) -> NDArray[np.float64]:
     """Score of each table (classes, cells, n), NaN of those that are not ranked."""
     out = np.empty(tables.shape[2])
@@ -150,7 +154,7 @@ def ranked_scores(
 
 
 def scores_of(
-    tables: NDArray[np.int32], statistic: int, logarithms: NDArray[np.float64]
+    tables: NDArray[np.int32], statistic: int, logarithms: Logarithms
 ) -> NDArray[np.float64]:
     """Score of each table (classes, cells, n), with the bits that a search ranks it by."""
     return ranked_scores(tables, Rule(statistic), logarithms)

@@ -26,6 +26,8 @@ LARGEST_TABLE = 2**20
 """Most entries of a table of the asymptotic p-values of one n: 8 MiB."""
 LARGEST_EXACT = 2**25
 """Most entries of tables of exact p-values: 256 MiB."""
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Shares below it are left out, so that p-values below about 1e-300 may be 0."""
 EXTREMES = np.array([2.0 / math.factorial(k) for k in range(171)] + [0.0])
 """At index k, 2 / k!: the p-value of no discordant pair of k observations, or of one of k + 1."""
 
@@ -48,6 +50,21 @@ def _fewest(n: int) -> int:
     return n * (n - 1) // 4 + 1
 
 
+@njit
+def _one_more(share: NDArray[np.float64], low: int, n: int, size: int) -> NDArray[np.float64]:
+    """Shares of n - 1 observations, from number ``low`` on -> the first ``size`` of n."""
+    out = np.empty(size)
+    last = (n - 1) * (n - 2) // 2 - 2 * low
+    total = 0.0
+    for k in range(size):
+        # The upper half mirrors the lower one.
+        total += share[k] if k < share.size else share[last - k]
+        if k >= n:
+            total -= share[k - n]
+        out[k] = total / n
+    return out
+
+
 def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
     """Exact two-sided p-values for each n, by the number of discordant or concordant pairs.
 
@@ -67,15 +84,18 @@ def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
     [0.333, 1.0]
     """
     found = []
-    # The lower half suffices: of the larger numbers of pairs nothing flows back to smaller ones.
-    share = np.zeros(_fewest(wanted[-1]) if wanted else 1)
-    share[0] = 1.0
+    # Shares of the numbers of pairs in the lower half, from ``low`` on. The upper half mirrors it.
+    low, share = 0, np.ones(1)
     for n in range(2, (wanted[-1] if wanted else 1) + 1):
-        sums = np.cumsum(share)
-        sums[n:] -= sums[:-n].copy()
-        share = sums / n
+        most = _fewest(n)
+        share = _one_more(share, low, n, most - low)
+        # What float64 cannot hold is most of the range of many observations.
+        few = int(np.searchsorted(share, SMALLEST))
+        low, share = low + few, share[few:]
         if n in wanted:
-            found.append(np.minimum(1.0, 2.0 * np.cumsum(share[: _fewest(n)])))
+            table = np.zeros(most)
+            table[low:] = np.minimum(1.0, 2.0 * np.cumsum(share))
+            found.append(table)
     return found
 
 

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.kernels.combination_tables import Classes
+    from genobit.kernels.table_scores import Logarithms
 
 ABSENT = -(2**30)
-"""Cell of a missing call: below 0 with any other added."""
+"""Cell of a missing call: below 0 with any other added, of which 3^18 are possible."""
 ROUNDING = 1e-9
-"""More than the order of additions changes of a mutual information."""
+"""More than rounding changes of a mutual information."""
 
 
 def dosages(classes: Classes) -> NDArray[np.int8]:
@@ -59,14 +60,14 @@ def _information(
     first: NDArray[np.int32],
     last: NDArray[np.int32],
     edges: NDArray[np.int64],
-    growth: NDArray[np.float64],
-    logarithms: NDArray[np.float64],
+    growth: NDArray[np.int64],
+    logarithms: Logarithms,
     totals: NDArray[np.int32],
     counts: NDArray[np.int32],
 ) -> float:
-    """Mutual information of the samples' cells and classes, but for rounding."""
+    """Mutual information of the samples' cells and classes, exact as that of their table."""
     totals[:] = 0
-    inner, outer, n = 0.0, 0.0, 0
+    inner, outer, n = np.int64(0), np.int64(0), 0
     for c in range(edges.shape[0] - 1):
         counts[:] = 0
         size = 0
@@ -78,9 +79,11 @@ def _information(
                 counts[cell] = count + 1
                 totals[cell] = total + 1
                 size += 1
-        outer += logarithms[size]
+        outer += logarithms.multiples[size]
         n += size
-    return (inner - outer + logarithms[n]) / n if n else np.nan
+    if n == 0:
+        return np.nan
+    return (inner - outer + logarithms.multiples[n]) * logarithms.unit / n
 
 
 @njit
@@ -109,7 +112,7 @@ def search(
     top: int,
     threshold: float,
     rule: Rule,
-    logarithms: NDArray[np.float64],
+    logarithms: Logarithms,
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     """The best pairs of parts by a score that mutual information bounds.
@@ -130,7 +133,7 @@ def search(
     classes, samples = edges.shape[0] - 1, edges[-1]
     tables = np.empty((classes, cells, 1), np.int32)
     totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
-    growth = logarithms[1:] - logarithms[:-1]
+    growth = logarithms.multiples[1:] - logarithms.multiples[:-1]
     kept = none_kept(top, last.shape[0])
     scored = 0
     # A literal 0 would have all scores compiled a second time, for 14 s.

@@ -4,13 +4,15 @@ Of a table with n_xc samples of class c in genotype cell x, sums n_x and N_c, an
 
     MI = ln N + (sum n_xc ln n_xc - sum n_x ln n_x - sum N_c ln N_c) / N     (nats)
 
-Counts are whole, so x ln x is a table of N + 1 numbers.
+Counts are whole numbers, so x ln x comes from a table of N + 1 numbers. The table holds them as
+whole multiples of a power of two, so that sums are exact: a score has the same bits whatever the
+order of cells and classes, for any coding of alleles and any order of the members.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,60 +22,71 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+BITS = 60
+"""Bits of the largest multiple: sums of four such numbers fit in 64 bits with a sign."""
+
+
+class Logarithms(NamedTuple):
+    """x ln x for x from 0 on, in whole multiples of a unit."""
+
+    multiples: NDArray[np.int64]
+    unit: float
+
+
 @functools.lru_cache(4)
-def x_log_x(most: int) -> NDArray[np.float64]:
-    """x ln x for x from 0 to ``most``, to be read."""
+def x_log_x(most: int) -> Logarithms:
+    """x ln x for x from 0 to ``most``, to be read only."""
     x = np.arange(most + 1, dtype=np.float64)
     x[1:] *= np.log(x[1:])
-    return x
+    unit = 2.0 ** (np.ceil(np.log2(max(float(x[-1]), 1.0))) - BITS)
+    return Logarithms(np.rint(x / unit).astype(np.int64), float(unit))
 
 
 @njit
 def mutual_information(
-    tables: NDArray[np.int32], k: int, logarithms: NDArray[np.float64]
+    tables: NDArray[np.int32], k: int, logarithms: Logarithms
 ) -> tuple[float, int]:
-    """Mutual information of table k in nats, and the samples in it.
-
-    Sums run over the cells in their order, so the result has the same bits wherever a table stands.
-    """
+    """Mutual information of table k in nats, and the samples in it."""
     if tables.shape[0] == 2:
         return _information_of_two(tables[0], tables[1], k, logarithms)
     classes, cells, _ = tables.shape
-    inner, outer, n = 0.0, 0.0, 0
+    multiples = logarithms.multiples
+    inner, outer, n = np.int64(0), np.int64(0), 0
     for x in range(cells):
         total = 0
         for c in range(classes):
             count = tables[c, x, k]
             total += count
-            inner += logarithms[count]
-        inner -= logarithms[total]
+            inner += multiples[count]
+        inner -= multiples[total]
         n += total
     for c in range(classes):
         size = 0
         for x in range(cells):
             size += tables[c, x, k]
-        outer += logarithms[size]
+        outer += multiples[size]
     if n == 0:
         return np.nan, 0
-    return (inner - outer + logarithms[n]) / n, n
+    return (inner - outer + multiples[n]) * logarithms.unit / n, n
 
 
 @njit
 def _information_of_two(
-    first: NDArray[np.int32], second: NDArray[np.int32], k: int, logarithms: NDArray[np.float64]
+    first: NDArray[np.int32], second: NDArray[np.int32], k: int, logarithms: Logarithms
 ) -> tuple[float, int]:
     """The same of two classes: three sums go side by side, none waits for another's addition."""
-    left, right, both = 0.0, 0.0, 0.0
+    multiples = logarithms.multiples
+    left, right, both = np.int64(0), np.int64(0), np.int64(0)
     cases, controls = 0, 0
     for x in range(first.shape[0]):
         a, b = first[x, k], second[x, k]
-        left += logarithms[a]
-        right += logarithms[b]
-        both += logarithms[a + b]
+        left += multiples[a]
+        right += multiples[b]
+        both += multiples[a + b]
         cases += a
         controls += b
     n = cases + controls
     if n == 0:
         return np.nan, 0
-    outer = logarithms[cases] + logarithms[controls]
-    return (left + right - both - outer + logarithms[n]) / n, n
+    outer = multiples[cases] + multiples[controls]
+    return (left + right - both - outer + multiples[n]) * logarithms.unit / n, n

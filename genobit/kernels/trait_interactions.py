@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit._jit import njit
-from genobit.kernels.best import just_below
 from genobit.kernels.combination_cells import exact_planes
 from genobit.kernels.gemm import common_bits
 from genobit.kernels.scratch import Scratch
+from genobit.kernels.table_symmetry import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,8 @@ WIDTH = 1024
 """Most variants of one."""
 DEPENDENT = 1e-6
 """A pivot below it is 0: those of different columns are at least a third."""
-SLACK = 1 + 1e-9
+SLACK = 1e-9
+"""More than rounding takes from a bound of F, of the threshold or of 1 if it is less."""
 
 
 class TraitRule(NamedTuple):
@@ -156,7 +157,7 @@ def _best(
     scores = np.concatenate([part[0] for part in parts])
     members = np.concatenate([part[1] for part in parts])
     if scores.size > top:
-        near = scores >= just_below(np.partition(scores, scores.size - top)[scores.size - top])
+        near = scores >= np.partition(scores, scores.size - top)[scores.size - top]
         scores, members = scores[near], members[near]
     return scores, members
 
@@ -210,13 +211,6 @@ def _scores(
         out,
     )
     return out, scored
-
-
-def tested_again(
-    classes: Classes, members: NDArray[np.int64], *, values: Values
-) -> NDArray[np.float64]:
-    """F of given pairs (n, 2), the first of each as the first."""
-    return np.array([tested_pair(classes, pair, values, values.trait).f for pair in members])
 
 
 @njit
@@ -284,26 +278,42 @@ def f_of_table(
 
     NaN where nothing is left to test or to test it with; -1 if F cannot reach the threshold.
     """
-    full, cells, total = 0.0, 0, 0.0
+    cells = 0
     for a in range(3):
         for b in range(3):
-            if n[a, b] > 0:
-                full += s[a, b] * s[a, b] / n[a, b]
-                cells += 1
-                total += n[a, b]
-    d2 = int(total) - cells
+            cells += n[a, b] > 0
+    d2 = int(n.sum()) - cells
     if d2 < 1:
         return np.nan, 0, d2
+    full = _explained(n, s)
     left = max(square - full, 0.0) / d2
     alone = max(_one_variant(n, s), _one_variant(n.T, s.T))
     # With every cell filled the additive model has 5 means.
-    if (full - alone) / (4 if cells == 9 else 1) * SLACK < threshold * left:
+    reached = threshold - SLACK * max(1.0, abs(threshold))
+    if (full - alone) / (4 if cells == 9 else 1) < reached * left:
         return -1.0, 0, d2
-    additive, rank = _additive(n, s)
+    # The same bits for any coding of alleles and order of the variants.
+    both = np.empty((2, 3, 3))
+    both[0], both[1] = n, s
+    both = canonical(both, exchange=False)
+    full = _explained(both[0], both[1])
+    left = max(square - full, 0.0) / d2
+    additive, rank = _additive(both[0], both[1])
     d1 = cells - rank
     if d1 < 1:
         return np.nan, d1, d2
     return max(full - additive, 0.0) / d1 / left, d1, d2
+
+
+@njit
+def _explained(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
+    """What the means of all cells explain."""
+    explained = 0.0
+    for a in range(3):
+        for b in range(3):
+            if n[a, b] > 0:
+                explained += s[a, b] * s[a, b] / n[a, b]
+    return explained
 
 
 @njit

@@ -43,12 +43,6 @@ def below(stream: NDArray[np.uint64], count: int) -> np.int64:
 
 
 @njit
-def happens(stream: NDArray[np.uint64], share: float) -> bool:
-    """Whether something of this probability happens."""
-    return float(next_word(stream) >> np.uint64(11)) * 2.0**-53 < share
-
-
-@njit
 def shuffle(stream: NDArray[np.uint64], values: NDArray[np.int64]) -> None:
     """Put values in random order (Fisher and Yates)."""
     for last in range(values.size - 1, 0, -1):

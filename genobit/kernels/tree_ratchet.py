@@ -14,7 +14,7 @@ import numpy as np
 
 from genobit._jit import njit
 from genobit.kernels.tree_pools import LENGTH, Pool, keep
-from genobit.kernels.tree_random import happens
+from genobit.kernels.tree_random import next_word
 from genobit.kernels.tree_sites import weighted
 from genobit.kernels.tree_swaps import Work, swap
 
@@ -24,25 +24,22 @@ if TYPE_CHECKING:
     from genobit.kernels.tree_sites import Sites
 
 
-@njit
 def perturbed(
-    weights: NDArray[np.int64], share: float, stream: NDArray[np.uint64]
+    weights: NDArray[np.int64], share: float, rounds: int, stream: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """Weights of patterns in which each site counts twice by a chance of ``share``."""
-    out = weights.copy()
-    for pattern in range(weights.size):
-        for _ in range(weights[pattern]):
-            if happens(stream, share):
-                out[pattern] += 1
-    return out
+    """Weights of patterns (rounds, patterns) in which each site counts twice with chance ``share``.
+
+    One binomial draw for each pattern: weights may be millions.
+    """
+    generator = np.random.Generator(np.random.Philox(key=int(next_word(stream))))
+    return weights + generator.binomial(weights, share, (rounds, weights.size))
 
 
 @njit
 def ratchet_rounds(
     back: NDArray[np.int64],
     sites: Sites,
-    weights: NDArray[np.int64],
-    share: float,
+    perturbed_weights: NDArray[np.int64],
     moves: int,
     lengths: NDArray[np.int64],
     pool: Pool,
@@ -51,11 +48,12 @@ def ratchet_rounds(
 ) -> None:
     """Do a round for each of ``lengths``, which receive the shortest so far; move ``back`` along.
 
-    ``back`` is a tree of the pool, swapped to its end.
+    ``perturbed_weights`` (rounds, patterns) are those of `perturbed`. ``back`` is a tree of the
+    pool, swapped to its end.
     """
     for number in range(lengths.size):
         trial = back.copy()
-        other = weighted(sites, perturbed(weights, share, stream))
+        other = weighted(sites, perturbed_weights[number])
         swap(trial, other, moves, work, stream)
         length = swap(trial, sites, moves, work, stream)
         if length <= pool.state[LENGTH]:

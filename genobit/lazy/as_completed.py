@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dask.delayed import Delayed
 
-_TELLING = {threaded.get, local.get_sync, multiprocessing.get}
+TELLING = {threaded.get, local.get_sync, multiprocessing.get}
 """Schedulers that take callbacks."""
 
 
@@ -57,7 +57,7 @@ def as_completed(
         ):
             once(future.key, result)
         return
-    telling = get_scheduler(collections=tasks) in _TELLING
+    telling = get_scheduler(collections=tasks) in TELLING
     asked = list(tasks) if last is None or not telling else [last]
     # Those of the user, such as a bar, are told too.
     callbacks = [*Callback.active, (None, None, None, once, None)]

@@ -27,8 +27,6 @@ Score = Callable[..., "Best"]
 """``score(classes, first, last, top, threshold, allowed, scratch)``, as that of
 `genobit.kernels.epistasis.search`; a function of a module or a partial of one, since it goes to
 other processes."""
-Again = Callable[["Classes", "NDArray[np.int64]"], "NDArray[np.float64]"]
-"""``again(classes, members)``, the scores of (combinations, order)."""
 
 
 class Found(NamedTuple):
@@ -60,8 +58,6 @@ class Work(NamedTuple):
     lowest: float
     """A score that all reach: where thresholds start."""
     scope: Scope | None
-    again: Again
-    """Scores combinations whose members a scope has in another order than the data."""
 
     def most(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
         """How many a block is asked for: rankings longer than it would be room for nothing."""
@@ -153,23 +149,12 @@ def _block(
     allowed: NDArray[np.bool_] | None,
     scratch: Scratch,
 ) -> Best:
-    """The best of a block, members ascending in the data, scores the same for any scope.
-
-    Sums over the cells of a table run in the order of its members, so that those which a scope has
-    in another order are scored again.
-    """
-    from genobit.kernels.best import just_below
-
+    """The best of a block, members ascending in the data."""
     scope, top = work.scope, work.most(first, last)
+    best = work.score(classes, first, last, top, threshold, allowed, scratch)
     if scope is None:
-        return work.score(classes, first, last, top, threshold, allowed, scratch)
-    reach = just_below(threshold) if scope.rearranged else threshold
-    best = work.score(classes, first, last, top, reach, allowed, scratch)
-    members, scores = scope.ordered(best.members), best.scores.copy()
-    other = np.flatnonzero((members != best.members).any(axis=1))
-    if other.size:
-        scores[other] = work.again(classes, members[other])
-    return best._replace(scores=scores, members=scope.places[members])
+        return best
+    return best._replace(members=scope.places[scope.ordered(best.members)])
 
 
 def blocks(

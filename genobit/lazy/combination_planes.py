@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute
 from dask.delayed import delayed
 
 from genobit.lazy import streaming
+from genobit.lazy.computing import compute
 from genobit.lazy.rows import as_rows, ordered
 from genobit.lazy.spilled import Spilled
 from genobit.lazy.tiles import whole_rows

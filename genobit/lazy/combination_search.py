@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genobit.lazy.checkpoints import Checkpoint
-from genobit.lazy.combination_blocks import Again, Score, Work
+from genobit.lazy.combination_blocks import Score, Work
 from genobit.lazy.combination_estimates import (
     Estimate,
     check_duration,
@@ -44,8 +44,6 @@ class CombinationSearch:
         How many of the best to keep.
     score
         What scores a block, `genobit.kernels.epistasis.search` by default.
-    again
-        What scores given combinations with the same bits, by default by mutual information.
     scope
         Which combinations; all by default.
     lowest
@@ -65,14 +63,12 @@ class CombinationSearch:
         top: int,
         *,
         score: Score | None = None,
-        again: Again | None = None,
         scope: Scope | None = None,
         lowest: float = 0.0,
         p: int | None = None,
         unit: int | None = None,
         held: int = 0,
     ) -> None:
-        from genobit.kernels.combination_cells import scored_again
         from genobit.kernels.epistasis import search
         from genobit.lazy.combination_scope import limited
         from genobit.lazy.combination_units import chosen
@@ -90,7 +86,7 @@ class CombinationSearch:
             cut = cut._replace(unit=unit)
         # No ranking is longer than there are combinations.
         top = min(top, max(cut.combinations, 1))
-        self.work = Work(cut, top, score or search, lowest, scope, again or scored_again)
+        self.work = Work(cut, top, score or search, lowest, scope)
 
     @property
     def total(self) -> int:
@@ -127,7 +123,7 @@ class CombinationSearch:
 
         from genobit.lazy.checkpoints import digest
 
-        cut, top, score, lowest, scope, _ = self.work
+        cut, top, score, lowest, scope = self.work
         return {
             "genobit": version("genobit"),
             "order": cut.order,

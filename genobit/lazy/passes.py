@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute, persist
+from dask.base import persist
 from dask.delayed import Delayed
 
 from genobit.lazy import triangle
+from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.lazy.tiles import whole_rows
 from genobit.options import get_options

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.lazy.passes import in_groups
 
@@ -115,5 +116,5 @@ def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:
     """Each chunk itself and its first site, one in memory at a time."""
     first = 0
     for chunk, size in enumerate(array.chunks[1]):
-        yield first, array.blocks[:, chunk].compute()
+        yield first, compute(array.blocks[:, chunk])[0]
         first += size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute
 from dask.delayed import Delayed
 from dask.highlevelgraph import MaterializedLayer
 
+from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.lazy.rows import as_rows, ordered
 from genobit.lazy.tiles import whole_rows

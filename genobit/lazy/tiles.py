@@ -15,9 +15,10 @@ import dask.array as da
 import numpy as np
 from dask import local, threaded
 from dask._task_spec import List, Task, TaskRef
-from dask.base import compute, get_scheduler
+from dask.base import get_scheduler
 from dask.highlevelgraph import HighLevelGraph
 
+from genobit.lazy.computing import compute, counting
 from genobit.lazy.graphs import Tasks
 
 if TYPE_CHECKING:
@@ -203,7 +204,8 @@ def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     # Labels stand on both sides of a square, and da.store() writes an array it meets twice once.
     different = {array.name: array for array in arrays}
     out = {name: np.empty(array.shape, array.dtype) for name, array in different.items()}
-    da.store(list(different.values()), list(out.values()), lock=False)
+    with counting(*arrays) as callbacks:
+        da.store(list(different.values()), list(out.values()), lock=False, **callbacks)
     return [out[array.name] for array in arrays]
 
 

@@ -92,7 +92,7 @@ class Run:
         self.states[chain] = state
         if self.checkpoint is not None:
             self.checkpoint.write(chain, state)
-        steps.update(round(self._done() - steps.n, 6))
+        steps.update(min(round(self._done(), 6), self.plan.chains) - steps.n)
         lengths = [int(s["lengths"][-1]) for s in self.states.values() if "lengths" in s]
         if lengths:
             steps.set_postfix(shortest=min(lengths) + self.plan.patterns.constant)

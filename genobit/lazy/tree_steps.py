@@ -15,7 +15,7 @@ import numpy as np
 from genobit.kernels import tree_bounds, tree_pools, tree_swaps
 from genobit.kernels.tree_additions import added_stepwise
 from genobit.kernels.tree_halves import empty_views, tree_length
-from genobit.kernels.tree_ratchet import ratchet_rounds
+from genobit.kernels.tree_ratchet import perturbed, ratchet_rounds
 from genobit.kernels.tree_sites import sites_of
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ def _ratchet(plan: Plan, state: State) -> State:
     more = np.zeros(min(ROUNDS, _rounds_left(plan, lengths)), np.int64)
     work = tree_swaps.room_for_search(sites)
     moves = MOVES[plan.method]
-    ratchet_rounds(back, sites, plan.patterns.weights, plan.share, moves, more, pool, work, stream)
+    weights = perturbed(plan.patterns.weights, plan.share, more.size, stream)
+    ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
     lengths = np.concatenate([lengths, more])
     left = _rounds_left(plan, lengths)
     # The start and its swapping are no rounds.

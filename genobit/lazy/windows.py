@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.base import compute
 from dask.delayed import Delayed
 
+from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.lazy.passes import JOBS
 from genobit.lazy.tiles import Band, whole_rows

@@ -24,7 +24,7 @@ from genobit.kernels.tree_halves import (
     tree_length,
 )
 from genobit.kernels.tree_patterns import Drawn, informative
-from genobit.kernels.tree_ratchet import ratchet_rounds
+from genobit.kernels.tree_ratchet import perturbed, ratchet_rounds
 from genobit.kernels.tree_sites import sites_of
 from tests.kernels import sized
 from tests.trees import random_parents, random_sets
@@ -183,7 +183,8 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
     pool = tree_pools.empty_pool(taxa, 10, length)
     tree_pools.keep(back, length, pool)
     lengths = np.zeros(50, np.int64)
-    ratchet_rounds(back, sites, patterns.weights, 0.25, tree_swaps.TBR, lengths, pool, work, stream)
+    weights = perturbed(patterns.weights, 0.25, lengths.size, stream)
+    ratchet_rounds(back, sites, weights, tree_swaps.TBR, lengths, pool, work, stream)
     assert lengths[-1] == shortest
     for tree in pool.trees[: pool.state[tree_pools.COUNT]]:
         assert tree_length(tree, sites) == shortest

@@ -1,0 +1,56 @@
+"""Draws of the ratchet, and tables of exact p-values."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from genobit.kernels.kendall_pvalues import exact_tables
+from genobit.kernels.tree_ratchet import perturbed
+
+
+def test_perturbed_weights__are_binomial_and_take_no_time_for_large_ones() -> None:
+    stream = np.array([7], np.uint64)
+    weights = np.array([0, 1, 40, 10**6, 2**40], np.int64)
+    start = time.thread_time()
+    drawn = perturbed(weights, 0.25, 2000, stream) - weights
+    assert time.thread_time() - start < 5
+    assert (drawn >= 0).all()
+    assert (drawn <= weights).all()
+    mean, sd = weights / 4, np.sqrt(weights * 3 / 16)
+    assert (abs(drawn.mean(axis=0) - mean) <= 5 * sd / np.sqrt(2000)).all()
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=0.1)
+    again = np.array([7], np.uint64)
+    np.testing.assert_array_equal(perturbed(weights, 0.25, 2000, again) - weights, drawn)
+    assert (perturbed(weights, 0.25, 2000, again) - weights != drawn).any()
+
+
+def orders_of(n: int) -> list[int]:
+    """Orders of n observations by discordant pairs, in whole numbers."""
+    counts = [1]
+    for k in range(2, n + 1):
+        size = len(counts) + k - 1
+        counts = [sum(counts[max(0, c - k + 1) : c + 1]) for c in range(size)]
+    return counts
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 30, 61])
+def test_exact_p_values__equal_whole_numbers(n: int) -> None:
+    counts = orders_of(n)
+    below, total, expected = 0, sum(counts), []
+    for c in range(n * (n - 1) // 4 + 1):
+        below += counts[c]
+        expected.append(float(min(Fraction(1), Fraction(2 * below, total))))
+    np.testing.assert_allclose(exact_tables((n,))[0], expected, rtol=1e-12)
+
+
+def test_exact_p_values__of_several_numbers_are_those_of_each() -> None:
+    for n, table in zip((4, 50, 400), exact_tables((4, 50, 400)), strict=True):
+        np.testing.assert_array_equal(table, exact_tables((n,))[0])
+    # Most of the range is below what float64 can hold.
+    table = exact_tables((400,))[0]
+    assert 0.05 < (table == 0).mean() < 0.3
+    assert (np.diff(table) >= 0).all()
