@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import dask
 import numpy as np
 import pytest
-import tqdm
+import tqdm.auto
 import xarray as xr
 
 import genobit as gb
