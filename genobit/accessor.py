@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.components import ComponentMethods
 from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
@@ -30,6 +30,9 @@ from genobit.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    import dask.array as da
+    from numpy.typing import NDArray
 
     from genobit.lazy.costs import Explanation
     from genobit.packed import Selection
@@ -54,7 +57,7 @@ class GenobitDatasetAccessor(
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:
-        self._ds = ds
+        self._ds = labels.plain(ds)
 
     def _repr_html_(self) -> str:
         """What the Dataset holds and which analyses apply, for a notebook."""
@@ -179,7 +182,7 @@ class GenobitDatasetAccessor(
         return xr.DataArray(
             allele_frequency(planes, layout),
             dims=model.VARIANTS,
-            coords=model.along(ds, model.VARIANTS),
+            coords=labels.along(ds, model.VARIANTS),
             name="allele_frequency",
             attrs={
                 "long_name": "frequency of the counted allele",
@@ -217,7 +220,8 @@ class GenobitDatasetAccessor(
         explain
             Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
             work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
-            threads of this machine or of the cluster that is active.
+            threads of this machine or of the cluster that is active. It looks at all other
+            arguments: ``window`` counts the tiles of a band, ``other`` those of a rectangle.
         compute
             Compute at once, in memory. Refused, with its size, where the result would be larger
             than ``get_options().eager_limit`` bytes.
@@ -255,33 +259,30 @@ class GenobitDatasetAccessor(
 
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         ld.check_statistic(statistic, layout.kind)
-        if explain:
-            from genobit.lazy.costs import explained
-
-            rows = next(iter(planes.values()))
-            return explained("ld", len(rows), layout.bits, len(planes), taken=max(rows.chunks[0]))
-        attributes = _ld_attributes(statistic, layout, ds)
-        if window is not None:
-            if other is not None:
-                msg = "window= and other= do not go together: a band is of one set of variants"
-                raise ValueError(msg)
-            data = ld.band(planes, layout, statistic, window_ends(ds, window))
-            band = _band(data, ds, statistic, {**attributes, "window": named_window(window)})
-            wide = named_window(window)
-            smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
-            return computed(band, smaller) if compute else band
-        if other is None:
-            right, data = ds, ld.matrix(planes, layout, statistic)
-        else:
+        if window is not None and other is not None:
+            msg = "window= and other= do not go together: a band is of one set of variants"
+            raise ValueError(msg)
+        right, right_planes = ds, None
+        if other is not None:
             packed.require_dataset(other)
             right, right_layout, right_planes = packed.by_variants(
                 other, phased=layout.kind == "haplotype"
             )
             packed.check_same_samples(ds, layout, right, right_layout)
-            data = ld.matrix(planes, layout, statistic, right_planes)
+        last = None if window is None else window_ends(ds, window)
+        if explain:
+            return _explained(planes, layout, last, right_planes)
+        attributes = _ld_attributes(statistic, layout, ds)
+        if last is not None and window is not None:
+            data = ld.band(planes, layout, statistic, last)
+            wide = named_window(window)
+            band = _band(data, ds, statistic, {**attributes, "window": wide})
+            smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
+            return computed(band, smaller) if compute else band
+        data = ld.matrix(planes, layout, statistic, right_planes)
         coords = {
-            **model.along(ds, model.VARIANTS, "_0"),
-            **model.along(right, model.VARIANTS, "_1"),
+            **labels.along(ds, model.VARIANTS, "_0"),
+            **labels.along(right, model.VARIANTS, "_1"),
         }
         dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
         matrix = model.labelled(data, coords, dims, statistic, attributes)
@@ -289,8 +290,35 @@ class GenobitDatasetAccessor(
         return computed(matrix, smaller) if compute else matrix
 
 
+def _explained(
+    planes: dict[str, da.Array],
+    layout: Layout,
+    last: NDArray[np.int64] | None,
+    others: dict[str, da.Array] | None,
+) -> Explanation:
+    """What tiles of the triangle, of a band or of a rectangle would cost."""
+    from genobit.lazy import costs
+
+    rows = next(iter(planes.values()))
+    tiles, described = costs.triangle(len(rows)), "ld"
+    if last is not None:
+        tiles, described = costs.band(last), "ld in a window"
+    elif others is not None:
+        columns = len(next(iter(others.values())))
+        tiles, described = costs.rectangle(len(rows), columns), f"ld with {columns:,} others"
+    return costs.explained(
+        "ld",
+        len(rows),
+        layout.bits,
+        len(planes),
+        taken=max(rows.chunks[0]),
+        tiles=tiles,
+        described=described,
+    )
+
+
 def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:
-    coords: dict[Hashable, Any] = model.along(ds, model.VARIANTS)
+    coords: dict[Hashable, Any] = labels.along(ds, model.VARIANTS)
     coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
     return model.labelled(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
 
@@ -306,5 +334,5 @@ def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, 
         model.COUNTED_ALLELE: model.counted_allele(ds),
     }
     if model.CONTIG_ID in ds.variables:
-        attributes[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]
+        attributes[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
     return attributes

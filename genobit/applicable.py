@@ -1,24 +1,35 @@
 """Which analyses a Dataset or DataArray can go into as it is, and what the others want first.
 
-May import: model and what is below. Looks at names, dimensions and types, never at values.
+The summary in HTML and the launcher of explorers both ask here. May import: labels and what is
+below. Looks at names, dimensions and types, and at values only of small arrays in memory.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from genobit import model
+from genobit.labels import decoded, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import xarray as xr
+    from numpy.typing import NDArray
 
     from genobit.packing import Layout
 
 TAXA, SITES = "taxa", "sites"
+LOOKED_AT = 2**24
+"""Bytes of an array in memory whose values are looked at."""
 
 
 class Analysis(NamedTuple):
-    """One analysis of some data."""
+    """Methods that answer one question of some data, and all want the same first."""
 
     name: str
     calls: str
@@ -27,6 +38,121 @@ class Analysis(NamedTuple):
     """What is to be done first; "" where nothing is."""
     note: str = ""
     """What is special about these data."""
+
+
+class Needs(NamedTuple):
+    """What a method of a Dataset needs, with its default arguments."""
+
+    ploidy: int = 2
+    """Of calls that are not packed."""
+    by_variants: bool = False
+    """Whether rows of planes must be variants."""
+    dosages: bool = False
+    """Whether haplotype planes must have ploidy 2."""
+    calls: bool = False
+    """Whether packed genotypes do not do."""
+    variable: str = ""
+    """Variable that must be there."""
+    phenotype: bool = False
+    """Whether a variable of the samples must be there."""
+
+
+_OF_VARIANTS = Needs(by_variants=True)
+_BY_POSITION = Needs(by_variants=True, variable=model.VARIANT_POSITION)
+_OF_SAMPLES = Needs(dosages=True)
+_OF_DOSAGES = Needs(by_variants=True, dosages=True)
+
+METHODS: dict[str, Needs] = {
+    "ld": _OF_VARIANTS,
+    "ld_pairs": _OF_VARIANTS,
+    "ld_prune": _OF_VARIANTS,
+    "ld_clump": _BY_POSITION,
+    "ld_decay": _BY_POSITION,
+    "ld_blocks": Needs(by_variants=True, dosages=True, variable=model.VARIANT_POSITION),
+    "ld_score": Needs(by_variants=True, variable=model.VARIANT_GENETIC_POSITION),
+    "grm": _OF_SAMPLES,
+    "grm_pairs": _OF_SAMPLES,
+    "unrelated": _OF_SAMPLES,
+    "crossproduct": _OF_SAMPLES,
+    "pca": _OF_SAMPLES,
+    "project": _OF_SAMPLES,
+    "kendall": _OF_DOSAGES,
+    "kendall_pairs": _OF_DOSAGES,
+    "epistasis": Needs(by_variants=True, dosages=True, phenotype=True),
+    "alignment": Needs(ploidy=1, calls=True),
+    "allele_frequency": _OF_VARIANTS,
+    "pack": Needs(calls=True),
+}
+"""Method of ``ds.genobit`` -> what it needs; `isel` takes any Dataset."""
+
+_CALLS = {
+    "ld_pairs": "ld_pairs(min_r2=)",
+    "ld_clump": "ld_clump(p)",
+    "ld_decay": "ld_decay(window)",
+    "epistasis": "epistasis(phenotype)",
+    "alignment": "alignment().genobit.parsimony(tree)",
+    "project": "project(pcs)",
+}
+_LISTED = {
+    "linkage": ("ld",),
+    "pairs near each other": (
+        "ld_pairs", "ld_prune", "ld_clump", "ld_decay", "ld_blocks", "ld_score",
+    ),
+    "relationships": ("grm", "grm_pairs", "unrelated"),
+    "principal components": ("pca", "project"),
+    "rank correlation": ("kendall", "kendall_pairs"),
+    "interactions": ("epistasis",),
+    "parsimony": ("alignment",),
+}  # fmt: skip
+
+
+def wanted(ds: xr.Dataset, method: str) -> str:
+    """Return what a Dataset wants before a method of ``ds.genobit`` takes it; "" if it is ready.
+
+    Raises
+    ------
+    ValueError
+        For a packed Dataset whose planes and labels are not of each other.
+
+    Examples
+    --------
+    >>> import genobit, numpy as np, xarray as xr
+    >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
+    >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+    >>> wanted(ds, "grm"), wanted(ds.isel(ploidy=[0]), "grm"), wanted(ds, "ld_clump")
+    ('', 'ploidy 2 (here 1)', 'variant_position')
+    """
+    needs, layout = METHODS[method], model.layout_of(ds)
+    found = _wanted_of_calls(ds, needs) if layout is None else _wanted_of_planes(layout, needs)
+    if found:
+        return found
+    if needs.variable and needs.variable not in ds.variables:
+        return needs.variable
+    if needs.phenotype and not phenotypes(ds):
+        return "a phenotype: a variable along samples"
+    return ""
+
+
+def _wanted_of_calls(ds: xr.Dataset, needs: Needs) -> str:
+    if model.CALL_GENOTYPE not in ds:
+        return "genotypes: open a file with gb.open_plink() or gb.open_vcf()"
+    ploidy = ds.sizes.get(model.PLOIDY, 0)
+    if ploidy == needs.ploidy:
+        return ""
+    if needs.ploidy == 1:
+        return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
+    packed = ", or pack(phased=True)" if needs in {_OF_VARIANTS, _BY_POSITION} else ""
+    return f"ploidy {needs.ploidy} (here {ploidy}){packed}"
+
+
+def _wanted_of_planes(layout: Layout, needs: Needs) -> str:
+    if needs.calls:
+        return "the genotypes that the planes were packed from"
+    if needs.by_variants and layout.rows != model.VARIANTS:
+        return "pack(rows='variants')"
+    if needs.dosages and layout.kind == "haplotype" and layout.ploidy != 2:
+        return f"ploidy 2 (here {layout.ploidy})"
+    return ""
 
 
 def of_dataset(ds: xr.Dataset) -> list[Analysis]:
@@ -39,7 +165,8 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
 
     Returns
     -------
-        All there are, in the order of the documentation.
+        All there are, in the order of the documentation. Methods of one analysis that want
+        different things first stand apart.
 
     Raises
     ------
@@ -51,25 +178,65 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     >>> import genobit, numpy as np, xarray as xr
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    >>> [(a.name, a.wants) for a in of_dataset(ds)][:3]
-    [('linkage', ''), ('pairs near each other', 'variant_position'), ('relationships', '')]
+    >>> [(a.calls, a.wants) for a in of_dataset(ds)][:3]
+    [('ld()', ''), ('ld_pairs(min_r2=), ld_prune()', ''), \
+('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """
-    layout = model.layout_of(ds)
-    turned = "pack(rows='variants')" if layout is not None and layout.rows != "variants" else ""
-    ploidy = _ploidy(ds, layout)
-    dosages = "" if ploidy == 2 else f"ploidy 2 (here {ploidy})"
-    near = turned or ("" if model.VARIANT_POSITION in ds else model.VARIANT_POSITION)
-    phenotypes = _phenotypes(ds)
-    named = f"a variable along samples, such as {phenotypes[0]!r}" if phenotypes else ""
+    named = phenotypes(ds)
+    notes = {
+        "linkage": _statistics(ds, model.layout_of(ds)),
+        "interactions": f"a variable along samples, such as {named[0]!r}" if named else "",
+    }
     return [
-        Analysis("linkage", "ld()", turned, _statistics(ds, layout)),
-        Analysis("pairs near each other", "ld_pairs(), ld_prune(), ld_blocks(), ld_decay()", near),
-        Analysis("relationships", "grm(), grm_pairs(), unrelated()", dosages),
-        Analysis("principal components", "pca(), project()", dosages),
-        Analysis("rank correlation", "kendall(), kendall_pairs()", turned or dosages),
-        Analysis("interactions", "epistasis(phenotype)", turned or dosages, named),
-        Analysis("parsimony", "alignment().genobit.parsimony(tree)", turned),
+        Analysis(name, _in_words(methods), wants, notes.get(name, ""))
+        for name, every in _LISTED.items()
+        for wants, methods in groupby(every, lambda method: wanted(ds, method))
     ]
+
+
+def _in_words(methods: Iterable[str]) -> str:
+    return ", ".join(_CALLS.get(method, f"{method}()") for method in methods)
+
+
+def wanted_of_array(da: xr.DataArray, method: str) -> str:
+    """Return what a DataArray wants before a method of ``da.genobit`` takes it; "" if it is ready.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> aln = xr.DataArray([list("ACGT")], dims=("taxa", "sites"))
+    >>> wanted_of_array(aln, "parsimony"), wanted_of_array(aln, "kendall")
+    ('', 'numbers, not <U1')
+    """
+    if method not in {"kendall", "kendall_pairs", "similarity"}:
+        dims = ", ".join(map(str, da.dims)) or "none"
+        here = f"an alignment (taxa, sites), as gb.open_alignment() gives (here {dims})"
+        return "" if {*da.dims} == {TAXA, SITES} else here
+    if da.ndim != 2:
+        return f"two dimensions (here {da.ndim})"
+    if da.dtype.kind not in "biuf":
+        return f"numbers, not {da.dtype}"
+    if method == "similarity" and not _is_binary(da):
+        return "zeros and ones"
+    known, what = (BITS, "bits") if method == "similarity" else (OBSERVATIONS, "observations")
+    if sum(str(dim).lower() in known for dim in da.dims) != 1:
+        return f"dim=, the dimension of the {what}"
+    return ""
+
+
+OBSERVATIONS = ("sample", "samples", "observation", "observations", "cell", "cells")
+"""Dimensions that rank correlation takes for that of the observations where none is named."""
+BITS = ("bit", "bits", "feature", "features")
+"""Dimensions that similarity takes for that of the bits where none is named."""
+
+
+def _is_binary(da: xr.DataArray) -> bool:
+    if da.dtype.kind == "b":
+        return True
+    if da.chunks is not None or da.nbytes > LOOKED_AT:
+        return da.dtype.kind in "iu"
+    values = np.asarray(da.values)
+    return bool(((values == 0) | (values == 1)).all())
 
 
 def of_dataarray(da: xr.DataArray) -> list[Analysis]:
@@ -83,23 +250,16 @@ def of_dataarray(da: xr.DataArray) -> list[Analysis]:
     ['parsimony', 'linkage of sites']
     """
     if set(da.dims) == {TAXA, SITES}:
+        trees = "parsimony(tree), ancestral_states(tree), parsimony_search()"
         return [
-            Analysis("parsimony", "parsimony(tree), ancestral_states(tree)", ""),
-            Analysis("linkage of sites", "ld('T')", ""),
+            Analysis("parsimony", trees, wanted_of_array(da, "parsimony")),
+            Analysis("linkage of sites", "ld('T')", wanted_of_array(da, "ld")),
         ]
-    numbers = da.dtype.kind in "biuf"
-    wants = "two dimensions" if da.ndim != 2 else "" if numbers else f"numbers, not {da.dtype}"
-    binary = wants or ("" if da.dtype.kind in "biu" else "zeros and ones")
+    kendall, similarity = (wanted_of_array(da, method) for method in ("kendall", "similarity"))
     return [
-        Analysis("rank correlation", "kendall(), kendall_pairs()", wants),
-        Analysis("similarity of binary rows", "similarity('tanimoto')", binary),
+        Analysis("rank correlation", "kendall(), kendall_pairs()", kendall),
+        Analysis("similarity of binary rows", "similarity('tanimoto')", similarity),
     ]
-
-
-def _ploidy(ds: xr.Dataset, layout: Layout | None) -> int:
-    if layout is not None:
-        return layout.ploidy if layout.kind == "haplotype" else 2
-    return ds.sizes.get(model.PLOIDY, 0)
 
 
 def _statistics(ds: xr.Dataset, layout: Layout | None) -> str:
@@ -111,13 +271,38 @@ def _statistics(ds: xr.Dataset, layout: Layout | None) -> str:
     return "r, r2 of dosages; r2_em, dprime_em"
 
 
-def _phenotypes(ds: xr.Dataset) -> list[str]:
-    """Variables along the samples that may be one: not names, and not places of bits."""
-    known = {model.BIT[model.SAMPLES], "sample_father_id", "sample_mother_id"}
-    found = [
-        str(name)
-        for name, variable in ds.variables.items()
-        if variable.dims == (model.SAMPLES,) and variable.dtype.kind in "biuf" and name not in known
-    ]
+def phenotypes(ds: xr.Dataset) -> list[str]:
+    """Name the variables of samples that can be a phenotype, the likeliest first.
+
+    Lazy variables are not computed: those of numbers are listed, and text may be names.
+    """
+    found: dict[str, int] = {}
+    for name, variable in ds.variables.items():
+        if variable.dims != (model.SAMPLES,) or str(name) in _NO_TRAITS:
+            continue
+        if variable.chunks is not None:
+            if variable.dtype.kind in "biuf":
+                found[str(name)] = CLASSES
+            continue
+        count = len(levels(variable.values))
+        if count > 1 and (count <= CLASSES or variable.dtype.kind == "f"):
+            found[str(name)] = count
     likely = ("phenotype", "case", "trait")
-    return sorted(found, key=lambda name: not any(word in name for word in likely))
+    return sorted(found, key=lambda k: (not any(word in k for word in likely), found[k]))
+
+
+CLASSES = 8
+"""Values of a variable of samples, up to which its values are classes."""
+_NO_TRAITS = {
+    "sample_id", "sample_bit", "sample_family_id", "sample_father_id", "sample_mother_id",
+}  # fmt: skip
+
+
+def levels(values: NDArray[Any]) -> NDArray[Any]:
+    """Different values of a variable, without those that are missing."""
+    found = decoded(values)
+    if found.dtype.kind in "OUT":
+        found = text(found)[~pd.isna(found)]
+        return np.unique(found[found != ""].astype(str))
+    different = np.unique(found)
+    return different[~np.isnan(different)] if different.dtype.kind == "f" else different

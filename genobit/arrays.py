@@ -13,6 +13,7 @@ import xarray as xr
 
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
+from genobit.labels import plain
 from genobit.phylogenetics import ArrayPhylogenetics
 from genobit.similarity import ArraySimilarity
 from genobit.site_linkage import ArrayLinkage
@@ -31,7 +32,7 @@ class GenobitDataArrayAccessor(
     """Analyses of a DataArray: of variables x observations, binary rows, an alignment."""
 
     def __init__(self, da: xr.DataArray) -> None:
-        self._da = da
+        self._da = plain(da)
 
     def _repr_html_(self) -> str:
         """What the DataArray holds and which analyses apply, for a notebook."""

@@ -259,7 +259,7 @@ def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
     """What describes variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
     return {
-        name: model.as_objects(variable)
+        name: labels.as_objects(variable, str(name))
         for name, variable in model.carried(ds, without=marks).items()
         if model.WORDS not in variable.dims and name not in ds.data_vars
     }
@@ -287,12 +287,12 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
             continue
         here, there = (np.asarray(side[name].values) for side in (ds, pcs))
         if name == model.VARIANT_CONTIG:
-            named = [model.CONTIG_ID in side.variables for side in (ds, pcs)]
-            if any(named) and not all(named):
+            here, there = (np.asarray(labels.contig_of_variants(side)) for side in (ds, pcs))
+            if (here.dtype == object) != (there.dtype == object):
                 # Numbers of contigs say nothing of the names on the other side.
                 continue
-            if all(named):
-                here, there = (np.asarray(model.contig_labels(side)) for side in (ds, pcs))
+        elif name == model.VARIANT_ID:
+            here, there = labels.text(here, name), labels.text(there, name)
         wrong = np.flatnonzero(here != there)
         if wrong.size:
             k = int(wrong[0])
@@ -305,7 +305,7 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
 
 def _alleles(ds: xr.Dataset) -> NDArray[Any]:
     found = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values[:, :2]
-    return np.asarray(found).astype(object).astype(str)
+    return labels.text(found, model.VARIANT_ALLELE)
 
 
 def _flipped(here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:

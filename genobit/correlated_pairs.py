@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.correlations import attributes_of, side_of
 from genobit.extras import require
 from genobit.files import WRITE, local_path
-from genobit.network import PairTable, unique_names
+from genobit.network import PairTable, check_dimension, unique_names
 
 if TYPE_CHECKING:
     import os
@@ -232,6 +232,7 @@ def _found(
     from genobit.analyses.kendall import tile
     from genobit.analyses.kendall_pairs import WHOLE, Question, Search
 
+    check_dimension(dim)
     columns = (f"{dim}_0", f"{dim}_1", "tau")
     question = Question(min_abs, fdr, columns, WHOLE if share is None else share)
     function = partial(tile, wanted=wanted, layout=variables.layout)
@@ -262,13 +263,11 @@ def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:
 
 
 def _variant_names(ds: xr.Dataset) -> NDArray[Any]:
-    names = np.arange(ds.sizes[model.VARIANTS]).astype(object)
+    names = labels.text(np.arange(ds.sizes[model.VARIANTS]))
     if model.VARIANT_POSITION in ds.variables:
-        names = np.asarray(ds[model.VARIANT_POSITION].values).astype(str).astype(object)
-        contig = model.contig_labels(ds)
-        if contig is not None:
-            names = contig.astype(str).astype(object) + ":" + names
-    if model.VARIANT_ID in ds.variables:
-        ids = np.asarray(ds[model.VARIANT_ID].values).astype(object)
-        names = np.where(np.isin(ids.astype(str), ABSENT), names, ids)
-    return names
+        names = labels.text(ds[model.VARIANT_POSITION].values)
+        contigs = labels.contigs(ds)
+        if contigs is not None:
+            names = contigs.of_variants() + ":" + names
+    ids = labels.ids(ds, model.VARIANTS)
+    return names if ids is None else np.where(np.isin(ids, ABSENT), names, ids)

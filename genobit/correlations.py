@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
+from genobit.applicable import OBSERVATIONS
 from genobit.eager import computed
 from genobit.sides import dimension_of, require_same, require_side
 from genobit.sides import labels as labels_of
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from genobit.analyses.kendall_explained import Explanation
     from genobit.kernels.tau_tiles import Wanted
 
-OBSERVATIONS = ("sample", "samples", "observation", "observations", "cell", "cells")
-"""Dimensions taken for that of the observations where none is named."""
 NUMBERS = "biuf"
 """Kinds of dtypes that have an order and are taken as they are."""
 
@@ -148,11 +147,11 @@ class ArrayCorrelations:
         )
         if explain:
             return _explained(operands, wanted, sides[0].sizes[sides[0].dims[1]])
-        labels = [(str(side.dims[0]), labels_of(side)) for side in sides]
+        sets = [(str(side.dims[0]), labels_of(side)) for side in sides]
         attributes = attributes_of(wanted, variant, missing, sides[0].shape[1])
         attributes["dimension"] = str(sides[0].dims[1])
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or fewer variables"
-        return _result(operands, wanted, labels, attributes, remedy if compute else None)
+        return _result(operands, wanted, sets, attributes, remedy if compute else None)
 
 
 class GenotypeCorrelations:
@@ -231,11 +230,11 @@ class GenotypeCorrelations:
         variables = of_planes(operands, names, layout, missing, wanted)
         if explain:
             return _explained(variables, wanted, layout.bits)
-        labels = [(model.VARIANTS, side) for side in sides]
+        sets = [(model.VARIANTS, side) for side in sides]
         attributes = attributes_of(wanted, variant, missing, layout.bits)
         attributes |= {"dimension": model.SAMPLES, model.COUNTED_ALLELE: model.counted_allele(ds)}
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or ds.genobit.isel(variants=...)"
-        return _result(variables, wanted, labels, attributes, remedy if compute else None)
+        return _result(variables, wanted, sets, attributes, remedy if compute else None)
 
 
 def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
@@ -291,7 +290,7 @@ def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int)
 def _result(
     operands: list[Variables],
     wanted: Wanted,
-    labels: list[tuple[str, xr.Dataset]],
+    sets: list[tuple[str, xr.Dataset]],
     attributes: dict[str, Any],
     remedy: str | None,
 ) -> xr.DataArray | xr.Dataset:
@@ -299,8 +298,8 @@ def _result(
     from genobit.analyses.kendall import matrices
 
     found = matrices(operands[0], operands[1] if len(operands) > 1 else None, wanted)
-    (rows, left), (columns, right) = labels[0], labels[-1]
-    coords = {**model.along(left, rows, "_0"), **model.along(right, columns, "_1")}
+    (rows, left), (columns, right) = sets[0], sets[-1]
+    coords = {**labels.along(left, rows, "_0"), **labels.along(right, columns, "_1")}
     dims = (f"{rows}_0", f"{columns}_1")
     variant = attributes["variant"]
     tau = model.labelled(found[variant], coords, dims, "tau", attributes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.eager import computed
 
 
@@ -70,7 +70,7 @@ class CrossproductMethods:
         }
         result = xr.DataArray(
             crossproduct(samples, kernel),
-            {**model.along(ds, model.SAMPLES, "_0"), **model.along(ds, model.SAMPLES, "_1")},
+            {**labels.along(ds, model.SAMPLES, "_0"), **labels.along(ds, model.SAMPLES, "_1")},
             (model.SAMPLES + "_0", model.SAMPLES + "_1"),
             "crossproduct",
             attributes,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class HaplotypeBlockMethods:
         span = ld_blocks.parse_span(max_span)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
-        contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
+        contig = labels.contig_of_variants(ds)
         # Of all variants, to name the first that is out of order as the Dataset counts them.
         ld.window_ends(len(position), contig, position, span, model.VARIANT_POSITION)
         shares = np.asarray(frequency.allele_frequency(planes, layout))
@@ -112,15 +112,13 @@ def _labelled(
     variables: dict[str, NDArray[Any]] = dict(ends)
     for label, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
         if variable in ds.variables:
-            # Not str: a Zarr store gives back StringDType.
-            values = np.asarray(ds[variable].values)
-            values = values.astype(object) if values.dtype.kind in "UT" else values
+            values = np.asarray(labels.as_objects(ds[variable].variable, variable).values)
             variables |= {f"{end}_{label}": values[at] for end, at in ends.items()}
     # Not of float positions: a span is a whole number of base pairs, both ends inside.
     base_pairs = variables["last_position"] - variables["first_position"] + 1
     variables |= {"kb": base_pairs / 1000, "n": n}
-    contig = model.contig_labels(ds)
+    contig = labels.contig_of_variants(ds)
     if contig is not None:
         variables["contig"] = contig[ends["first"]]
-    labels = {**model.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
-    return xr.Dataset({name: (BLOCKS, values) for name, values in variables.items()}, labels)
+    coords = {**labels.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
+    return xr.Dataset({name: (BLOCKS, values) for name, values in variables.items()}, coords)

@@ -218,7 +218,7 @@ def _limits(
     from genobit.analyses.ld import parse_window
 
     count = ds.sizes[model.VARIANTS]
-    ids = ds[model.VARIANT_ID].values if model.VARIANT_ID in ds.variables else None
+    ids = labels.ids(ds, model.VARIANTS)
     masks = []
     for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
         plain = labels.selected(ds, given, model.VARIANTS, name)
@@ -226,10 +226,8 @@ def _limits(
     gap, contigs, coordinates = 0.0, None, None
     if min_gap is not None:
         variable, gap = parse_window(min_gap, "min_gap")
-        if model.VARIANT_CONTIG in ds.variables:
-            # Numbers, where they are names.
-            names = np.asarray(ds[model.VARIANT_CONTIG].values)
-            contigs = np.unique(names, return_inverse=True)[1]
+        found = labels.contigs(ds)
+        contigs = None if found is None else found.numbers
         if variable is not None:
             coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")
             if coordinates.dtype.kind not in "iuf":
@@ -294,7 +292,7 @@ def _labelled(
         maxima = {"long_name": "largest score anywhere in the search", "seed": wanted.seed}
         out["permutation_maximum"] = ("permutation", ranking.maxima, maxima)
     if model.CONTIG_ID in ds.variables:
-        out.attrs[model.CONTIG_ID] = [str(name) for name in ds[model.CONTIG_ID].values]
+        out.attrs[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
     return out
 
 
@@ -306,7 +304,7 @@ def _coordinates(
     A label with a name that is ``taken`` has `variant_` before it.
     """
     coords: dict[Hashable, Any] = {}
-    for name, label in model.along(ds, model.VARIANTS).items():
+    for name, label in labels.along(ds, model.VARIANTS).items():
         if name == model.VARIANTS:
             continue
         free = str(name)

@@ -1,11 +1,15 @@
 """Labels of variants, samples and contigs: read as text, compared, aligned.
 
 May import: `model` and what is below. Every other module takes labels from here.
+
+Labels may be numpy text of fixed or variable width, bytes, objects, or text of pandas and Arrow.
+Contigs may be numbers into ``contig_id`` or names. Results carry labels as objects, which xarray
+writes to every format.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +18,8 @@ import xarray as xr
 from genobit import model
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     _Labels = tuple[NDArray[Any], NDArray[Any], str]
@@ -23,11 +29,41 @@ ID_OF = {model.VARIANTS: model.VARIANT_ID, model.SAMPLES: model.SAMPLE_ID, "node
 """Dimension -> the variable that identifies its members."""
 
 
-def text(values: Any, name: str = "labels") -> NDArray[np.object_]:
+def text(values: Any, name: str = "labels", *, missing: str | None = "") -> NDArray[np.object_]:
     """Return labels of any text type as Python strings, in an object array of the same shape.
 
     Takes numpy text of fixed and of variable width, bytes (UTF-8), objects, and the text types of
-    pandas and Arrow. A missing label becomes "". Numbers become their decimal text.
+    pandas and Arrow. A missing label becomes ``missing``. Numbers become their decimal text.
+
+    Raises
+    ------
+    ValueError
+        For bytes that are not UTF-8; names the first.
+    """
+    found = decoded(values, name)
+    if found.dtype.kind == "O":
+        found = found.copy()
+        if not is_text(found):
+            found[pd.isna(found)] = missing
+    elif found.dtype.kind not in "UT":
+        found = found.astype(str)
+    found = found.astype(object)
+    if is_text(found):
+        return found
+    out = np.empty(found.shape, object)
+    out.reshape(-1)[:] = [x if x is None and missing is None else str(x) for x in found.flat]
+    return out
+
+
+def is_text(values: NDArray[Any]) -> bool:
+    """Whether an array holds text alone, of any type but bytes."""
+    if values.dtype.kind == "O":
+        return bool(pd.api.types.infer_dtype(values.reshape(-1), skipna=False) == "string")
+    return values.dtype.kind in "UT"
+
+
+def decoded(values: Any, name: str = "labels") -> NDArray[Any]:
+    """Return values as a numpy array in which bytes have become text, and nothing else changed.
 
     Raises
     ------
@@ -36,32 +72,81 @@ def text(values: Any, name: str = "labels") -> NDArray[np.object_]:
     """
     found: NDArray[Any] = np.asarray(values)
     if found.dtype.kind == "S":
-        found = _decoded(found.astype(object), name)
-    elif found.dtype.kind in "UT":
         found = found.astype(object)
-    elif found.dtype.kind != "O":
-        found = found.astype(str).astype(object)
-    else:
-        found = found.copy()
-        if any(isinstance(x, bytes) for x in found.flat):
-            found = _decoded(found, name)
-        found[pd.isna(found)] = ""
-    strings = [x if type(x) is str else str(x) for x in found.flat]
-    out = np.empty(found.shape, object)
-    out.reshape(-1)[:] = strings
-    return out
-
-
-def _decoded(values: NDArray[Any], name: str) -> NDArray[np.object_]:
-    out = values.copy()
-    for k, value in enumerate(values.flat):
+    if found.dtype.kind != "O" or is_text(found):
+        return found
+    out = found
+    for k, value in enumerate(found.flat):
         if isinstance(value, bytes):
+            out = found.copy() if out is found else out
             try:
                 out.flat[k] = value.decode()
             except UnicodeDecodeError as error:
                 msg = f"{name}[{k}] is {value!r}, which is not UTF-8 text: decode it first"
                 raise ValueError(msg) from error
     return out
+
+
+def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
+    """Return a variable whose text, of any type, is Python strings; other values stay as they are.
+
+    xarray writes objects of strings to Zarr, netCDF and Parquet. Zarr specifies no text of fixed
+    width. Lazy variables stay lazy.
+    """
+    if not isinstance(variable.dtype, np.dtype):
+        return xr.Variable(variable.dims, decoded(variable.values, name), variable.attrs)
+    if variable.dtype.kind in "UT":
+        return variable.astype(object)
+    if variable.dtype.kind not in "SO":
+        return variable
+    if variable.chunks is not None:
+        if variable.dtype.kind == "O":
+            return variable
+        texts = variable.data.map_blocks(decoded, name, dtype=object)
+        return variable.copy(deep=False, data=texts)
+    texts = decoded(variable.data, name)
+    return variable if texts is variable.data else variable.copy(deep=False, data=texts)
+
+
+Data = TypeVar("Data", xr.Dataset, xr.DataArray)
+
+
+def plain(data: Data) -> Data:
+    """Return data whose labels are numpy arrays: dask computes no arrays of pandas and Arrow."""
+    whole: Any = data
+    known = whole.variables if isinstance(whole, xr.Dataset) else whole.coords.variables
+    changed = {
+        name: as_objects(label, str(name))
+        for name, label in known.items()
+        if not isinstance(label.dtype, np.dtype)
+    }
+    if not changed:
+        return data
+    assigned: Any = whole.assign if isinstance(whole, xr.Dataset) else whole.assign_coords
+    return cast("Data", assigned(changed))
+
+
+def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Variable]:
+    """Return the labels along one dimension, with a suffix on their names and on its own."""
+    return {
+        # Of objects in a tuple pandas makes arrow texts and xarray objects again, 0.2 us each.
+        f"{name}{suffix}": xr.Variable(
+            dim + suffix, as_objects(variable, str(name)).data, variable.attrs, fastpath=True
+        )
+        for name, variable in ds.variables.items()
+        if variable.dims == (dim,) and name not in {*ds.data_vars, *model.BIT.values()}
+    }
+
+
+def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
+    """Return how many alleles each variant has, from ``variant_allele``.
+
+    None without that variable.
+    """
+    if model.VARIANT_ALLELE not in ds:
+        return None
+    alleles = text(ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...), model.VARIANT_ALLELE)
+    return np.asarray(((alleles != "") & (alleles != "nan")).sum(axis=1), np.int64)
 
 
 class Contigs(NamedTuple):
@@ -80,35 +165,89 @@ class Contigs(NamedTuple):
 def contigs(ds: xr.Dataset) -> Contigs | None:
     """Return the contig of each variant; None without ``variant_contig``.
 
+    Raises
+    ------
+    ValueError
+        For a number that is not of a name in ``contig_id``.
+    """
+    return known_contigs(ds) if model.VARIANT_CONTIG in ds.variables else None
+
+
+def known_contigs(ds: xr.Dataset) -> Contigs:
+    """Return the contig of each variant of a Dataset that has ``variant_contig``."""
+    names = ds[model.CONTIG_ID].values if model.CONTIG_ID in ds.variables else None
+    return contigs_of(ds[model.VARIANT_CONTIG].values, names)
+
+
+def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
+    """Return the contigs of ``variant_contig`` of any shape, which the numbers then have.
+
     ``variant_contig`` holds numbers into ``contig_id``, or the names themselves as text. Numbers
     without ``contig_id`` are their own names.
 
     Raises
     ------
     ValueError
-        For a number or a name that is not in ``contig_id``.
+        For a number that is not of a name in ``contig_id``.
     """
-    if model.VARIANT_CONTIG not in ds.variables:
-        return None
-    given = np.asarray(ds[model.VARIANT_CONTIG].values)
-    names = text(ds[model.CONTIG_ID].values) if model.CONTIG_ID in ds.variables else None
+    given = np.asarray(variant_contig)
+    names = None if contig_id is None else text(contig_id, model.CONTIG_ID)
     if names is not None and given.dtype.kind in "iuf":
         wrong = np.flatnonzero(~np.isin(given, np.arange(names.size)))
         if wrong.size:
             k = int(wrong[0])
             msg = (
-                f"{model.VARIANT_CONTIG} is {given[k]} at variants={k}, but {model.CONTIG_ID} has "
-                f"the {names.size} names 0 to {names.size - 1}: give the number of a name, or "
-                f"drop {model.CONTIG_ID}"
+                f"{model.VARIANT_CONTIG} is {given.flat[k]} at variants={k}, but "
+                f"{model.CONTIG_ID} has the {names.size} names 0 to {names.size - 1}: give the "
+                f"number of a name, or drop {model.CONTIG_ID}"
             )
             raise ValueError(msg)
         return Contigs(given.astype(np.intp), names)
-    numbers, found = pd.factorize(text(given, model.VARIANT_CONTIG))
+    numbers, found = pd.factorize(text(given, model.VARIANT_CONTIG).reshape(-1))
     found = np.asarray(found, object)
-    if names is None or not np.isin(found, names).all():
-        # Text that `contig_id` does not list is taken for the name itself.
-        return Contigs(numbers.astype(np.intp), found)
-    return Contigs(pd.Index(names).get_indexer(found)[numbers].astype(np.intp), names)
+    if names is not None and np.isin(found, names).all():
+        numbers = pd.Index(names).get_indexer(found)[numbers]
+        found = names
+    # Text that `contig_id` does not list is taken for the name itself.
+    return Contigs(numbers.astype(np.intp).reshape(given.shape), found)
+
+
+def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
+    """Return the name of the contig of each variant, or None without ``variant_contig``.
+
+    Numbers stay numbers where the Dataset has no ``contig_id``.
+    """
+    found = contigs(ds)
+    if found is None:
+        return None
+    given = ds[model.VARIANT_CONTIG]
+    if model.CONTIG_ID not in ds.variables and given.dtype.kind in "iuf":
+        return np.asarray(given.values)
+    return found.of_variants()
+
+
+def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
+    """First variant of each contig, in the order they are stored.
+
+    Raises
+    ------
+    KeyError
+        If the Dataset lacks ``variant_contig``.
+    ValueError
+        If a contig's variants do not stand together.
+    """
+    model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
+    found = known_contigs(ds)
+    starts = np.flatnonzero(np.r_[True, found.numbers[1:] != found.numbers[:-1]])
+    numbers, first = np.unique(found.numbers[starts], return_index=True)
+    if numbers.size < starts.size:
+        again = starts[int(np.setdiff1d(np.arange(starts.size), first)[0])]
+        msg = (
+            f"contig {found.names[found.numbers[again]]} starts again at variants={again}: sort "
+            "the variants by contig first (ds.sortby('variant_contig'))"
+        )
+        raise ValueError(msg)
+    return starts
 
 
 def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None:

@@ -172,7 +172,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
         raise ValueError(msg)
     check_whole("parts", parts)
     place = model.values(ds, variable, needed_for=f"window={window!r}")
-    contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
+    contig = labels.contig_of_variants(ds)
     cut = parts_of(place.size, contig, parts)
     return Along(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 
@@ -181,7 +181,7 @@ def _groups(
     ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
 ) -> list[tuple[Any, NDArray[np.bool_]]]:
     """Each value of a variable of the samples, sorted, with the samples that have it."""
-    values = labels.aligned(ds, populations, model.SAMPLES, "populations")
+    values = labels.decoded(labels.aligned(ds, populations, model.SAMPLES, "populations"))
     known = pd.notna(values)
     names = sorted({value for value in values[known].tolist() if value != ""})
     if not names:

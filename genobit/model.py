@@ -248,18 +248,6 @@ def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
     return {BIT[layout.along]: (layout.along, first), WORD: (WORDS, np.arange(layout.words))}
 
 
-def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Variable]:
-    """Return the labels along one dimension, with a suffix on their names and on its own."""
-    return {
-        # Of objects in a tuple pandas makes arrow texts and xarray objects again, 0.2 us each.
-        f"{name}{suffix}": xr.Variable(
-            dim + suffix, as_objects(variable).data, variable.attrs, fastpath=True
-        )
-        for name, variable in ds.variables.items()
-        if variable.dims == (dim,) and name not in {*ds.data_vars, *BIT.values()}
-    }
-
-
 def labelled(
     data: Any,
     coords: Mapping[Any, Any],
@@ -269,11 +257,6 @@ def labelled(
 ) -> xr.DataArray:
     """A DataArray with its labels, which xarray would copy one by one if it was made with them."""
     return xr.DataArray(data, dims=dims, name=name, attrs=dict(attrs)).assign_coords(coords)
-
-
-def as_objects(variable: xr.Variable) -> xr.Variable:
-    """Text of a fixed width as objects: Zarr has no stable specification for the former."""
-    return variable.astype(object) if variable.dtype.kind == "U" else variable
 
 
 def counted_allele(ds: xr.Dataset) -> str:
@@ -333,20 +316,6 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     raise KeyError(msg)
 
 
-def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
-    """Return how many alleles each variant has, from ``variant_allele``.
-
-    None without that variable.
-    """
-    if VARIANT_ALLELE not in ds:
-        return None
-    alleles = ds[VARIANT_ALLELE].transpose(VARIANTS, ...)
-    # As objects: a fixed width would be that of the longest indel.
-    alleles = alleles.astype(str if alleles.dtype.kind == "S" else object)
-    present = alleles.notnull() & (alleles != "") & (alleles != "nan")
-    return np.asarray(present.values.sum(axis=1), np.int64)
-
-
 def require_biallelic(counts: NDArray[np.int64]) -> None:
     """Refuse variants of more than two alleles.
 
@@ -364,54 +333,3 @@ def require_biallelic(counts: NDArray[np.int64]) -> None:
             "them out, or multiallelic='split' for one row an alternative allele"
         )
         raise ValueError(msg)
-
-
-def contig_labels(ds: xr.Dataset) -> NDArray[Any] | None:
-    """Name of the contig of each variant (variants,), or its number without ``contig_id``.
-
-    None without ``variant_contig``. Text in ``variant_contig`` is taken for the names themselves.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not of a name in ``contig_id``.
-    """
-    if VARIANT_CONTIG not in ds.variables:
-        return None
-    contig = np.asarray(ds[VARIANT_CONTIG].values)
-    if CONTIG_ID not in ds.variables or contig.dtype.kind not in "iuf":
-        return contig
-    # Not str: a Zarr store gives back StringDType, which has no fixed width.
-    names = np.asarray(ds[CONTIG_ID].values).astype(object)
-    wrong = np.flatnonzero(~np.isin(contig, np.arange(names.size)))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"{VARIANT_CONTIG} is {contig[k]} at variants={k}, and {CONTIG_ID} has {names.size} "
-            f"names, 0 to {names.size - 1}: give the number of a name, or leave out {CONTIG_ID}"
-        )
-        raise ValueError(msg)
-    return np.asarray(names[contig.astype(np.intp)])
-
-
-def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
-    """First variant of each contig, in the order they are stored.
-
-    Raises
-    ------
-    KeyError
-        If the Dataset lacks ``variant_contig``.
-    ValueError
-        If a contig's variants do not stand together.
-    """
-    contig = values(ds, VARIANT_CONTIG, needed_for="splitting by contig")
-    starts = np.flatnonzero(np.r_[True, contig[1:] != contig[:-1]])
-    names, first = np.unique(contig[starts], return_index=True)
-    if names.size < starts.size:
-        again = int(np.setdiff1d(np.arange(starts.size), first)[0])
-        msg = (
-            f"contig {contig[starts[again]]} starts again at variants={starts[again]}: sort the "
-            "variants by contig first (ds.sortby('variant_contig'))"
-        )
-        raise ValueError(msg)
-    return starts

@@ -14,6 +14,7 @@ import numpy as np
 from genobit.extras import require
 from genobit.files import WRITE, local_path, replacing
 from genobit.io._parquet import read_parquet
+from genobit.labels import text
 from genobit.network_graph import PairNetwork
 from genobit.options import require_fits
 
@@ -77,9 +78,7 @@ class PairTable(PairNetwork):
         self.dim, self.value = dim, value
         self.attrs = dict(attrs or {})
         self.names = unique_names(names)
-        if dim == "name":
-            msg = "columns of the table are called name_0 and name_1: rename the dimension 'name'"
-            raise ValueError(msg)
+        check_dimension(dim)
         ends = [f"{dim}_0", f"{dim}_1"]
         for column in (*ends, value):
             if column not in edges.columns:
@@ -325,6 +324,22 @@ def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np
     return edges[ends].to_numpy(np.int64)
 
 
+def check_dimension(dim: str) -> None:
+    """Refuse a dimension whose columns of positions are those of the names.
+
+    Raises
+    ------
+    ValueError
+        Names the dimension and how to rename it.
+    """
+    if dim == "name":
+        msg = (
+            "the table of pairs has the labels in its columns name_0 and name_1, so the dimension "
+            "'name' has no columns for positions: rename it first, .rename(name='variable')"
+        )
+        raise ValueError(msg)
+
+
 def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """Give names as text, where an earlier variable has the same with a number behind.
 
@@ -335,7 +350,7 @@ def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """
     out: list[str] = []
     seen: dict[str, int] = {}
-    given = [str(name) for name in np.asarray(names, dtype=object).tolist()]
+    given = text(names).tolist()
     taken = set(given)
     for name in given:
         unique, count = name, seen.get(name, 0)

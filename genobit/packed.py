@@ -157,7 +157,7 @@ def by_samples(
     if variants is not None:
         ds = isel(ds, variants, None)
         return by_samples(ds, contigs=contigs, tiled=tiled)
-    cuts = model.contig_starts(ds) if contigs else None
+    cuts = labels.contig_starts(ds) if contigs else None
     if layout.rows == "samples":
         named = _planes(ds, layout)
         if cuts is None:
@@ -216,11 +216,10 @@ def check_same_samples(
             f"Dataset as {left_layout.kind}s with {left_layout.bits}; {remedy}"
         )
         raise ValueError(msg)
-    if model.SAMPLE_ID in left.variables and model.SAMPLE_ID in right.variables:
-        ours, theirs = (np.asarray(ds[model.SAMPLE_ID].values) for ds in (left, right))
-        wrong = np.flatnonzero(ours != theirs)
-        if wrong.size:
-            k = int(wrong[0])
+    ours, theirs = (labels.ids(ds, model.SAMPLES) for ds in (left, right))
+    if ours is not None and theirs is not None:
+        k = labels.first_difference(ours, theirs)
+        if k is not None:
             msg = f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=; {remedy}"
             raise ValueError(msg)
 
@@ -310,7 +309,7 @@ def _biallelic(
     if "plink_bed" in ds[model.CALL_GENOTYPE].attrs:
         # Two alleles are all that the file can hold; looking takes 0.2 s of a million.
         return ds, numbers, ones, ones
-    counts = model.allele_counts(ds)
+    counts = labels.allele_counts(ds)
     if counts is None:
         if policy != "refuse":
             msg = (
@@ -383,7 +382,10 @@ def _call_planes(
 def _packed_dataset(
     ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
 ) -> xr.Dataset:
-    coords = model.carried(ds, without=(model.CALL_GENOTYPE,))
+    coords = {
+        name: labels.as_objects(variable, str(name))
+        for name, variable in model.carried(ds, without=(model.CALL_GENOTYPE,)).items()
+    }
     variables = {PREFIX + name: _plane(plane, layout) for name, plane in planes.items()}
     attributes = {**ds.attrs, **layout.to_attributes()}
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(

@@ -67,13 +67,17 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
         )
         raise ValueError(msg)
     array = array.transpose(TAXA, SITES)
-    labels = array.coords[TAXA].values if TAXA in array.coords else range(array.sizes[TAXA])
-    taxa = [str(name) for name in labels]
+    names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
+    taxa = labels.text(names, TAXA).tolist()
     require_names(taxa)
     kind, states = array.attrs.get("kind"), array.attrs.get("states")
     values = array.values if array.chunks is None else whole_columns(array.data)
     coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
-    coords = {name: value for name, value in array.coords.items() if value.dims == (SITES,)}
+    coords = {
+        name: xr.DataArray(labels.as_objects(value.variable, str(name)))
+        for name, value in array.coords.items()
+        if value.dims == (SITES,)
+    }
     attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
     return Alignment(values, coding, taxa, coords, attrs)
 

@@ -105,7 +105,7 @@ class PruningMethods:
             "kept": int(keep.sum()),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
-        return mask.assign_coords(model.along(ds, model.VARIANTS))
+        return mask.assign_coords(labels.along(ds, model.VARIANTS))
 
     def ld_clump(
         self,
@@ -201,9 +201,9 @@ class PruningMethods:
         last = window_ends(ds, window, open_end=True)
         found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
         out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
-        names = model.along(ds, model.VARIANTS)
+        along = labels.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
-            out = out.assign_coords(_labels_at(names, dim, variants))
+            out = out.assign_coords(_labels_at(along, dim, variants))
         limits = {"r2": float(r2), "p1": float(p1), "p2": float(p2), "window": named_window(window)}
         source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
         return out.assign_attrs({**limits, **source})
@@ -265,13 +265,13 @@ class PruningMethods:
             "ld_score": (model.VARIANTS, both[:, 0], attributes),
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
-        return xr.Dataset(variables, model.along(ds, model.VARIANTS))
+        return xr.Dataset(variables, labels.along(ds, model.VARIANTS))
 
 
 def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
     if model.VARIANT_CONTIG not in ds.variables:
         return np.zeros(1, np.int64)
-    return model.contig_starts(ds)
+    return labels.contig_starts(ds)
 
 
 def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
@@ -332,10 +332,10 @@ def _clump_table(
 
 
 def _labels_at(
-    labels: dict[Hashable, Any], dim: str, variants: NDArray[np.int64]
+    along: dict[Hashable, Any], dim: str, variants: NDArray[np.int64]
 ) -> dict[Hashable, Any]:
     """Labels of some variants as coordinates along another dimension, named after it."""
-    if not labels:
+    if not along:
         return {}
-    at = xr.Dataset(coords=labels).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})
+    at = xr.Dataset(coords=along).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})
     return {f"{dim[:-1]}_{name}": at[name].variable for name in at.coords}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model, packed
+from genobit import labels, model, packed
 from genobit.autosomes import choose
 from genobit.extras import require
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import dask.dataframe as dd
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from genobit.autosomes import Autosomes
 
@@ -101,8 +101,12 @@ class RelativesMethods:
             # Of the same counts, the other columns too.
             kept = choose(self._ds, autosomes).kept
             values = relatives.shared(packed.by_samples(self._ds, variants=kept)[2])
-        labels = {name: _texts(self._ds, name) for name in LABELS if name in self._ds.variables}
-        return related_pairs.table(values, method, minimum, labels)
+        names = {
+            name: np.asarray(labels.as_objects(self._ds[name].variable, name).values)
+            for name in LABELS
+            if name in self._ds.variables
+        }
+        return related_pairs.table(values, method, minimum, names)
 
     def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
         """Samples of which no two are related: as many as two greedy rules find.
@@ -149,13 +153,8 @@ class RelativesMethods:
         n = ds.sizes[model.SAMPLES]
         return xr.DataArray(
             unrelated(relatives_above(samples, king), n),
-            model.along(ds, model.SAMPLES),
+            labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
             {"long_name": "in the unrelated set", "king": king, **chosen.attributes()},
         )
-
-
-def _texts(ds: xr.Dataset, name: str) -> NDArray[Any]:
-    # Not str: a Zarr store gives back StringDType, which pandas does not take.
-    return np.asarray(ds[name].values).astype(object)

@@ -166,8 +166,8 @@ def _labelled(
 
     dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
     coords: dict[Hashable, Any] = {
-        **model.along(ds, model.SAMPLES, "_0"),
-        **model.along(ds, model.SAMPLES, "_1"),
+        **labels.along(ds, model.SAMPLES, "_0"),
+        **labels.along(ds, model.SAMPLES, "_1"),
     }
     if contigs is not None:
         dims = ("contigs", *dims)
@@ -187,7 +187,7 @@ def _labelled(
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:
     """Chunks of variants of each contig, by its name."""
-    contig = np.asarray(model.contig_labels(ds))
+    contig = np.asarray(labels.contig_of_variants(ds))
     first = np.cumsum((0, *variants))[:-1]
     out: dict[str, list[int]] = {}
     for chunk, start in enumerate(first):

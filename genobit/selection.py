@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import traitlets
+import xarray as xr
 
+from genobit import labels
 from genobit.labels import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import xarray as xr
 
 #: What the rows and columns of data are to a selection.
 KINDS = {
@@ -207,13 +207,14 @@ class Selection(traitlets.HasTraits):
         ValueError
             If a name is neither's.
         """
-        found: dict[str, list[str]] = {"variants": [], "samples": []}
-        for name in names:
-            kind = next((k for k in found if _has(self._known[k], name)), None)
-            if kind is None:
-                known = [f"{_some(v[0])} are {k}" for k, v in self._known.items() if v]
-                raise ValueError(f"there is no {name!r}: {'; '.join(known)}")
-            found[kind].append(name)
+        left = pd.Index(labels.text(list(names)), dtype=object)
+        found = {}
+        for kind, known in self._known.items():
+            there = _places_of(known, left)[1] >= 0
+            found[kind], left = left[there].tolist(), left[~there]
+        if len(left):
+            kinds = [f"{_some(v[0])} are {k}" for k, v in self._known.items() if v]
+            raise ValueError(f"there is no {left[0]!r}: {'; '.join(kinds)}")
         self.variants, self.samples = found["variants"], found["samples"]
 
     @traitlets.validate("variants", "samples")
@@ -233,13 +234,14 @@ class Selection(traitlets.HasTraits):
             return tuple(values.tolist())
         if values.dtype.kind in "biu":
             return tuple(known[0].index[_checked(kind, values, known[0].size)].tolist())
-        names = dict.fromkeys(map(str, values.tolist()))
-        for name in names:
-            if not _has(known, name):
-                raise traitlets.TraitError(
-                    f"{kind}: there is no {name!r} among the {known[0].size:,} ({_some(known[0])})"
-                )
-        return tuple(sorted(names, key=lambda name: _rank(known, name)))
+        names = pd.Index(labels.text(values), dtype=object).unique()
+        which, place = _places_of(known, names)
+        if (place < 0).any():
+            name = names[int((place < 0).argmax())]
+            raise traitlets.TraitError(
+                f"{kind}: there is no {name!r} among the {known[0].size:,} ({_some(known[0])})"
+            )
+        return tuple(names[np.lexsort((place, which))].tolist())
 
 
 _NAMED_BY = {
@@ -272,7 +274,7 @@ def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
     >>> names_along(ds, "variants").tolist()
     ['rs1', '8', '9']
     """
-    kept = data.coords if hasattr(data, "coords") and not hasattr(data, "data_vars") else data
+    kept = data.coords.to_dataset() if isinstance(data, xr.DataArray) else data
     places = pd.RangeIndex(data.sizes[dim])
     named_by = "variant_id" if KINDS[dim] == "variants" else "sample_id"
     found = _texts(kept, named_by, dim)
@@ -286,7 +288,7 @@ def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
     return index if index.is_unique else places
 
 
-def _with_positions(kept: Any, dim: str, ids: np.ndarray | None) -> np.ndarray | None:
+def _with_positions(kept: xr.Dataset, dim: str, ids: np.ndarray | None) -> np.ndarray | None:
     """Name what has no name of its own by where it is."""
     if ids is not None:
         lacking = pd.Series(ids).duplicated(keep=False).to_numpy() | np.isin(ids, (".", ""))
@@ -295,19 +297,16 @@ def _with_positions(kept: Any, dim: str, ids: np.ndarray | None) -> np.ndarray |
     position = _texts(kept, "variant_position", dim)
     if position is None:
         return ids
-    contig = _texts(kept, "variant_contig", dim)
-    if contig is not None:
-        names = np.asarray(kept["contig_id"].values) if "contig_id" in kept else None
-        if names is not None:
-            contig = names[contig.astype("i8")].astype(str).astype(object)
-        position = contig + ":" + position
+    contigs = labels.contigs(kept)
+    if contigs is not None and kept["variant_contig"].dims == (dim,):
+        position = contigs.of_variants() + ":" + position
     return position if ids is None else np.where(lacking, position, ids)
 
 
-def _texts(kept: Any, name: str, dim: str) -> np.ndarray | None:
-    if name not in kept or kept[name].dims != (dim,):
+def _texts(kept: xr.Dataset, name: str, dim: str) -> np.ndarray | None:
+    if name not in kept.variables or kept[name].dims != (dim,):
         return None
-    return np.asarray(kept[name].values).astype(str).astype(object)
+    return labels.text(kept[name].values, name)
 
 
 def _checked(kind: str, values: np.ndarray, size: int) -> np.ndarray:
@@ -329,14 +328,13 @@ def _numbered(names: Names) -> bool:
     return isinstance(names.index, pd.RangeIndex)
 
 
-def _has(known: list[Names], name: str) -> bool:
-    return any(name in names.index for names in known)
-
-
-def _rank(known: list[Names], name: str) -> tuple[int, int]:
-    """Where a name stands: in the first data that have it, at its place there."""
-    which = next(k for k, names in enumerate(known) if name in names.index)
-    return which, int(known[which].index.get_indexer(pd.Index([name]))[0])
+def _places_of(known: list[Names], names: pd.Index) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the first data that have each name, and its place there; -1 where none has it."""
+    which, place = np.full((2, len(names)), -1)
+    for k, data in reversed([*enumerate(known)]):
+        found = data.index.get_indexer(names)
+        which[found >= 0], place[found >= 0] = k, found[found >= 0]
+    return which, place
 
 
 def _some(names: Names) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model
+from genobit import labels, model
 from genobit.io.alignment import SITES, TAXA, attributes, require_names
 from genobit.options import get_options, more_than
 
@@ -94,9 +94,9 @@ def _require_room(size: int) -> None:
 
 
 def _names(ds: xr.Dataset) -> list[str]:
-    if model.SAMPLE_ID in ds.variables:
-        return [str(name) for name in ds[model.SAMPLE_ID].values]
-    return [str(number) for number in range(ds.sizes[model.SAMPLES])]
+    found = labels.ids(ds, model.SAMPLES)
+    numbers = labels.text(np.arange(ds.sizes[model.SAMPLES]))
+    return list((numbers if found is None else found).tolist())
 
 
 def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
@@ -105,13 +105,13 @@ def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
     if model.VARIANT_ALLELE not in ds.variables:
         return entries_of(numbers, None)
     alleles = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...)
-    return entries_of(numbers, bases_of(alleles.values))
+    return entries_of(numbers, bases_of(labels.text(alleles.values, model.VARIANT_ALLELE)))
 
 
 def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:
     dims = {(model.VARIANTS,): SITES, (model.SAMPLES,): TAXA}
     return {
-        name: (dims[variable.dims], model.as_objects(variable).data, variable.attrs)
+        name: (dims[variable.dims], labels.as_objects(variable, str(name)).data, variable.attrs)
         for name, variable in ds.variables.items()
         if variable.dims in dims and name not in {model.SAMPLE_ID, *ds.dims}
     }

@@ -1,6 +1,6 @@
 """The two sides of a matrix of all pairs of rows of a DataArray: their labels, what they share.
 
-May import: xarray, numpy.
+May import: labels, xarray, pandas, numpy.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+
+from genobit.labels import decoded, is_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -92,9 +95,12 @@ def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
 def _same_labels(name: str, ours: xr.DataArray, theirs: xr.DataArray, remedy: str) -> None:
     if theirs.dims != ours.dims:
         return
-    differ = (ours.values != theirs.values) & ~(ours.isnull().values & theirs.isnull().values)
+    here, there = (decoded(x.values, name) for x in (ours, theirs))
+    if is_text(here) or is_text(there):
+        here, there = text(here), text(there)
+    differ = (here != there) & ~(np.asarray(pd.isna(here)) & np.asarray(pd.isna(there)))
     if differ.any():
         k = int(np.flatnonzero(differ)[0])
-        here, there = (x.values.astype(object)[k] for x in (ours, theirs))
+        here, there = (x.astype(object)[k] for x in (here, there))
         msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
         raise ValueError(msg)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model
+from genobit import labels
+from genobit.applicable import BITS
 from genobit.eager import computed
-from genobit.sides import dimension_of, labels, require_same, require_side
+from genobit.sides import dimension_of, require_same, require_side
+from genobit.sides import labels as labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from numpy.typing import DTypeLike
 
-BITS = ("bit", "bits", "feature", "features")
-"""Dimensions taken for that of the bits where none is named."""
 RANK = "rank"
 
 
@@ -128,8 +128,8 @@ class ArraySimilarity:
         matrix = xr.DataArray(
             similarity.matrix(planes, others, bits, measure, dtype),
             {
-                **model.along(labels(side), names[0], "_0"),
-                **model.along(labels(side if right is None else right), names[0], "_1"),
+                **labels.along(labels_of(side), names[0], "_0"),
+                **labels.along(labels_of(side if right is None else right), names[0], "_1"),
             },
             (f"{names[0]}_0", f"{names[0]}_1"),
             "similarity",
@@ -147,7 +147,7 @@ def _nearest(
 ) -> xr.Dataset:
     row = str(side.dims[0])
     values, numbers = found
-    coords = {**model.along(labels(side), row), RANK: (RANK, np.arange(1, top + 1))}
+    coords = {**labels.along(labels_of(side), row), RANK: (RANK, np.arange(1, top + 1))}
     return xr.Dataset(
         {
             "neighbours": ((row, RANK), numbers, {"long_name": "numbers of the nearest rows"}),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model
+from genobit import labels, model
 from genobit.eager import computed
 from genobit.phylogenetics import SITES, TAXA, alignment_of
 from genobit.windows import named_window, window_ends
@@ -93,18 +93,18 @@ class ArrayLinkage:
 
         aligned = alignment_of(self._da, gap)
         sites = finite_sites.sites_of(aligned.values, aligned.coding, aligned.taxa, statistic)
-        labels = _labels(self._da, sites, aligned.coding.symbols)
+        of_sites = _labels(self._da, sites, aligned.coding.symbols)
         attributes = _attributes(statistic, aligned)
         if window is not None:
             data = finite_sites.band(
-                sites, statistic, window_ends(labels.rename({SITES: model.VARIANTS}), window)
+                sites, statistic, window_ends(of_sites.rename({SITES: model.VARIANTS}), window)
             )
-            coords: dict[Hashable, Any] = model.along(labels, SITES)
+            coords: dict[Hashable, Any] = labels.along(of_sites, SITES)
             coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
             attributes["window"] = named_window(window, SITES)
             result = xr.DataArray(data, coords, (SITES, "offsets"), statistic, attributes)
         else:
-            coords = {**model.along(labels, SITES, "_0"), **model.along(labels, SITES, "_1")}
+            coords = {**labels.along(of_sites, SITES, "_0"), **labels.along(of_sites, SITES, "_1")}
             dims = (SITES + "_0", SITES + "_1")
             data = finite_sites.matrix(sites, statistic)
             result = xr.DataArray(data, coords, dims, statistic, attributes)
@@ -113,12 +113,12 @@ class ArrayLinkage:
 
 def _labels(da: xr.DataArray, sites: Sites, symbols: tuple[str, ...]) -> xr.Dataset:
     """Coordinates of the sites, and what is known of their states."""
-    labels = da.coords.to_dataset().drop_vars(TAXA, errors="ignore")
-    labels = labels.assign_coords(states=(SITES, sites.states))
+    of_sites = da.coords.to_dataset().drop_vars(TAXA, errors="ignore")
+    of_sites = of_sites.assign_coords(states=(SITES, sites.states))
     if sites.counted is None:
-        return labels
+        return of_sites
     names = np.array([*symbols, ""], object)
-    return labels.assign_coords(counted_state=(SITES, names[sites.counted]))
+    return of_sites.assign_coords(counted_state=(SITES, names[sites.counted]))
 
 
 def _attributes(statistic: str, aligned: Alignment) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import model
+from genobit import labels, model
 from genobit.packing import CALLED, PREFIX, Layout, words_for
 
 if TYPE_CHECKING:
@@ -150,11 +150,13 @@ def _count_bits(*planes: NDArray[np.uint64], values: int, variants: int) -> NDAr
 
 def _contigs(ds: xr.Dataset, variants: int) -> tuple[tuple[str, int], ...] | None:
     contig = ds.variables.get(model.VARIANT_CONTIG)
-    names = ds.variables.get(model.CONTIG_ID)
     if contig is None or not variants or contig.nbytes > SMALL:
         return None
-    numbers, counts = np.unique(np.asarray(contig.values), return_counts=True)
-    texts = [str(number) for number in numbers]
-    if names is not None and numbers[0] >= 0 and numbers[-1] < names.size:
-        texts = [str(name) for name in np.asarray(names.values)[numbers]]
-    return tuple(zip(texts, counts.tolist(), strict=True))
+    try:
+        found = labels.contigs(ds)
+    except ValueError:
+        return None  # A summary shows what it can; the methods say what is wrong.
+    if found is None:
+        return None
+    counts = np.bincount(found.numbers, minlength=found.names.size)
+    return tuple((str(found.names[k]), int(counts[k])) for k in np.flatnonzero(counts))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.labels import text
 from genobit.phylogenetics import TAXA, TREES, alignment_of, weights_of
 
 if TYPE_CHECKING:
@@ -212,12 +213,13 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
 
 
 def _positions(outgroup: str | Sequence[str] | None, taxa: list[str]) -> list[int]:
-    names = [outgroup] if isinstance(outgroup, str) else list(outgroup or ())
+    given = [outgroup] if isinstance(outgroup, str) else list(outgroup or ())
+    names = text(given, "outgroup").tolist()
     for name in names:
-        if str(name) not in taxa:
+        if name not in taxa:
             msg = f"outgroup={name!r} is no taxon of the alignment, which has {', '.join(taxa[:9])}"
             raise ValueError(msg + (", .." if len(taxa) > 9 else ""))
-    return [taxa.index(str(name)) for name in names]
+    return [taxa.index(name) for name in names]
 
 
 def _labelled(
@@ -230,16 +232,16 @@ def _labelled(
     texts = []
     for number, back in enumerate(found.trees):
         parents, nodes = drawn(back, len(taxa), roots)
-        labels = [""] * parents.size
+        marks = [""] * parents.size
         if plan.bootstrap:
             percents = dict(zip(sorted(splits_of(back, len(taxa))), support[number], strict=True))
             for split, node in nodes.items():
-                labels[node] = f"{percents[split]:.4g}" if split in percents else ""
-        texts.append(newick(parents, taxa, labels))
+                marks[node] = f"{percents[split]:.4g}" if split in percents else ""
+        texts.append(newick(parents, taxa, marks))
     lengths = np.full(len(texts), found.length, np.int64)
     changes = {"long_name": "length", "units": "changes"}
     variables: dict[str, Any] = {
-        "tree": (TREES, np.array(texts), {"long_name": "tree, Newick"}),
+        "tree": (TREES, np.array(texts, object), {"long_name": "tree, Newick"}),
         "length": (TREES, lengths, changes),
         "trace": ("iteration", found.trace, {**changes, "long_name": "shortest length so far"}),
     }
@@ -256,5 +258,5 @@ def _labelled(
         "partial": found.partial,
         "bootstrap": len(found.resamples),
     }
-    coords = {TAXA: taxa} if plan.bootstrap else {}
+    coords = {TAXA: text(taxa)} if plan.bootstrap else {}
     return xr.Dataset(variables, coords, attrs)

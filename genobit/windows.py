@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import model
+from genobit import labels, model
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +39,7 @@ def window_ends(
     variable, size = ld.parse_window(window)
     if variable is None and count:
         size -= 1
-    contig = ds[model.VARIANT_CONTIG].values if model.VARIANT_CONTIG in ds.variables else None
+    contig = labels.contig_of_variants(ds)
     coordinate = (
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
@@ -61,14 +61,14 @@ def named_window(window: int | str, unit: str = "variants") -> str:
 
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Columns that describe a variant in a table of pairs, each (variants,)."""
-    labels: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
-    contig = model.contig_labels(ds)
+    columns: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
+    contig = labels.contig_of_variants(ds)
     if contig is not None:
-        labels["contig"] = contig
+        columns["contig"] = contig
     for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
         if variable in ds.variables:
-            labels[name] = np.asarray(ds[variable].values)
-    return labels
+            columns[name] = np.asarray(labels.as_objects(ds[variable].variable, variable).values)
+    return columns
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:

@@ -127,14 +127,19 @@ def test_html__of_broken_planes_says_what_is_wrong() -> None:
 
 def test_applicable__says_what_each_analysis_wants() -> None:
     ds = cohort()
-    assert {a.name for a in of_dataset(ds) if a.wants} == set()
+    assert {a.calls: a.wants for a in of_dataset(ds) if a.wants} == {
+        "ld_score()": "variant_genetic_position",
+        "alignment().genobit.parsimony(tree)": "haploid calls (here ploidy 2): ds.isel(ploidy=[0])",
+    }
     assert "sample_case" in next(a for a in of_dataset(ds) if a.name == "interactions").note
     bits = ds.genobit.pack(rows="samples")
     wants = {a.name: a.wants for a in of_dataset(bits)}
     assert wants["linkage"] == "pack(rows='variants')"
     assert wants["relationships"] == ""
     without = of_dataset(ds.drop_vars("variant_position"))
-    assert next(a for a in without if a.name == "pairs near each other").wants == "variant_position"
+    near = {a.calls: a.wants for a in without if a.name == "pairs near each other"}
+    assert near["ld_pairs(min_r2=), ld_prune()"] == ""
+    assert near["ld_clump(p), ld_decay(window), ld_blocks()"] == "variant_position"
 
 
 def test_dataarrays__show_symbols_and_missing_values() -> None:

@@ -15,6 +15,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+
+from genobit import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,7 +128,7 @@ def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -
             raise ValueError(msg)
         out = np.zeros(count, bool)
         out[given] = True
-    elif given.dtype.kind in "UOT":
+    elif given.dtype.kind in "UOST":
         out = _named(name, given, ids)
     else:
         msg = (
@@ -150,9 +153,9 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
     if ids is None:
         msg = f"{name} names variants, and the Dataset has no variant_id: give positions or a mask"
         raise ValueError(msg)
-    texts = np.asarray(ids).astype(object).astype(str)
+    texts, wanted = labels.text(ids), labels.text(given, name)
     known = Counter(texts.tolist())
-    for k, text in enumerate(given.astype(object).astype(str).tolist()):
+    for k, text in enumerate(wanted.tolist()):
         if not known[text]:
             msg = f"{name}[{k}] is {text!r}, which is not in variant_id"
             raise ValueError(msg)
@@ -163,7 +166,7 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
                 "'variants': give positions or a mask"
             )
             raise ValueError(msg)
-    return np.isin(texts, given.astype(object).astype(str))
+    return np.asarray(pd.Index(texts, dtype=object).isin(wanted))
 
 
 def checked(limits: Limits, order: int, count: int) -> Limits:

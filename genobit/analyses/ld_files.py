@@ -16,8 +16,8 @@ import numpy as np
 from dask.base import compute
 from dask.delayed import Delayed
 
-from genobit.analyses.pair_tables import texts_of
 from genobit.files import WRITE, disk_full_named, local_path
+from genobit.labels import text
 from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.lazy.names import named_layer
 from genobit.lazy.rows import ordered
@@ -59,7 +59,7 @@ def question_of(
     most = min(END_VARIANTS, max(1, END_BYTES // (8 * max(1, layout.words))))
     ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in arrays])
     named = [
-        values if values.dtype.kind in "biuf" else _marked(texts_of(values, f"variant_{name}"))
+        values if values.dtype.kind in "biuf" else _marked(text(values, name, missing=None))
         for name, values in labels.items()
     ]
     return {
@@ -71,9 +71,9 @@ def question_of(
     }
 
 
-def _marked(texts: list[str | None]) -> NDArray[np.str_]:
+def _marked(texts: NDArray[np.object_]) -> NDArray[np.str_]:
     """Texts in which a missing one is no empty one."""
-    return np.array(["" if text is None else f"={text}" for text in texts], "U")
+    return np.array(["" if label is None else f"={label}" for label in texts], "U")
 
 
 def _writes(name: str, files: list[tuple[int, Any, Path]]) -> dict[Any, Any]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.labels import text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -43,29 +45,7 @@ def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:
     # A label is made a text once, whatever the number of its pairs.
     used, at = np.unique(places, return_inverse=True)
     # Large: a column of 7 million ids of 300 letters is past what 32 bits count.
-    return pa.array(texts_of(labels[used], "label"), pa.large_string()).take(pa.array(at))
-
-
-def texts_of(labels: NDArray[Any], name: str) -> list[str | None]:
-    """Labels of any kind as texts, None where they are missing.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are no UTF-8; ``name`` is what the labels are called.
-    """
-    import pandas as pd
-
-    named = pd.Series(labels, dtype=object)
-    texts: list[str | None] = []
-    for k, (label, missing) in enumerate(zip(named, named.isna(), strict=True)):
-        try:
-            text = label.decode() if isinstance(label, bytes) else str(label)
-        except UnicodeDecodeError:
-            msg = f"{name} is {label!r} at variants={k}, bytes that are no UTF-8: decode them first"
-            raise ValueError(msg) from None
-        texts.append(None if missing else text)
-    return texts
+    return pa.array(text(labels[used], missing=None), pa.large_string()).take(pa.array(at))
 
 
 def lazy_table(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.files import WRITE, local_path, replacing
+from genobit.labels import as_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +93,7 @@ def dataset_writers(ds: xr.Dataset) -> Writers:
 
 def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
     # Zarr format 3 has strings of any length, and no others that are specified.
-    fixed = {name: v.astype(object) for name, v in ds.variables.items() if v.dtype.kind == "U"}
-    return ds.assign_coords(fixed)
+    return ds.assign({name: as_objects(v, str(name)) for name, v in ds.variables.items()})
 
 
 def write_page(widget: Any, title: str, target: Path) -> None:

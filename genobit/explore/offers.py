@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from genobit.applicable import CLASSES, levels, phenotypes, wanted, wanted_of_array
 from genobit.plots.style import number
 
 if TYPE_CHECKING:
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: Values of a variable of samples, up to which its values are classes.
-CLASSES = 8
 #: Bytes of planes that are read once and kept.
 KEPT_BYTES = 2**30
 #: Seconds of a search that a button begins; who wants to wait longer writes a checkpoint, too.
@@ -69,18 +66,15 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
     ds
         Genotypes or packed planes.
     """
-    bare = _why_no_genotypes(ds)
     explore = ds.genobit.explore
     lone = "there is one variant, and this is about pairs" if _few(ds, "variants") else ""
     traits = phenotypes(ds)
-    by_samples = ds.attrs.get("genobit_rows", "variants") != "variants"
-    turned = "planes are packed by samples; pack(rows='variants')" if by_samples else ""
     return [
         Offer(
             "ld",
             "linkage disequilibrium",
             "Which variants are inherited together?",
-            bare or turned or lone or _why_no_positions(ds),
+            _why_no_ld(ds) or lone,
             lambda _: packed_for_ld(ds),
             lambda bits, **initial: bits.genobit.explore.ld(**initial),
         ),
@@ -88,7 +82,8 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "grm",
             "relationships",
             "Who is related to whom, and which samples stand out?",
-            bare or ("there is one sample, and this is about pairs" if _few(ds, "samples") else ""),
+            _why_not(ds, "grm")
+            or ("there is one sample, and this is about pairs" if _few(ds, "samples") else ""),
             lambda _: None,
             lambda _, **initial: explore.grm(**initial),
         ),
@@ -96,7 +91,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "kendall",
             "rank correlation",
             "Which variants rise and fall together, and what network do they make?",
-            bare or turned or lone,
+            _why_not(ds, "kendall_pairs") or lone,
             lambda _: None,
             lambda _, **initial: explore.kendall(**initial),
         ),
@@ -104,7 +99,8 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "epistasis",
             "interactions",
             "Which combinations of variants go with a phenotype?",
-            bare or turned or lone or ("" if traits else _NO_PHENOTYPE),
+            (_why_not(ds, "epistasis") if traits else _why_not(ds, "kendall") or _NO_PHENOTYPE)
+            or lone,
             lambda chosen: search(ds, **chosen),
             explore.epistasis,
             (("phenotype", "phenotype", tuple(traits)), ("order", "variants", (2, 3))),
@@ -113,7 +109,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "parsimony",
             "trees",
             "Which tree needs the fewest changes, and where are they?",
-            bare or _why_no_alignment(ds),
+            _why_not(ds, "alignment"),
             lambda _: ds.genobit.alignment(),
             lambda aln, **initial: aln.genobit.explore.parsimony(**initial),
         ),
@@ -129,17 +125,14 @@ def offers_of_array(da: xr.DataArray) -> list[Offer]:
         Of two dimensions.
     """
     explore = da.genobit.explore
-    dims = ", ".join(map(str, da.dims))
-    flat = "" if da.ndim == 2 else f"it needs two dimensions, and these are {dims or 'none'}"
-    texts = "" if da.dtype.kind in "biuf" else "it needs numbers, and these are symbols"
-    tree = "" if {"taxa", "sites"} <= set(map(str, da.dims)) else _NO_ALIGNMENT.format(dims)
+    kendall, trees = (wanted_of_array(da, method) for method in ("kendall_pairs", "parsimony"))
     few = "" if min(da.shape, default=0) > 1 else "there is one, and this is about pairs"
     return [
         Offer(
             "kendall",
             "rank correlation",
             "Which variables rise and fall together, and what network do they make?",
-            flat or texts or few,
+            f"it needs {kendall}" if kendall else few,
             lambda _: None,
             lambda _, **initial: explore.kendall(**initial),
         ),
@@ -147,7 +140,7 @@ def offers_of_array(da: xr.DataArray) -> list[Offer]:
             "parsimony",
             "trees",
             "Which tree needs the fewest changes, and where are they?",
-            flat or tree,
+            f"it needs {trees}" if trees else "",
             lambda _: None,
             lambda _, **initial: explore.parsimony(**initial),
         ),
@@ -158,60 +151,23 @@ _NO_PHENOTYPE = (
     "there is no phenotype: assign a variable of the samples with two classes or more, such as "
     "ds['sample_case'] = ('samples', ...)"
 )
-_NO_ALIGNMENT = "it needs an alignment (taxa, sites), as gb.open_alignment() gives; these are {}"
 
 
 def _few(ds: xr.Dataset, dim: str) -> bool:
     return ds.sizes.get(dim, 0) < 2
 
 
-def _why_no_genotypes(ds: xr.Dataset) -> str:
-    if "call_genotype" in ds.variables or "genobit_layout" in ds.attrs:
-        return ""
-    return "there are no genotypes: open a file with gb.open_plink() or gb.open_vcf()"
+def _why_not(ds: xr.Dataset, method: str) -> str:
+    wants = wanted(ds, method)
+    return f"it needs {wants}" if wants else ""
 
 
-def _why_no_positions(ds: xr.Dataset) -> str:
+def _why_no_ld(ds: xr.Dataset) -> str:
+    """Haplotypes are packed where the phase is known, whatever the ploidy."""
+    phased = "call_genotype" in ds.variables and "call_genotype_phased" in ds.variables
     lacking = [n for n in ("variant_position", "variant_contig") if n not in ds.variables]
-    return f"there is no {lacking[0]} (variants): assign it" if lacking else ""
-
-
-def _why_no_alignment(ds: xr.Dataset) -> str:
-    if "genobit_layout" in ds.attrs:
-        return "planes are no alignment: explore the genotypes they were packed from"
-    ploidy = ds.sizes.get("ploidy", 0)
-    if ploidy == 1:
-        return ""
-    return (
-        f"these calls have ploidy {ploidy}, and an alignment is haploid: "
-        "ds.isel(ploidy=[0]).genobit.explore()"
-    )
-
-
-def phenotypes(ds: xr.Dataset) -> list[str]:
-    """Name the variables of samples that can be a phenotype, those of two classes first.
-
-    Parameters
-    ----------
-    ds
-        With variables along `samples`.
-    """
-    found: dict[str, int] = {}
-    for name, variable in ds.variables.items():
-        if variable.dims != ("samples",) or str(name) in _NO_TRAITS:
-            continue
-        count = len(_levels(variable.values))
-        if count > 1 and (count <= CLASSES or variable.dtype.kind == "f"):
-            found[str(name)] = count
-    return sorted(found, key=lambda name: found[name])
-
-
-_NO_TRAITS = {"sample_id", "sample_bit", "sample_family_id", "sample_father_id", "sample_mother_id"}
-
-
-def _levels(values: np.ndarray) -> np.ndarray:
-    levels = np.unique(values)
-    return levels[~np.isnan(levels)] if levels.dtype.kind == "f" else levels
+    missing = f"there is no {lacking[0]} (variants): assign it" if lacking else ""
+    return ("" if phased else _why_not(ds, "ld")) or missing
 
 
 def packed_for_ld(ds: xr.Dataset) -> xr.Dataset:
@@ -250,7 +206,7 @@ def search(ds: xr.Dataset, phenotype: str, order: int) -> xr.Dataset:
     ValueError
         If it would take more than `PATIENCE`.
     """
-    classes = len(_levels(ds[phenotype].values)) <= CLASSES
+    classes = len(levels(ds[phenotype].values)) <= CLASSES
     options = {"order": order, "statistic": "mutual_information" if classes else "f"}
     expected = ds.genobit.epistasis(phenotype, estimate=True, **options)
     if expected.seconds > PATIENCE:

@@ -10,6 +10,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
+from genobit.labels import text
 from genobit.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.plots.style import number
 from genobit.plots.tree_placing import arrange
@@ -212,7 +213,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
 
     @traitlets.validate("outgroup")
     def _check_outgroup(self, proposal: Any) -> tuple[str, ...]:
-        names = tuple(str(name) for name in proposal["value"])
+        names = tuple(text(list(proposal["value"])).tolist())
         unknown = [name for name in names if name not in self.known.taxa]
         if unknown:
             raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is none of the taxa")

@@ -9,6 +9,7 @@ import numpy as np
 
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.kernels.topology import tips
+from genobit.labels import text
 from genobit.plots.rooting import branch_of, rooted_at
 from genobit.plots.style import number
 from genobit.plots.tree_placing import Tree, tree_of
@@ -62,7 +63,7 @@ class Phylogenies:
         """Names of the taxa."""
         aln = self.alignment
         names = aln["taxa"].values if "taxa" in aln.coords else np.arange(aln.sizes["taxa"])
-        return [str(name) for name in names]
+        return list(text(names).tolist())
 
     def labels(self, site: int) -> dict[str, Any]:
         """Take what the alignment says about a site, such as its position.

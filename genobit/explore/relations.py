@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from genobit import labels
 from genobit.autosomes import choose
 from genobit.plots.grm import Arranged, arrange
 from genobit.plots.relationship import MEASURES, check_square, computed, measure_of, sample_names
@@ -81,7 +82,7 @@ class Relations:
         self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
-        ids = self.ds["sample_id"].values if "sample_id" in self.ds.variables else None
+        ids = labels.ids(self.ds, "samples")
         if self._given is not None:
             here = self._given.coords.get("sample_id_0")
             _same_samples("grm=", self._given.sizes.get("samples_0"), here, ids, self.n_samples)
@@ -96,8 +97,9 @@ class Relations:
         return int(self.ds.sizes["variants"]) - choose(self.ds, self._autosomes).left_out
 
     def _names(self) -> np.ndarray:
-        if "sample_id" in self.ds.variables:
-            return self.ds["sample_id"].values.astype(object)
+        ids = labels.ids(self.ds, "samples")
+        if ids is not None:
+            return ids
         if self._given is not None:
             return sample_names(self._given)
         return np.array([f"sample {k}" for k in range(self.n_samples)], dtype=object)
@@ -207,10 +209,10 @@ def _same_samples(
         )
     if here is None or ids is None:
         return
-    wrong = np.flatnonzero(here.values.astype(object) != ids.astype(object))
-    if wrong.size:
-        k = int(wrong[0])
+    theirs = labels.text(here.values)
+    k = labels.first_difference(ids, theirs)
+    if k is not None:
         raise ValueError(
-            f"sample_id[{k}] is {str(ids[k])!r} in the Dataset and {str(here.values[k])!r} in "
+            f"sample_id[{k}] is {ids[k]!r} in the Dataset and {theirs[k]!r} in "
             f"{argument}; bring both into one order"
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from genobit import labels
 from genobit.plots.pixels import Axis
 from genobit.plots.style import number, scale_of
 
@@ -120,11 +121,9 @@ class Cohort:
         self.layout = str(bits.attrs["genobit_layout"])
         self.statistics = STATISTICS[self.layout]
         self.position = bits["variant_position"].values
-        self._contig = bits["variant_contig"].values
-        names = bits["contig_id"].values if "contig_id" in bits.variables else ()
-        self.contigs = [str(name) for name in names] or [
-            str(k) for k in range(int(self._contig.max()) + 1)
-        ]
+        found = labels.known_contigs(bits)
+        self._contig, self.contigs = found.numbers, found.names.tolist()
+        self._ids = labels.ids(bits, "variants")
         self._frequencies: dict[str, np.ndarray] = {}
         self._sorted: dict[str, np.ndarray] = {}
         self._members: tuple[tuple[str, float], Contig] | None = None
@@ -162,8 +161,8 @@ class Cohort:
         variant
             Index along the Dataset.
         """
-        if "variant_id" in self.bits.variables:
-            return str(self.bits["variant_id"].values[variant])
+        if self._ids is not None:
+            return str(self._ids[variant])
         return f"{self.contig_of(variant)}:{self.position[variant]:,}"
 
     def positions_on(self, contig: str) -> np.ndarray:
@@ -271,7 +270,7 @@ class Cohort:
         values, computed = self._tiles.square(level, choice.places, len(thinned), compute)
         shown = self.bits.isel(variants=choice.variants)
         labelled = shown.genobit.ld(statistic)  # lazy: the tiles are its values
-        matrix = labelled.copy(deep=False, data=values).assign_attrs(contig_id=self.contigs)
+        matrix = labelled.copy(deep=False, data=values)
         position = self.position[choice.variants]
         return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
 
@@ -286,6 +285,4 @@ class Cohort:
             Index along the Dataset.
         """
         other = self.bits.isel(variants=[lead])
-        # A plot names the contig; the result itself knows its number alone.
-        row = window.shown.genobit.ld("r2", other=other).compute()
-        return row.assign_attrs(contig_id=self.contigs)
+        return window.shown.genobit.ld("r2", other=other).compute()

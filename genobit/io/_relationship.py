@@ -18,6 +18,7 @@ from genobit import model
 from genobit.files import READ, local_path
 from genobit.io._bounded import require_text_fits
 from genobit.io._damage import named_damage
+from genobit.labels import first_difference, text
 from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.options import get_options
@@ -69,18 +70,14 @@ def require_square(grm: object, function: str) -> xr.DataArray:
 def _require_same_samples(grm: xr.DataArray, function: str) -> None:
     for name in (ID, FAMILY):
         if f"{name}_0" in grm.coords and f"{name}_1" in grm.coords:
-            rows, columns = (_text(grm[f"{name}_{side}"].values) for side in (0, 1))
-            for k, (ours, theirs) in enumerate(zip(rows, columns, strict=True)):
-                if ours != theirs:
-                    msg = (
-                        f"{name}_0[{k}] is {ours!r} and {name}_1[{k}] is {theirs!r}: {function} "
-                        "writes one list of samples; select the same in both dimensions"
-                    )
-                    raise ValueError(msg)
-
-
-def _text(values: NDArray[Any]) -> list[str]:
-    return [v.decode() if isinstance(v, bytes) else str(v) for v in values.tolist()]
+            rows, columns = (text(grm[f"{name}_{side}"].values) for side in (0, 1))
+            k = first_difference(rows, columns)
+            if k is not None:
+                msg = (
+                    f"{name}_0[{k}] is {rows[k]!r} and {name}_1[{k}] is {columns[k]!r}: {function} "
+                    "writes one list of samples; select the same in both dimensions"
+                )
+                raise ValueError(msg)
 
 
 def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
@@ -99,9 +96,9 @@ def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
             f"grm.assign_coords({ID}_0=({DIMS[0]!r}, names))"
         )
         raise KeyError(msg)
-    individuals = _text(grm[f"{ID}_0"].values)
+    individuals = text(grm[f"{ID}_0"].values).tolist()
     if f"{FAMILY}_0" in grm.coords:
-        families = _text(grm[f"{FAMILY}_0"].values)
+        families = text(grm[f"{FAMILY}_0"].values).tolist()
         individuals = _without_family(families, individuals)
     else:
         families = [NO_FAMILY] * len(individuals)

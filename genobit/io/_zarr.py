@@ -16,6 +16,7 @@ from genobit.files import address, is_address
 from genobit.io._damage import named_failure
 from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain, require_written
+from genobit.labels import as_objects
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -106,7 +107,8 @@ def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store
     if "variant_id" not in ds:
         ds["variant_id"] = ("variants", np.full(ds.sizes["variants"], ".", dtype=object))
     ds["variant_position"] = ds["variant_position"].astype(np.int64)
-    ds["variant_contig"] = ds["variant_contig"].astype(np.int32)
+    if ds["variant_contig"].dtype.kind in "iuf":
+        ds["variant_contig"] = ds["variant_contig"].astype(np.int32)
     ds["call_genotype"].attrs.setdefault("counted_allele", COUNTED_ALLELE)
     for variable in ds.variables.values():
         variable.attrs.pop("_FillValue", None)
@@ -165,8 +167,8 @@ def _rows_per_chunk(calls: xr.DataArray) -> int:
 
 def _contig_variable(ds: xr.Dataset, store: Any) -> xr.Dataset:
     """Take contig names from the attributes, where sgkit kept them before 0.6."""
-    if "contig_id" in ds:
-        return ds
+    if "contig_id" in ds or ds["variant_contig"].dtype.kind not in "iuf":
+        return ds  # Contigs that are text are the names.
     if "contigs" not in ds.attrs:
         msg = f"{store} has neither contig_id nor the attribute contigs; variant_contig needs one."
         raise ValueError(msg)
@@ -177,8 +179,4 @@ def _label(name: str, array: xr.Variable, store: Any) -> xr.Variable:
     values = read_label(name, array, store)
     # Text past Unicode ends in a SystemError.
     with named_failure(f"{name} of {store}", "The store is damaged: copy it again."):
-        if values.dtype.kind == "S":
-            values = np.char.decode(values, "utf-8")
-        if values.dtype.kind in "UT":
-            values = values.astype(object)
-    return xr.Variable(array.dims, values, array.attrs)
+        return as_objects(xr.Variable(array.dims, values, array.attrs), name)

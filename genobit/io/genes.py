@@ -20,6 +20,7 @@ import xarray as xr
 from genobit.files import local_path
 from genobit.io._bounded import TEXT_COST, lines_of, open_text
 from genobit.io._damage import named_damage
+from genobit.labels import text
 from genobit.options import require_fits
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
         column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")
     }
     texts = {
-        column: [""] * len(frame) if found[column] is None else frame[found[column]].astype(str)
+        column: [""] * len(frame) if found[column] is None else text(frame[found[column]], column)
         for column in ("contig", "name", "strand")
     }
     table = pd.DataFrame(texts | numbers, columns=list(COLUMNS)).reset_index(drop=True)

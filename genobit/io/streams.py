@@ -172,11 +172,13 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
     changed: dict[Any, Any] = {}
     for name, variable in result.variables.items():
         if variable.chunks is None:
+            if (texts := labels.as_objects(variable, str(name))) is not variable:
+                changed[name] = texts
             continue
         # Labels are in memory elsewhere; what is of objects has no type on disk before it is seen.
         label = name in result.coords and variable.ndim == 1
         if label or variable.dtype.kind == "O":
-            changed[name] = variable.compute()
+            changed[name] = labels.as_objects(variable.compute(), str(name))
         else:
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
             changed[name] = variable.chunk(sizes)

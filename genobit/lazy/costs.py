@@ -10,11 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from genobit.options import get_options, in_units
 from genobit.packing import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
 EDGES = (256, 512, 1024, 2048, 4096, 8192)
 RATES = {"ld": 1.1e11, "grm": 2.6e11}
@@ -155,8 +159,10 @@ def explained(
     *,
     parts: Callable[[int], int] = lambda _: 1,
     taken: int | None = None,
+    tiles: Callable[[int], int] | None = None,
+    described: str | None = None,
 ) -> Explanation:
-    """Costs of the triangle of a matrix of all pairs of rows.
+    """Costs of the triangle of a matrix of all pairs of rows, or of other tiles.
 
     Parameters
     ----------
@@ -170,22 +176,67 @@ def explained(
         In how many tasks, whose sums are added, the calls of the rows of an edge are cut.
     taken
         The edge in force, by default that of the options.
+    tiles
+        How many tiles of an edge there are: `triangle` by default, `band` or `rectangle`.
+    described
+        What to call the matrix, by default ``what``.
     """
     taken = get_options().edge if taken is None else taken
     # An edge past the rows is that of the rows.
     choices = sorted({min(edge, max(1, rows)) for edge in (*EDGES, taken)})
-    edges = tuple(_edge(what, edge, rows, depth, planes, parts(edge)) for edge in choices)
-    return Explanation(what, (rows, depth), threads(), min(taken, max(1, rows)), edges)
+    tiles = triangle(rows) if tiles is None else tiles
+    edges = tuple(
+        _edge(what, edge, tiles(edge) * parts(edge), -(-depth // parts(edge)), planes)
+        for edge in choices
+    )
+    return Explanation(described or what, (rows, depth), threads(), min(taken, max(1, rows)), edges)
 
 
-def _edge(what: str, edge: int, rows: int, depth: int, planes: int, parts: int) -> Edge:
-    side = -(-rows // edge)
-    each = -(-depth // parts)
-    moved = 2 * edge * each * planes // 8
+def triangle(rows: int) -> Callable[[int], int]:
+    """Tiles of an edge in the triangle of a matrix of all pairs of rows.
+
+    Examples
+    --------
+    >>> triangle(10)(4)
+    6
+    """
+    return lambda edge: -(-rows // edge) * (-(-rows // edge) + 1) // 2
+
+
+def rectangle(rows: int, columns: int) -> Callable[[int], int]:
+    """Tiles of an edge in a matrix of rows and other columns.
+
+    Examples
+    --------
+    >>> rectangle(10, 3)(4)
+    3
+    """
+    return lambda edge: -(-rows // edge) * -(-columns // edge)
+
+
+def band(last: NDArray[np.int64]) -> Callable[[int], int]:
+    """Tiles of an edge in a band, where ``last`` is the last partner of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> band(np.array([1, 2, 3, 3]))(2), band(np.array([1, 1, 3, 3]))(2)
+    (3, 2)
+    """
+
+    def tiles(edge: int) -> int:
+        ends = np.minimum(np.arange(edge, last.size + edge, edge), last.size) - 1
+        return int((last[ends] // edge - np.arange(ends.size) + 1).sum())
+
+    return tiles
+
+
+def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> Edge:
+    moved = 2 * edge * depth * planes // 8
     return Edge(
         edge,
-        side * (side + 1) // 2 * parts,
-        edge * edge * each / RATES[what],
+        tasks,
+        edge * edge * depth / RATES[what],
         moved,
         moved + 8 * edge * edge,
     )

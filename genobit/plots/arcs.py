@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
+from genobit import labels
+
 from .combinations import Ranked, ranked
 from .placing import free_labels, nearest_segment, text_width
 from .style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
@@ -228,17 +230,15 @@ def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarra
     contig = np.zeros(position.shape, dtype="i8")
     names = [""]
     if found.positions is not None and found.contigs is not None:
-        names, contig = _named(found.contigs.astype(object).astype(str), found.variants)
+        names, contig = _named(found.contigs, found.variants)
     first = np.array([position[contig == k].min() for k in range(len(names))])
     last = np.array([position[contig == k].max() for k in range(len(names))])
     if ds is not None and found.positions is None:
         first[:], last[:] = 0, ds.sizes["variants"] - 1
     elif ds is not None and {"variant_position", "variant_contig"} <= set(ds.variables):
-        of_contig, at = ds["variant_contig"].values, ds["variant_position"].values
-        ids = ds["contig_id"].values.astype(object).astype(str) if "contig_id" in ds else None
-        labels = of_contig.astype(str) if ids is None else ids[of_contig]
+        contigs, at = labels.contigs(ds), ds["variant_position"].values
         for k, name in enumerate(names):
-            theirs = at[labels == name]
+            theirs = at[[] if contigs is None else contigs.of_variants() == name]
             if len(theirs):
                 first[k], last[k] = theirs.min(), theirs.max()
     span = np.maximum(last - first, 1) / np.maximum(last - first, 1).sum()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genobit.labels import contigs_of, text
+
 from .cells import Cells
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ class Ranked:
         if "cells" not in self.result or self.trait:
             return []
         if "class" in self.result.coords:
-            return [str(name) for name in self.result["class"].values]
+            return list(text(self.result["class"].values).tolist())
         return [f"class {k}" for k in range(self.result.sizes["class"])]
 
     @property
@@ -301,7 +303,7 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
         names = np.array([f"variant {k}" for k in variants.ravel()], object).reshape(variants.shape)
     found = Ranked(
         result,
-        names.astype(object).astype(str).astype(object),
+        text(names),
         _contigs(result, ds, labels.get("variant_contig")),
         labels.get("variant_position"),
         labels.get("variant_allele"),
@@ -356,14 +358,14 @@ def _labels(result: xr.Dataset, ds: xr.Dataset | None) -> dict[str, np.ndarray]:
         _same(name, own, theirs)
         chosen = theirs if own is None else own
         if chosen is not None:
-            labels[name] = chosen[..., :2] if name == "variant_allele" else chosen
+            labels[name] = text(chosen[..., :2]) if name == "variant_allele" else chosen
     return labels
 
 
 def _same(name: str, own: np.ndarray | None, theirs: np.ndarray | None) -> None:
     if name not in {"variant_id", "variant_position"} or own is None or theirs is None:
         return
-    unlike = np.argwhere(own.astype(object) != theirs.astype(object))
+    unlike = np.argwhere(text(own) != text(theirs))
     if len(unlike):
         rank, member = unlike[0]
         raise ValueError(
@@ -378,10 +380,7 @@ def _contigs(
 ) -> np.ndarray | None:
     if contig is None:
         return None
-    if contig.dtype.kind in "iu":
-        ids = result.attrs.get("contig_id")
-        if ids is None and ds is not None and "contig_id" in ds.variables:
-            ids = ds["contig_id"].values
-        if ids is not None:
-            return np.asarray(ids).astype(object).astype(str)[contig].astype(object)
-    return contig.astype(str).astype(object)
+    names = result.attrs.get("contig_id")
+    if names is None and ds is not None and "contig_id" in ds.variables:
+        names = ds["contig_id"].values
+    return contigs_of(contig, names).of_variants()

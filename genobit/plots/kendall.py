@@ -9,7 +9,7 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
-from genobit.labels import aligned
+from genobit.labels import aligned, text
 
 from .clusters import Tree, cluster
 from .pca import colour_options
@@ -169,7 +169,7 @@ def variable_names(tau: xr.DataArray) -> np.ndarray:
     variable = side.removesuffix("_0")
     for name in (side, f"{variable}_id_0", f"{variable.removesuffix('s')}_id_0"):
         if name in tau.coords:
-            return tau[name].values.astype(object).astype(str).astype(object)
+            return text(tau[name].values, name)
     return np.array([f"{variable} {k}" for k in range(len(tau))], dtype=object)
 
 
@@ -368,7 +368,7 @@ def _observations(x: xr.DataArray) -> np.ndarray:
     dim = str(x.dims[0])
     for name in (dim, f"{dim}_id", f"{dim.removesuffix('s')}_id"):
         if name in x.coords:
-            return x[name].values.astype(object).astype(str).astype(object)
+            return text(x[name].values, name)
     return np.array([f"{dim} {k}" for k in range(len(x))], dtype=object)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.labels import text
+
 from .result import contig_name
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def _ends(
     inside = (last > position[0]) & (first < position[-1])
     contig = contig_name(matrix, 1)
     if contig and "contig" in blocks:
-        inside &= blocks["contig"].values.astype(object) == contig
+        inside &= text(blocks["contig"].values) == contig
     start, end = (np.interp(x[inside], position, at) for x in (first, last))
     half = bins.width / 2 / max(bins.per_pixel, 1)
     return np.maximum(start - half, bins.start), np.minimum(end + half, bins.stop)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.labels import aligned
+from genobit.labels import aligned, text
 
 from .samples import Colouring, colouring_of
 from .style import NO_VALUE_COLOUR, number, plain_frame
@@ -117,7 +117,7 @@ def axis_label(pcs: xr.Dataset, component: int) -> str:
 
 def _names(pcs: xr.Dataset) -> np.ndarray:
     if "sample_id" in pcs.variables:
-        return pcs["sample_id"].values.astype(object)
+        return text(pcs["sample_id"].values)
     return np.array([f"sample {k}" for k in range(pcs.sizes["samples"])], dtype=object)
 
 

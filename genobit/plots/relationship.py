@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.labels import text
+
 from .style import BLUES, ORANGE_TO_PURPLE, Scale
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ def sample_names(matrix: xr.DataArray) -> np.ndarray:
         With a coordinate `sample_id_0`, or without.
     """
     if "sample_id_0" in matrix.coords:
-        return matrix["sample_id_0"].values.astype(object)
+        return text(matrix["sample_id_0"].values)
     return np.array([f"sample {k}" for k in range(matrix.shape[0])], dtype=object)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.labels import contigs_of, text
+
 from .style import Scale, scale_of
 
 if TYPE_CHECKING:
@@ -41,15 +43,12 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
 
 def contig_name(result: xr.DataArray, side: int) -> str:
     """Name the contig of one axis; "" where the result does not say, "…" where it mixes."""
-    names = result.coords.get(f"variant_contig_name_{side}")
-    if names is None:
-        names = result.coords.get(f"variant_contig_{side}")
-        ids = result.attrs.get("contig_id")
-        if names is None or ids is None:
-            return ""
-        names = np.asarray(ids)[names]
-    found = np.unique(names)
-    return str(found[0]) if len(found) == 1 else "…"
+    contig = result.coords.get(f"variant_contig_{side}")
+    if contig is None:
+        return ""
+    contigs = contigs_of(contig.values, result.attrs.get("contig_id"))
+    found = np.unique(contigs.numbers)
+    return str(contigs.names[found[0]]) if len(found) == 1 else "…"
 
 
 def axis_label(result: xr.DataArray, side: int, axis: Axis) -> str:
@@ -63,7 +62,7 @@ def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
     """Take the ids of one axis, or positions where there are none."""
     name = f"variant_id_{side}"
     if name in result.coords:
-        return result[name].values.astype(object)
+        return text(result[name].values, name)
     return np.array([f"{position:,}" for position in result[f"variant_position_{side}"].values])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.labels import aligned
+from genobit.labels import aligned, decoded
 
 from .style import NO_VALUE_COLOUR, POINT_COLOUR
 
@@ -112,7 +112,7 @@ def labels_along(ds: xr.Dataset, dim: str) -> dict[str, np.ndarray]:
     >>> list(labels_along(xr.Dataset(coords=genes | {"strand": ("gene", [1, -1])}), "gene"))
     ['chromosome', 'strand']
     """
-    found = {str(k): v.values for k, v in ds.variables.items() if v.dims == (dim,)}
+    found = {str(k): decoded(v.values, str(k)) for k, v in ds.variables.items() if v.dims == (dim,)}
     unwanted = {dim, f"{dim}_id", f"{dim.removesuffix('s')}_id", *_NOT_COLOURS}
     return {name: v for name, v in found.items() if name not in unwanted and _says_much(v)}
 
@@ -144,6 +144,7 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
     ['female', 'male', 'female']
     """
     label = name.removeprefix("sample_").replace("_", " ")
+    values = decoded(values, name)
     if not name:
         every = np.full(len(values), "samples", dtype=object)
         return Colouring("", every, {"samples": POINT_COLOUR})

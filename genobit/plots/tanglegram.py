@@ -9,6 +9,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.kernels.topology import children, tips
+from genobit.labels import text
 
 from .marks import Layer, Lines, Texts, overlay
 from .placing import LETTER
@@ -82,10 +83,12 @@ def tanglegram(
     """
     parents = tuple(found["node_parent"].values.astype("i8") for found in (left, right))
     n_tips = tips(parents[0])
-    labels = [found["node"].values[: tips(found["node_parent"].values)] for found in (left, right)]
+    labels = [
+        text(found["node"].values[: tips(found["node_parent"].values)]) for found in (left, right)
+    ]
     if len(labels[0]) != len(labels[1]) or (labels[0] != labels[1]).any():
         raise ValueError("the trees are of different taxa; take both from one alignment")
-    return draw_faced(face(parents[0], parents[1]), labels[0][:n_tips].astype(str), names)
+    return draw_faced(face(parents[0], parents[1]), labels[0][:n_tips], names)
 
 
 def face(left: Nodes, right: Nodes) -> Faced:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.kernels.topology import tips
+from genobit.labels import text
 
 from .placing import LETTER, nearest_segment
 from .tree_layout import Laid, depths, even_depths, radial, ranks, rectangular
@@ -129,7 +130,7 @@ def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
     parents = ancestors["node_parent"].values.astype("i8")
     if support is None:
         support = np.full(parents.size, np.nan)
-    names = ancestors["node"].values.astype(str).astype(object)
+    names = text(ancestors["node"].values)
     changes = ancestors["branch_changes"].values.astype("i8")
     return Tree(parents, names, changes, support, ancestors.attrs.get("resolve") != "sets")
 

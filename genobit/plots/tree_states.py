@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.labels import text
+
 from .samples import OKABE_ITO
 from .style import number
 
@@ -84,7 +86,7 @@ def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:
 
     states = ancestors["states"].values
     parent = int(ancestors["node_parent"].values[branch])
-    before, after = states[max(parent, 0)].astype(str), states[branch].astype(str)
+    before, after = (text(states[node]).astype(str) for node in (max(parent, 0), branch))
     found = np.flatnonzero(_apart(after, before)) if parent >= 0 else np.empty(0, dtype="i8")
     return pd.DataFrame({"site": found, "from": before[found], "to": after[found]})
 

@@ -43,7 +43,7 @@ def rows(page: Any) -> Any:
 def test_launcher_says_what_there_is(page: Any) -> None:
     says(lambda: text(page, "launcher-status"), "4 of 5 explorers can be opened")
     assert page.locator(".genobit-launcher-parsimony").is_disabled()
-    says(lambda: text(page, "launcher"), "Not here: these calls have ploidy 2")
+    says(lambda: text(page, "launcher"), "Not here: it needs haploid calls (here ploidy 2)")
 
 
 def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:

@@ -210,9 +210,9 @@ class TestLauncher:
             (lambda ds: ds.isel(variants=[0]), "ld", "one variant"),
             (lambda ds: ds.isel(samples=[0]), "grm", "one sample"),
             (lambda ds: ds.drop_vars("variant_position"), "ld", "no variant_position"),
-            (lambda ds: ds.drop_vars("call_genotype"), "kendall", "no genotypes"),
-            (lambda ds: ds.genobit.pack(rows="samples"), "kendall", "packed by samples"),
-            (lambda ds: ds.genobit.pack(), "parsimony", "planes are no alignment"),
+            (lambda ds: ds.drop_vars("call_genotype"), "kendall", "it needs genotypes"),
+            (lambda ds: ds.genobit.pack(rows="samples"), "kendall", "it needs pack"),
+            (lambda ds: ds.genobit.pack(), "parsimony", "genotypes that the planes"),
         ],
     )
     def test_says_why_not(self, ds, change, name, said):
@@ -227,9 +227,9 @@ class TestLauncher:
         array = xr.DataArray(np.zeros((4, 9)), dims=("gene", "sample"))
         offered = {name: offer.why_not for name, offer in array.genobit.explore().offers.items()}
         assert offered["kendall"] == ""
-        assert "these are gene, sample" in offered["parsimony"]
+        assert "here gene, sample" in offered["parsimony"]
         offered = {name: offer.why_not for name, offer in aln.genobit.explore().offers.items()}
-        assert "these are symbols" in offered["kendall"]
+        assert "numbers, not" in offered["kendall"]
         assert offered["parsimony"] == ""
 
     def test_buttons_open_and_close_what_shares_a_selection(self, ds):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit import model, packed
+from genobit import labels, packed
 from genobit.lazy import by_samples
 from genobit.lazy.pair_sums import SampleChunks, planes_of
 from tests.cohorts import TAILS, cohort, random_calls
@@ -94,7 +94,7 @@ def test_by_samples__is_the_transpose(
     np.testing.assert_array_equal(found.copies, np.nansum(g, axis=1))
     np.testing.assert_array_equal(found.called, (~np.isnan(g)).sum(axis=1))
     if contigs:
-        starts = set(model.contig_starts(ds).tolist())
+        starts = set(labels.contig_starts(ds).tolist())
         assert starts <= set(np.cumsum((0, *found.variants)).tolist())
 
 
