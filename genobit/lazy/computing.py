@@ -29,7 +29,9 @@ def counting(*collections: Any) -> Any:
     """Show a bar of the tasks of the call that is given the arguments yielded."""
     # What an explorer computes on a thread of its own shows in the explorer.
     main = threading.current_thread() is threading.main_thread()
-    local_scheduler = base.get_scheduler(collections=collections) in TELLING
+    # Beside collections `dask.compute` takes what is in memory.
+    lazy = [x for x in collections if base.is_dask_collection(x)]
+    local_scheduler = base.get_scheduler(collections=lazy) in TELLING
     if within() or not (main and wanted() and local_scheduler):
         yield {}
         return
