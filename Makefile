@@ -81,7 +81,7 @@ plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compi
 core: $(VENV)/.developer ## tests of the core in an environment without the packages of any extra
 	.ci/test-core $(VENV) build/core
 
-lowest: $(VENV)/.developer ## tests of all modules with the lowest releases that pyproject.toml allows
+lowest: $(VENV)/.developer ## tests of files, tables and plots with the lowest releases that pyproject.toml allows
 	.ci/test-lowest $(VENV) build/lowest
 
 package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit import applicable
+from genobit.labels import text
 from genobit.options import in_units
 from genobit.summary import BINS, Genotypes, genotypes
 
@@ -77,8 +78,8 @@ MOST = 2**26
 
 
 def _values(da: xr.DataArray) -> dict[str, str]:
-    if {*da.dims} == {applicable.TAXA, applicable.SITES} and da.dtype.kind in "US":
-        symbols, counts = np.unique(da.values.astype(str), return_counts=True)
+    if {*da.dims} == {applicable.TAXA, applicable.SITES} and da.dtype.kind in "OUST":
+        symbols, counts = np.unique(text(da.values).astype(str), return_counts=True)
         gaps = counts[np.isin(symbols, ("-", "?"))].sum() / da.size
         plain = [str(symbol) for symbol in symbols if symbol not in {"-", "?"}]
         named = " ".join(plain[:24]) + (" …" if len(plain) > 24 else "")

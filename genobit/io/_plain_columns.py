@@ -67,7 +67,7 @@ def _delimiter(text: bytes) -> str | None:
     delimiter, other = (b"\t", b" ") if b"\t" in text else (b" ", b"\t")
     # Arrow takes 0x10 for sixteen, and leaves out a mark of byte order.
     sixteen = any(x in text and b"0" + x in text for x in (b"x", b"X"))
-    if sixteen or other in text or b"\r" in text or text.startswith(b"\xef\xbb\xbf"):
+    if sixteen or any(x in text for x in (other, b"\r", b"\0")) or text.startswith(b"\xef\xbb\xbf"):
         return None
     return delimiter.decode()
 
