@@ -148,7 +148,7 @@ def inputs(text: str, contigs: str, folder: Path) -> Inputs:
         ds = reopened(ds, folder / "calls.zarr")
         bits = reopened(bits, folder / "bits.zarr")
         expr, aln, prints = (
-            reopened(x.to_dataset(name="x"), folder / f"{k}.zarr")["x"]
+            reopened(x.to_dataset(name="x"), folder / f"{k}.zarr")["x"].rename(None)
             for k, x in enumerate((expr, aln, prints))
         )
         expr, aln, prints = expr.compute(), aln.compute(), prints.compute()

@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.kernels.topology import tips
-from genobit.labels import text
+from genobit.labels import decoded, text
 from genobit.plots.rooting import branch_of, rooted_at
 from genobit.plots.style import number
 from genobit.plots.tree_placing import Tree, tree_of
@@ -74,7 +74,11 @@ class Phylogenies:
             Its place.
         """
         coords = self.alignment.coords.items()
-        return {str(k): v.values[site] for k, v in coords if v.dims == ("sites",) and k != "sites"}
+        return {
+            str(k): decoded(v.values[site : site + 1], str(k))[0]
+            for k, v in coords
+            if v.dims == ("sites",) and k != "sites"
+        }
 
     def read(self, trees: Any) -> None:
         """Take trees.
