@@ -6,11 +6,11 @@ chunk that cannot be decoded is met in the middle of a computation, by name and 
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask.base import normalize_token
 
 from genobit.options import require_fits
 
@@ -147,13 +147,14 @@ class _Stored:
 
     def __init__(self, name: str, variable: xr.Variable, store: str) -> None:
         self._name, self._variable, self._store = name, variable, store
+        self._opened = uuid.uuid4().hex
         self.shape = variable.shape
         self.dtype = variable.dtype
         self.ndim = variable.ndim
 
     def __dask_tokenize__(self) -> Any:
-        # What xarray names its chunks by. To name the Variable itself would read all of it.
-        return normalize_token((type(self).__name__, self._name, self._variable._data))
+        # Anew at each opening: the store may have been written again under the same path.
+        return type(self).__name__, self._name, self._opened
 
     def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
         try:
