@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +32,28 @@ VARIANTS, CHUNK = 192, 64
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 
 _watchers: list[Callable[[], None]] = []
+# Zarr writes metadata from several threads: one copies, the others wait.
+_watching = threading.Lock()
+_inside = threading.local()
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
     writing = event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_CREAT
-    if _watchers and (event in CHANGES or writing):
-        watchers, _watchers[:] = list(_watchers), []
-        for watcher in watchers:
-            watcher()
-        _watchers[:] = watchers
+    if not _watchers or not (event in CHANGES or writing) or getattr(_inside, "watcher", False):
+        return
+    with _watching:
+        _inside.watcher = True
+        try:
+            for watcher in list(_watchers):
+                watcher()
+        finally:
+            _inside.watcher = False
+
+
+def _copy_if_there(source: str, target: str) -> None:
+    """Another thread may rename a file in the middle of its change while this one copies."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 sys.addaudithook(_watch)
@@ -66,7 +81,7 @@ def moments(tmp_path: Path) -> Iterator[list[Path]]:
 
     def copy() -> None:
         target = tmp_path / "copies" / f"{len(copies):04d}"
-        shutil.copytree(tmp_path / "work", target)
+        shutil.copytree(tmp_path / "work", target, copy_function=_copy_if_there)
         copies.append(target)
 
     (tmp_path / "work").mkdir()
