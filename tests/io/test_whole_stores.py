@@ -44,7 +44,7 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
     with _watching:
         _inside.watcher = True
         try:
-            for watcher in list(_watchers):
+            for watcher in _watchers:
                 watcher()
         finally:
             _inside.watcher = False
