@@ -148,7 +148,7 @@ class _Scan:
         self.records: list[tuple[int, int, int, int]] = []
         self.counts = np.zeros(256, np.int64)
         self.state = np.zeros(9, np.int64)
-        self.name: bytes | None = None
+        self.name: bytearray | None = None
         """Of the line of a name, what has been read."""
 
     def block(self, block: bytes, position: int, base: int) -> None:
@@ -160,7 +160,7 @@ class _Scan:
                 self._check(octets[position : position + 1])
                 if position < len(block):
                     self._end_record()
-                    self.name = b""
+                    self.name = bytearray()
                     position += 1
                 continue
             end = block.find(b"\n", position)
@@ -178,7 +178,7 @@ class _Scan:
         self._end_record()
 
     def _begin_record(self) -> None:
-        name, self.name = self.name or b"", None
+        name, self.name = bytes(self.name or b""), None
         if CONTROL.search(name):
             raise ValueError("this is not a text file")
         self.names.append(name)

@@ -12,6 +12,7 @@ from genobit.files import local_path
 from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
 from genobit.io._bounded import GZIP, read_bytes
 from genobit.io._nexus import read_nexus
+from genobit.options import require_fits
 
 if TYPE_CHECKING:
     import os
@@ -30,6 +31,8 @@ _SUFFIXES = {
     **dict.fromkeys((".nex", ".nexus", ".nxs"), "nexus"),
 }
 _PIECE = 2**20
+_NEXUS_COST = 40
+"""Bytes of memory that a byte takes at most while DendroPy reads it: measured as 35."""
 """Bytes or sites looked at at a time, of files that are not held whole."""
 
 
@@ -100,6 +103,8 @@ def open_alignment(
     text = read_text(source)
     try:
         found = format or _format_of(text, source.name)
+        if found == "nexus":
+            require_fits("the text", len(text), _NEXUS_COST)
         rows = _READERS[found](text)
         aln = labelled_alignment(_entries(rows), rows.taxa, kind or rows.kind, rows.states)
     except ValueError as error:
