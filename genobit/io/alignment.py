@@ -31,9 +31,9 @@ _SUFFIXES = {
     **dict.fromkeys((".nex", ".nexus", ".nxs"), "nexus"),
 }
 _PIECE = 2**20
+"""Bytes or sites looked at at a time, of files that are not held whole."""
 _NEXUS_COST = 40
 """Bytes of memory that a byte takes at most while DendroPy reads it: measured as 35."""
-"""Bytes or sites looked at at a time, of files that are not held whole."""
 
 
 def open_alignment(
