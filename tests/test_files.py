@@ -131,7 +131,9 @@ def _fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = os.write
 
     def opened(path: Any, mode: str = "r", *arguments: Any, **keywords: Any) -> Any:
-        if isinstance(path, int) or not set(mode) & set("wx") or str(path).startswith("/dev"):
+        # Libraries may keep this function: networkx does, by the ending of the path.
+        over = builtins.open is not opened
+        if over or isinstance(path, int) or not set(mode) & set("wx") or f"{path}"[:4] == "/dev":
             return builtins_open(path, mode, *arguments, **keywords)
         raw = _Full(path)
         return raw if "b" in mode else io.TextIOWrapper(raw, "utf-8", write_through=True)
