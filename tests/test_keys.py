@@ -100,8 +100,10 @@ def test_names__change_with_every_variable_that_changes_a_result(case: Case) -> 
     base = called(case, SOURCES[case.source](), case.base)
     before, right = identity(base), base.compute()
     # dask gives two tables of one name the same object, and with it the same result.
+    is_table = not isinstance(base, xr.DataArray | xr.Dataset)
     del base
-    gc.collect()
+    if is_table:
+        gc.collect()
     for variable, source in by_variable(case):
         try:
             changed = called(case, source, case.base)
@@ -112,7 +114,8 @@ def test_names__change_with_every_variable_that_changes_a_result(case: Case) -> 
             assert variable not in DECIDES
             assert same(changed.compute(), right), variable
         del changed
-        gc.collect()
+        if is_table:
+            gc.collect()
 
 
 def names() -> dict[str, str]:
