@@ -283,6 +283,7 @@ def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> No
     assert later == [*alone[:2], "0"]
 
 
+@pytest.mark.slow
 @pytest.mark.distributed
 def test_a_kernel__is_compiled_by_one_of_the_processes_that_start_at_once(tmp_path: Path) -> None:
     together = [start(COUNTED, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
@@ -297,6 +298,7 @@ def test_a_kernel__is_compiled_by_one_of_the_processes_that_start_at_once(tmp_pa
     assert sum(int(answer[2]) for answer in answers) == entries
 
 
+@pytest.mark.slow
 @pytest.mark.distributed
 def test_a_process_that_was_killed_while_it_compiled__holds_up_no_other(tmp_path: Path) -> None:
     held = """

@@ -18,10 +18,16 @@ from tests.analyses.grm_cohorts import (
 from tests.cohorts import cohort, random_calls
 from tests.reference import dosages, relationships, variants_compared
 
+# Two forms of a method: each form is that of one at least.
+METHODS_IN_FORMS = [
+    (method, FORMS[(k + shift) % len(FORMS)])
+    for k, method in enumerate([*SUMMED, "hadamard"])
+    for shift in (0, 3)
+]
 
-@pytest.mark.parametrize("form", FORMS)
+
+@pytest.mark.parametrize(("method", "form"), METHODS_IN_FORMS)
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("method", [*SUMMED, "hadamard"])
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_loco__is_the_matrix_without_the_contig(
     method: str, rule: str, form: str, missing: float

@@ -109,6 +109,7 @@ class TestAgainstOthers:
         found = ds.genobit.pca(3, missing="pairwise").explained_variance.values
         assert found.round(3).tolist() == [16.255, 8.177, 1.935]
 
+    @pytest.mark.slow
     def test_plink2(self, shared_data: Path, tmp_path: Path) -> None:
         if shutil.which("plink2") is None:
             pytest.skip("plink2 is not on the path")
