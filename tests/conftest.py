@@ -15,13 +15,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Kernels compile for seconds and machines are shared: a deadline would only measure that, and so
 # would the time that examples take to draw.
-UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-hypothesis.settings.register_profile("default", **UNTIMED)
 hypothesis.settings.register_profile(
-    "ci", **UNTIMED, derandomize=True, print_blob=True, max_examples=50
+    "default",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    max_examples=50,
 )
+hypothesis.settings.load_profile("default")
+hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True)
 # Kernels that are not compiled take a thousand times as long.
-hypothesis.settings.register_profile("plain", **UNTIMED, derandomize=True, max_examples=10)
+hypothesis.settings.register_profile("plain", derandomize=True, max_examples=10)
 hypothesis.settings.load_profile(
     os.environ.get(
         "HYPOTHESIS_PROFILE",
