@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import xarray as xr
 
 from genobit.io import vcf as vcf_module
 from genobit.io._region import Region, parse_region
+from genobit.io.plink import open_plink
 from genobit.io.vcf import open_vcf
 
 if TYPE_CHECKING:
@@ -71,6 +74,16 @@ def test_a_dot_is_a_missing_call(
     assert calls.tolist() == expected[: len(records)]
     missing = (calls == -1).all(axis=2) & (calls.shape[2] > 1)
     assert not ds.call_genotype_phased.values[missing].any()
+
+
+def test_a_dot_is_what_plink2_reads(tmp_path: Path) -> None:
+    if shutil.which("plink2") is None:
+        pytest.skip("plink2 is not on the path")
+    ds = opened(tmp_path, "1 5 GT . 0/1", "1 6 GT ./. .", "1 7 GT 1|1 .|.")
+    command = ["plink2", "--vcf", "a.vcf", "--make-bed", "--out", "a"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    expected = open_plink(tmp_path / "a.bed")["call_genotype"].values
+    np.testing.assert_array_equal(ds["call_genotype"], expected)
 
 
 def test_a_dot_does_not_keep_dosages_from_being_packed(tmp_path: Path) -> None:
