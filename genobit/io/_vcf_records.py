@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import ExitStack, closing
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING
 
 from genobit.io._bounded import TEXT_COST, lines_of, open_bytes
@@ -252,10 +253,13 @@ def _all_records(vcf, path: Path) -> Lines:  # type: ignore[no-untyped-def]
 def _query(vcf, region: Region, path: Path) -> Lines:  # type: ignore[no-untyped-def]
     import warnings
 
-    with warnings.catch_warnings(), named_failure(path, _CHECK):
-        # cyvcf2 warns of an empty region; _nothing_found says it better.
-        warnings.filterwarnings("ignore", message="no intervals found")
-        for record in vcf(f"{{{region.contig}}}:{region.start}-{region.end or ''}"):
+    records = vcf(f"{{{region.contig}}}:{region.start}-{region.end or ''}")
+    with named_failure(path, _CHECK):
+        # cyvcf2 warns of an empty region at its first record; _nothing_found says it better.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="no intervals found")
+            first = list(islice(records, 1))
+        for record in chain(first, records):
             yield _line(record)
 
 
