@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numcodecs
 import numpy as np
 import zarr
 from zarr.abc.store import RangeByteRequest, Store
 from zarr.storage import LocalStore, WrapperStore, ZipStore
 
 from genobit.io._bounded import TEXT_COST
-from genobit.io._inflation import INFLATING, inflated_size
+from genobit.io._inflation import INFLATING, inflated_size, is_cut
 from genobit.options import get_options, in_units, require_fits
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class _Chunks:
     """The codec that a stored chunk is compressed by, or "" without one."""
     inner: int
     """Chunks in a shard; 0 without shards."""
+    entries: int
+    """Texts in a chunk, each with its length before it; 0 for arrays of other entries."""
 
 
 class GuardedStore(WrapperStore[Store]):
@@ -84,6 +87,9 @@ class GuardedStore(WrapperStore[Store]):
                 size = inflated_size(chunks.codec, data, chunks.most)
                 if size is not None and size > chunks.most:
                     raise ValueError(_past(key, self, size, chunks.most))
+                if is_cut(chunks.codec, data):
+                    raise ValueError(f"{key} of {self} is cut: it declares more than it holds")
+                _require_entries(f"{key} of {self}", data, chunks)
         return found
 
     def _stored_size(self, key: str) -> int:
@@ -94,6 +100,7 @@ class GuardedStore(WrapperStore[Store]):
         return self._sizes.get(key, 0)
 
 
+_TEXTS = ("vlen-utf8", "vlen-bytes")
 _METADATA = (".json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 
@@ -139,11 +146,28 @@ def _declared(path: str, array: zarr.Array[Any]) -> _Chunks:
         filtered = len(names) > len(inflating) + 1
         size = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
         most = min(size * (_FILTERED if filtered else 1) + _SLACK, limit)
+    entries = int(np.prod(array.chunks, dtype=object)) if names and names[0] in _TEXTS else 0
     shards = array.shards
     inner = 0
     if shards is not None:
         inner = int(np.prod([a // b for a, b in zip(shards, array.chunks, strict=True)]))
-    return _Chunks(most, inflating[0] if inflating else "", inner)
+    return _Chunks(most, inflating[0] if inflating else "", inner, entries)
+
+
+def _require_entries(what: str, data: bytes, chunks: _Chunks) -> None:
+    """Refuse a chunk that declares more texts than its array: the codec makes room for each."""
+    if not chunks.entries:
+        return
+    if chunks.codec:
+        codec = numcodecs.get_codec({"id": chunks.codec.removeprefix("numcodecs.")})
+        # What cannot be decompressed is refused when it is read.
+        try:
+            data = bytes(codec.decode(data))
+        except Exception:  # noqa: BLE001
+            return
+    declared = int.from_bytes(data[:4], "little")
+    if declared > chunks.entries:
+        raise ValueError(f"{what} declares {declared:,} texts, and its array {chunks.entries:,}")
 
 
 def _id_of(codec: Any) -> str:
@@ -154,7 +178,7 @@ def _compressed_parts(
     found: Buffer, chunks: _Chunks, byte_range: ByteRequest | None
 ) -> Iterator[bytes]:
     """The stored chunks of what was read: one, or those of a shard."""
-    if not chunks.codec:
+    if not chunks.codec and not chunks.entries:
         return
     data = found.to_bytes()
     if not chunks.inner:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PIECE = 2**20
+_BLOSC_HEADER = 16
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_BLOCK = 2**17
 """Bytes that a compressed block of Zstandard holds at most (RFC 8878, section 3.1.1.2.4)."""
@@ -39,6 +40,13 @@ def inflated_size(codec: str, data: bytes, most: int) -> int | None:
     except (zlib.error, lzma.LZMAError, EOFError, OSError, IndexError):
         return None
     return None
+
+
+def is_cut(codec: str, data: bytes) -> bool:
+    """Tell whether Blosc would read past the end of what is stored, as it does not look itself."""
+    if codec.removeprefix("numcodecs.") != "blosc":
+        return False
+    return len(data) < _BLOSC_HEADER or int.from_bytes(data[12:16], "little") > len(data)
 
 
 INFLATING = ("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd")
