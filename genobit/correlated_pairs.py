@@ -84,8 +84,9 @@ class ArrayPairs:
         Raises
         ------
         ValueError
-            For a limit out of its range, an unknown choice, or ``parquet`` or ``share`` with
-            ``fdr``.
+            For a limit out of its range, an unknown choice, ``parquet`` or ``share`` with
+            ``fdr``, and a search longer than ``get_options().longest_search`` (one hour by
+            default), with its estimate.
         TypeError
             For a limit or share that is no number, and values that are no real numbers.
         MemoryError

@@ -19,7 +19,9 @@ from genobit.analyses.false_discovery import FalseDiscovery
 from genobit.analyses.related_pairs import check_minimum
 from genobit.files import replacing
 from genobit.lazy import triangle
-from genobit.lazy.passes import JOBS, Pass, in_passes
+from genobit.lazy.costs import threads
+from genobit.lazy.limits import check_time, surely_short
+from genobit.lazy.passes import JOBS, Pass, in_passes, seconds_of_pair
 from genobit.options import get_options, in_units, more_than
 from genobit.progress import bar
 
@@ -38,6 +40,8 @@ ROWS = 2**14
 """Pairs that are written together: a file's index of what was is in memory to its end."""
 WHOLE = (0, 1)
 """The share of the only worker."""
+SECONDS = 1e-8
+"""Of a pair for each byte of a row, at most, however the pairs are counted."""
 REMEDIES = {
     "min_abs": "give the least absolute value of a pair, such as 0.6, or None for no limit",
     "fdr": "give the largest q-value of a pair, such as 0.01, or None for no limit",
@@ -186,6 +190,20 @@ class Search:
         self._progress = progress
         self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
 
+    def _check_duration(self) -> None:
+        """Refuse pairs that take longer than ``get_options().longest_search``."""
+        workers = max(1, min(threads(), len(self._jobs)))
+        row = sum(plane.shape[1] * plane.dtype.itemsize for plane in self._planes)
+        if surely_short(self.pairs * row * SECONDS / workers):
+            return
+        function = partial(self._function, bound=self._bound())
+        check_time(
+            f"kendall_pairs of {self.pairs:,} pairs",
+            self.pairs * seconds_of_pair(function, self._planes) / workers,
+            workers,
+            "fewer variables; fewer observations; share=(k, of) on several machines; or a cluster",
+        )
+
     def _passes(self) -> Iterator[Pass]:
         jobs = self._jobs
         passes = in_passes(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
@@ -230,9 +248,12 @@ class Search:
         MemoryError
             Before anything is computed if all pairs are asked for and would take more than
             ``get_options().eager_limit``; later, once what stands does.
+        ValueError
+            If the pairs would take longer than ``get_options().longest_search``.
         """
         if self.question.everything:
             self._check(self.pairs, "all pairs are asked for")
+        self._check_duration()
         kept: list[Columns] | None = []
         pruned = self._bound()
         for part in self.parts():
@@ -299,7 +320,8 @@ class Search:
         Raises
         ------
         ValueError
-            With ``fdr``: no q-value is known before the last pass.
+            With ``fdr``: no q-value is known before the last pass. If the pairs would take longer
+            than ``get_options().longest_search``.
         FileNotFoundError, IsADirectoryError
             For a path that no file can be written to, before anything is computed.
         """
@@ -311,6 +333,7 @@ class Search:
             )
             raise ValueError(msg)
         _check_path(path)
+        self._check_duration()
         with replacing(path) as (unfinished,):
             self._write(unfinished, names, attrs)
 

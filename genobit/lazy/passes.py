@@ -7,6 +7,7 @@ several tiles are in flight, and never more results than those of one pass are h
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ GROUP = 1024
 """Tasks that are handed to a scheduler at a time, where each leaves little."""
 JOBS = 32
 """Jobs of a pass: enough for the threads of one machine not to wait for each other for long."""
+TIMED = 0.1
+"""Seconds after which a timing is long enough."""
 
 
 def in_groups(keys: Sequence[Any], graph: HighLevelGraph, size: int = GROUP) -> Iterator[Any]:
@@ -103,6 +106,26 @@ def in_passes(
             pairs += rows * (rows - 1) // 2 if i == j else rows * columns
         results = compute(*[Delayed((name, job), graph, layer=name) for job in part])
         yield Pass(part, list(results), pairs)
+
+
+def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
+    """Seconds that a function of `in_passes` takes for a pair, on one thread.
+
+    Timed are the first rows with themselves, first two of them and then ever more.
+    """
+    block = [np.asarray(plane) for plane in compute(*[x.blocks[0] for x in whole_rows(planes)])]
+    rows = min(2, len(block[0]))
+    few = [plane[:rows] for plane in block]
+    # Compile what is timed.
+    function(few, few, 0, 0)
+    while True:
+        few = [plane[:rows] for plane in block]
+        start = time.perf_counter()
+        function(few, few, 0, 0)
+        spent = time.perf_counter() - start
+        if spent > TIMED or rows == len(block[0]):
+            return spent / rows**2
+        rows = min(4 * rows, len(block[0]))
 
 
 def _tasks(

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -301,6 +303,40 @@ def test_all_pairs__that_do_not_fit_are_refused_before_anything_is_computed() ->
         pytest.raises(MemoryError, match=r"all pairs are asked for, 4,950 stand in it"),
     ):
         expr.genobit.kendall_pairs(None, None)
+
+
+def test_pairs__that_take_too_long_are_refused_before_the_search(tmp_path: Path) -> None:
+    expr, path = expression(30, 20), tmp_path / "pairs.parquet"
+    ds = cohort(random_calls(0, 30, 20))
+    with gb.set_options(longest_search=1e-9):
+        for run in (
+            expr.genobit.kendall_pairs,
+            ds.genobit.kendall_pairs,
+            lambda: expr.genobit.kendall_pairs(fdr=None, parquet=path),
+        ):
+            with pytest.raises(ValueError, match="kendall_pairs of 435 pairs would take about"):
+                run()
+        with pytest.raises(ValueError, match="kendall_pairs of 435 pairs"):
+            expr.chunk(gene=8).genobit.kendall_pairs()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_seconds_of_pair__are_those_of_the_clock(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent = [0.0]
+    sizes = []
+
+    def product(a: list[np.ndarray], b: list[np.ndarray], _top: int, _left: int) -> None:
+        sizes.append(len(a[0]))
+        spent[0] += 1e-4 * len(a[0]) * len(b[0])
+
+    clock = SimpleNamespace(perf_counter=lambda: spent[0])
+    monkeypatch.setattr(passes, "time", clock)
+    planes = [da.zeros((rows, 3), chunks=(min(rows, 64), 3))]
+    assert passes.seconds_of_pair(product, planes) == pytest.approx(1e-4)
+    assert sizes == {1: [1, 1], 2: [2, 2], 100: [2, 2, 8, 32]}[rows]
 
 
 def test_pairs__that_do_not_fit_are_refused_once_they_do_not() -> None:
