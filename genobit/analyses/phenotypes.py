@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.labels import decoded
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
     >>> classes(np.array([2.0, 1.0, np.nan, 2.0]), "case")
     ClassOf(numbers=array([ 1,  0, -1,  1]), names=('1', '2'))
     """
-    values = _plain(values)
+    values = _plain(decoded(values, name))
     known = ~_missing(values)
     present = values[known]
     if values.dtype.kind not in "biufOUST":

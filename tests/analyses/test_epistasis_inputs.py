@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.analyses import epistasis
+from genobit.analyses import epistasis, phenotypes
 from tests.cohorts import cohort, random_calls
 
 CASE = np.arange(60) % 2
@@ -140,6 +140,15 @@ def test_missing_phenotypes__may_be_pandas_own() -> None:
         found = data().genobit.epistasis(values)
         assert found.attrs["samples_left_out"] == 1
         assert same(found, right)
+
+
+@pytest.mark.parametrize("kind", ["S7", "U7", object, np.dtypes.StringDType()])
+def test_classes__are_named_alike_for_every_text_type(kind: Any) -> None:
+    found = phenotypes.classes(np.array(["case", "", "control"]).astype(kind), "status")
+    assert found.names == ("case", "control")
+    assert found.numbers.tolist() == [0, -1, 1]
+    with pytest.raises(ValueError, match=r"status\[1\] along 'samples' is 'NA', which looks like"):
+        phenotypes.classes(np.array(["case", "NA", "control"]).astype(kind), "status")
 
 
 @pytest.mark.parametrize("kind", ["U4", object, np.dtypes.StringDType()])
