@@ -19,10 +19,12 @@ hypothesis.settings.register_profile(
     "default",
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    max_examples=50,
+    max_examples=20,
 )
 hypothesis.settings.load_profile("default")
 hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True)
+# By hand: HYPOTHESIS_PROFILE=thorough make test-fast
+hypothesis.settings.register_profile("thorough", max_examples=500)
 # Kernels that are not compiled take a thousand times as long.
 hypothesis.settings.register_profile("plain", derandomize=True, max_examples=10)
 hypothesis.settings.load_profile(

@@ -193,6 +193,7 @@ for name, file, call in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", READ)
 def test_bombs_are_refused_within_500_mib(tmp_path: Path, call: str) -> None:
     bombs = {name: bomb for name, bomb in BOMBS.items() if bomb[-1] == call}
