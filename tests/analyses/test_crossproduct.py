@@ -34,6 +34,7 @@ def layouts(calls: np.ndarray, chunks: tuple[int, int] | None) -> list[xr.Datase
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", [None, (64, 37), (50, 37), (300, 20), (7, 13)])
 @pytest.mark.parametrize("tile", [1024, 16])
 def test_crossproduct__is_the_same_for_every_kernel_layout_and_chunking(

@@ -165,6 +165,7 @@ def test_tasks__can_be_sent_elsewhere() -> None:
 
 
 @pytest.mark.distributed
+@pytest.mark.slow
 def test_distributed__gives_the_same_bits() -> None:
     distributed = pytest.importorskip("distributed")
     expr = measured(random_values(0, 15, 20, missing=0.1), (4, 20))

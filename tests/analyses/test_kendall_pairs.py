@@ -143,6 +143,7 @@ def test_kendall_pairs__run_on_the_scheduler_that_is_active(scheduler: str) -> N
 
 
 @pytest.mark.distributed
+@pytest.mark.slow
 def test_kendall_pairs__run_on_a_cluster() -> None:
     distributed = pytest.importorskip("distributed")
     expr = expression(24, 20)

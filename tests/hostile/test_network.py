@@ -58,6 +58,7 @@ def test_the_hook_sees_a_connection() -> None:
     assert "the network was asked: socket.getaddrinfo" in run(TRIED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "said"), [(IMPORTS, "imported"), (ANALYSES, "computed 2")])
 def test_nothing_is_asked_of_a_network(code: str, said: str) -> None:
     assert said in run(code)
