@@ -385,6 +385,7 @@ print(assembly.count("vpopcntq"), assembly.count("zmm"))
     assert zmm > 16
 
 
+@pytest.mark.slow
 def test_kernel_outside_the_package__is_compiled_anew_for_another_name_or_text(
     tmp_path: Path,
 ) -> None:

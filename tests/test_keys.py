@@ -95,6 +95,7 @@ def test_names__change_with_every_argument_and_are_equal_for_equal_ones(case: Ca
         assert argument in NO_MATTER or before != identity(after), argument
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LAZY, ids=name)
 def test_names__change_with_every_variable_that_changes_a_result(case: Case) -> None:
     base = called(case, SOURCES[case.source](), case.base)

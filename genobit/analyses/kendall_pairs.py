@@ -41,7 +41,7 @@ ROWS = 2**14
 WHOLE = (0, 1)
 """The share of the only worker."""
 SECONDS = 1e-8
-"""Of a pair for each byte of a row, at most, however the pairs are counted."""
+"""Upper bound on the time of a pair, for each byte of a row."""
 REMEDIES = {
     "min_abs": "give the least absolute value of a pair, such as 0.6, or None for no limit",
     "fdr": "give the largest q-value of a pair, such as 0.01, or None for no limit",

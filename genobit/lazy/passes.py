@@ -33,7 +33,7 @@ GROUP = 1024
 JOBS = 32
 """Jobs of a pass: enough for the threads of one machine not to wait for each other for long."""
 TIMED = 0.1
-"""Seconds after which a timing is long enough."""
+"""Shortest reliable timing, in seconds."""
 
 
 def in_groups(keys: Sequence[Any], graph: HighLevelGraph, size: int = GROUP) -> Iterator[Any]:
@@ -109,9 +109,9 @@ def in_passes(
 
 
 def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
-    """Seconds that a function of `in_passes` takes for a pair, on one thread.
+    """Return the seconds that a function of `in_passes` takes for a pair on one thread.
 
-    Timed are the first rows with themselves, first two of them and then ever more.
+    It times pairs of the first two rows, then of four times as many, until a timing is reliable.
     """
     block = [np.asarray(plane) for plane in compute(*[x.blocks[0] for x in whole_rows(planes)])]
     rows = min(2, len(block[0]))

@@ -149,6 +149,7 @@ def test_somers_d__is_that_of_scipy_in_either_direction() -> None:
                 close(columns[i, j], stats.somersd(x, y).statistic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("variant", TAU_VARIANTS)

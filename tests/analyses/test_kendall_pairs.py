@@ -117,6 +117,7 @@ def test_qvalues__are_exactly_those_of_all_pvalues(case: dict) -> None:
     np.testing.assert_array_equal(found["n"], full["n"].values[i, j][stand])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(data=st.data())
 def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
@@ -133,7 +134,10 @@ def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
     pd.testing.assert_frame_equal(once, again.to_pandas(), check_exact=True)
 
 
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+@pytest.mark.parametrize(
+    "scheduler",
+    ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.slow)],
+)
 def test_kendall_pairs__run_on_the_scheduler_that_is_active(scheduler: str) -> None:
     expr = expression(24, 20)
     once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()

@@ -10,7 +10,7 @@ import pytest
 from tests.browser.jupyterlab import Notebook, drawn, redrawn, says, settled, until
 from tests.browser.test_epistasis import MAKE_DATA
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SHOW = """
 import ipywidgets

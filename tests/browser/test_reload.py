@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.jupyterlab import Notebook, drawn, until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAKE = """
 import genobit, numpy as np, xarray as xr

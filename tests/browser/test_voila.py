@@ -9,7 +9,7 @@ import pytest
 from tests.browser.jupyterlab import drawn, redrawn, settled, until
 from tests.browser.voila import NOT_IN_VOILA, Tour
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OPENS = Tour()
 EXPLORERS = ("ld", "grm", "kendall", "epistasis", "parsimony")

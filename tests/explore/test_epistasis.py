@@ -169,6 +169,7 @@ class TestKinds:
         assert not said(explorer._cells)
         assert "mean sample_height" in explorer.table
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("order", [1, 3, 4])
     def test_orders(self, ds, order, drawn):
         result = ds.genobit.epistasis("sample_case", order=order, top=5)

@@ -62,6 +62,7 @@ def test_kernels__equal_products_of_python_integers(
         assert crossproduct(kernel, rows_of(x), rows_of(y)).tolist() == cross, kernel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     "variants",
