@@ -594,7 +594,7 @@ def expected_bits() -> dict[tuple[bool, float], list[bytes]]:
     return found
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("missing", [pytest.param(0.0, marks=pytest.mark.slow), 0.1])
 @pytest.mark.parametrize("phased", [True, False])
 @pytest.mark.parametrize("chunks", CHUNKINGS, ids=str)
 def test_same_bits__whatever_the_chunks(

@@ -403,10 +403,10 @@ def expected(case: str) -> Any:
         return told(ALL[case](inputs(*REFERENCE, Path(folder))), REFERENCE[1])
 
 
-def sample(case: int) -> list[tuple[str, str]]:
-    """Two text types and two forms of contigs; every pair of them in some cases."""
+def sample(case: int) -> tuple[str, str]:
+    """A text type and a form of contigs: every pair of them in some cases."""
     texts = [*TEXT, "reopened"]
-    return [(texts[k % len(texts)], CONTIGS[(case // 2 + k) % 4]) for k in (2 * case, 2 * case + 1)]
+    return texts[case % len(texts)], CONTIGS[case // len(texts) % len(CONTIGS)]
 
 
 def check(case: str, text: str, contigs: str, folder: Path) -> None:
@@ -415,10 +415,7 @@ def check(case: str, text: str, contigs: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("case", ALL)
 def test_each_type_and_form(case: str, tmp_path: Path) -> None:
-    for k, (text, contigs) in enumerate(sample(list(ALL).index(case))):
-        folder = tmp_path / str(k)
-        folder.mkdir()
-        check(case, text, contigs, folder)
+    check(case, *sample(list(ALL).index(case)), tmp_path)
 
 
 @pytest.mark.slow
