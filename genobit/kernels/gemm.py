@@ -274,12 +274,12 @@ def products(
     group
         Rows that belong together (planes of one variant, interleaved): no block parts them.
     upper
-        Only entries with ``row <= column`` are wanted; the others may hold anything.
+        Only entries with ``row <= column`` are wanted; the others hold small numbers.
     rows_of
         For the columns start..stop, which rows are wanted (a band). All by default.
     tops_of
         Of each of some columns, ascending, the first row that is wanted; it never decreases. The
-        entries above it may hold anything.
+        entries above it hold small numbers.
     columns
         Most columns of a block; narrow bands waste less with narrow blocks.
     kind
@@ -324,11 +324,13 @@ def products(
             stop = min(start + high, bottom)
             padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
-            if method.start is not None:
-                counts.fill(method.start * words)
+            from_row = np.maximum(tops - start, 0)
+            # Statistics are computed of unwanted entries too: they must not overflow.
+            unwanted = (upper and stop > left + 1) or from_row.any()
+            if unwanted or method.start is not None:
+                counts.fill((method.start or 0) * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
             row_storage = method.rows(a, slice(start, stop), padded, row_storage)
-            from_row = np.maximum(tops - start, 0)
             method.multiply(_first(row_storage, padded), packed, diagonal, from_row, counts)
             wanted = counts[: stop - start, : right - left]
             if totals is not None:

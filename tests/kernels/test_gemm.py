@@ -121,6 +121,26 @@ def test_upper__gives_every_entry_on_and_above_the_diagonal(
         np.testing.assert_array_equal(found[wanted], right[wanted], err_msg=kernel)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_unwanted_entries__are_never_what_memory_held(
+    kernel: str, product: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dirty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        out = clean(shape, dtype)
+        out.view(np.uint8)[...] = 0x7F
+        return out
+
+    clean = gemm.aligned
+    monkeypatch.setattr(gemm, "aligned", dirty)
+    words = tuple(words_of(x) for x in operand(product, 200, 70, 1))
+    tops = {"tops_of": lambda columns: columns // 2}
+    with set_options(kernel=kernel):
+        for limits in {"upper": True}, tops:
+            for block in gemm.products(product, words, **limits):
+                assert np.abs(block.counts.astype(np.int64)).max() < 2**16
+
+
 @given(
     n=st.sampled_from(sized([6, 60, 258, 516, 600], [6, 30])),
     m=st.sampled_from(sized([6, 60, 258, 516, 600], [6, 30])),
