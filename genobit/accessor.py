@@ -22,6 +22,7 @@ from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
 from genobit.linkage_decay import LinkageDecayMethods
 from genobit.linked_pairs import LinkedPairs
+from genobit.packer import pack
 from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
@@ -121,9 +122,7 @@ class GenobitDatasetAccessor(
         >>> [int(bits[plane].values[0, 0]) for plane in bits.data_vars]
         [3, 2, 3]
         """
-        return packed.pack(
-            self._ds, rows=rows, phased=phased, multiallelic=multiallelic, missing=missing
-        )
+        return pack(self._ds, rows=rows, phased=phased, multiallelic=multiallelic, missing=missing)
 
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None

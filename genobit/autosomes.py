@@ -119,11 +119,8 @@ def _checked(autosomes: Any) -> frozenset[str] | None:
             msg = f"autosomes={autosomes} is not a number of autosomes: 22 is that of humans"
             raise ValueError(msg)
         return None
-    if not isinstance(autosomes, str | bytes):
-        try:
-            return frozenset(labels.text(list(autosomes), "autosomes").tolist())
-        except TypeError:
-            pass
+    if np.iterable(autosomes) and not isinstance(autosomes, str | bytes):
+        return frozenset(labels.text(list(autosomes), "autosomes").tolist())
     msg = (
         f"autosomes={autosomes!r} is not True, False, the number of autosomes of a species, or a "
         "list of contig names"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit import aligning, labels, model, packed
 from genobit.autosomes import choose
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class ComponentMethods:
         samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
         frequency = None
         if allele_frequency is not None:
-            given = labels.aligned_numbers(
+            given = aligning.aligned_numbers(
                 self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
             )
             frequency = chosen.of(checked(given))

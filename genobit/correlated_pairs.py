@@ -68,18 +68,19 @@ class ArrayPairs:
             A file to write instead, as pairs are found: no more than the tiles in flight are held.
             Needs ``fdr=None``, as q-values are known at the end.
         share
-            ``(k, of)``: the pairs of worker k, counted from 0, of so many. Those of all of them
-            are all pairs, each once, wherever they are computed from the same values with the
-            same options. Needs ``fdr=None``, as q-values are of all pairs.
+            ``(k, of)``: the pairs of worker k, counted from 0, of ``of`` workers. Together the
+            workers find each pair once. All must have the same values and options. Needs
+            ``fdr=None``, as q-values are of all pairs.
         progress
             Whether to show a bar; by default what `get_options` says.
 
         Returns
         -------
-            `genobit.network.PairTable` of the pairs, computed and sorted: ``<dim>_0`` <
-            ``<dim>_1`` (positions), ``name_0``, ``name_1``, ``tau``, ``n`` (observations of the
-            pair) and, with ``fdr``, ``pvalue`` and ``qvalue``. With ``parquet`` the path, for
-            ``PairTable.from_parquet`` and pandas; its pairs are in the order of tiles.
+            `genobit.network.PairTable` of the pairs, computed and sorted by position. Its columns
+            are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and ``n``
+            (observations of the pair). With ``fdr`` it has ``pvalue`` and ``qvalue`` too.
+            With ``parquet`` the path, for ``PairTable.from_parquet`` and pandas. The pairs of the
+            file are in the order of tiles.
 
         Raises
         ------

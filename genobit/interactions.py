@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit import aligning, labels, model, packed
 from genobit.windows import named_window
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _limits(
     ids = labels.ids(ds, model.VARIANTS)
     masks = []
     for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
-        plain = labels.selected(ds, given, model.VARIANTS, name)
+        plain = aligning.selected(ds, given, model.VARIANTS, name)
         masks.append(None if plain is None else members_of(name, plain, count, ids))
     gap, contigs, coordinates = 0.0, None, None
     if min_gap is not None:
@@ -246,7 +246,7 @@ def phenotype_of(
     own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
     name = "phenotype" if own is None else str(own)
     note = str(phenotype.attrs.get("note", "")) if isinstance(phenotype, xr.DataArray) else ""
-    return labels.aligned(ds, phenotype, model.SAMPLES, name), name, note
+    return aligning.aligned(ds, phenotype, model.SAMPLES, name), name, note
 
 
 def _labelled(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit import aligning, labels, model, packed
 from genobit.windows import check_share, check_whole, named_window, window_ends
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _groups(
     ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
 ) -> list[tuple[Any, NDArray[np.bool_]]]:
     """Each value of a variable of the samples, sorted, with the samples that have it."""
-    values = labels.decoded(labels.aligned(ds, populations, model.SAMPLES, "populations"))
+    values = labels.decoded(aligning.aligned(ds, populations, model.SAMPLES, "populations"))
     known = pd.notna(values)
     names = sorted({value for value in values[known].tolist() if value != ""})
     if not names:

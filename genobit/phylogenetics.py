@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from genobit import labels
+from genobit import aligning, labels
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -247,7 +247,7 @@ def weights_of(
     """Weights in the order of the sites, checked."""
     from genobit.analyses.parsimony import whole_weights
 
-    return whole_weights(labels.aligned(alignment, weights, SITES, "weights"))
+    return whole_weights(aligning.aligned(alignment, weights, SITES, "weights"))
 
 
 def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit import aligning, labels, model, packed
 from genobit.windows import check_share, check_whole, named_window, window_ends
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class PruningMethods:
             msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
             raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        given = labels.aligned_numbers(ds, p, model.VARIANTS, "p")
+        given = aligning.aligned_numbers(ds, p, model.VARIANTS, "p")
         size = _sizes(given, log10=log10)
         if statistic is None:
             statistic = "r2" if layout.kind == "haplotype" else "r2_em"
@@ -275,7 +275,7 @@ def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
 
 
 def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
-    given = labels.aligned_numbers(ds, frequency, model.VARIANTS, "frequency")
+    given = aligning.aligned_numbers(ds, frequency, model.VARIANTS, "frequency")
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         k = int(wrong[0])

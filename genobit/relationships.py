@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit import aligning, labels, model, packed
 from genobit.autosomes import choose
 from genobit.eager import computed
 
@@ -127,7 +127,7 @@ class RelationshipMethods:
         )
         frequency = None
         if given:
-            own = labels.aligned_numbers(
+            own = aligning.aligned_numbers(
                 self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
             )
             frequency = chosen.of(checked(own))

@@ -11,7 +11,7 @@ import traitlets
 import xarray as xr
 
 from genobit import labels
-from genobit.labels import selected
+from genobit.aligning import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

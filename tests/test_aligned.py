@@ -15,7 +15,7 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit import explore, labels, plots
+from genobit import aligning, explore, labels, plots
 from tests.cohorts import cohort, random_calls
 
 N = 14
@@ -342,38 +342,38 @@ def test_any_text_type__is_aligned_to_any_other(ours: Any, theirs: Any) -> None:
     ds = xr.Dataset({"sample_id": ("samples", here)})
     values = xr.DataArray(np.arange(4), {"sample_id": ("samples", there)}, dims="samples")
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        found = labels.aligned(ds, values.isel(samples=order), "samples", "x")
+        found = aligning.aligned(ds, values.isel(samples=order), "samples", "x")
         assert found.tolist() == [0, 1, 2, 3]
         series = pd.Series(np.array(order), there[order].astype(object))
-        assert labels.aligned(ds, series, "samples", "x").tolist() == [0, 1, 2, 3]
+        assert aligning.aligned(ds, series, "samples", "x").tolist() == [0, 1, 2, 3]
 
 
 def test_repeated_identifiers__need_one_order_or_positions() -> None:
     ds = xr.Dataset({"variant_id": ("variants", [".", ".", "rs1"])})
     values = ds.assign(x=("variants", [1, 2, 3])).set_coords("variant_id").x
-    assert labels.aligned(ds, values, "variants", "x").tolist() == [1, 2, 3]
+    assert aligning.aligned(ds, values, "variants", "x").tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match=r"variant_id\[1\] of the Dataset is '\.' a second time"):
-        labels.aligned(ds, values[::-1], "variants", "x")
+        aligning.aligned(ds, values[::-1], "variants", "x")
     # Told apart by their positions, numbered contigs against the same by name.
     placed = {"variant_position": ("variants", [5, 9, 5]), "contig_id": ("contigs", ["1", "2"])}
     ds = ds.assign(variant_contig=("variants", [0, 0, 1]), **placed)
     position = {"variant_position": ("variants", [5, 9, 5])}
     for contig in ([0, 0, 1], ["1", "1", "2"]):
         values = values.assign_coords(variant_contig=("variants", contig), **position)
-        assert labels.aligned(ds, values[::-1], "variants", "x").tolist() == [1, 2, 3]
+        assert aligning.aligned(ds, values[::-1], "variants", "x").tolist() == [1, 2, 3]
     unnamed = ds.drop_vars("variant_id")
-    assert labels.aligned(unnamed, values[::-1], "variants", "x").tolist() == [1, 2, 3]
+    assert aligning.aligned(unnamed, values[::-1], "variants", "x").tolist() == [1, 2, 3]
     moved = values.assign_coords(variant_position=("variants", [5, 8, 5]))
     with pytest.raises(ValueError, match=r"first for contig:position\[1\] = '1:9 \.'"):
-        labels.aligned(ds, moved, "variants", "x")
+        aligning.aligned(ds, moved, "variants", "x")
 
 
 def test_contigs_alone__are_compared() -> None:
     ds = xr.Dataset({"variant_contig": ("variants", [0, 0, 1])})
     values = ds.assign(x=("variants", [1, 2, 3])).set_coords("variant_contig").x
-    assert labels.aligned(ds, values, "variants", "x").tolist() == [1, 2, 3]
+    assert aligning.aligned(ds, values, "variants", "x").tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match=r"contig\[1\] of the Dataset is '0' a second time"):
-        labels.aligned(ds, values[::-1], "variants", "x")
+        aligning.aligned(ds, values[::-1], "variants", "x")
 
 
 def test_coordinates_of_the_dimension__are_labels() -> None:
@@ -382,21 +382,21 @@ def test_coordinates_of_the_dimension__are_labels() -> None:
         xr.Dataset({"sample_id": ("samples", ["a", "b", "c"])}),
         xr.Dataset(coords={"samples": ["a", "b", "c"]}),
     ):
-        assert labels.aligned(ds, named, "samples", "x").tolist() == [1, 2, 3]
+        assert aligning.aligned(ds, named, "samples", "x").tolist() == [1, 2, 3]
 
 
 def test_series__with_an_index_of_numbers() -> None:
     ds = xr.Dataset({"sample_id": ("samples", ["a", "b", "c"])})
     by_position = pd.Series([1, 2, 3])
-    assert labels.aligned(ds, by_position, "samples", "x").tolist() == [1, 2, 3]
+    assert aligning.aligned(ds, by_position, "samples", "x").tolist() == [1, 2, 3]
     # Rows in another order than their numbers: whose they are is not known.
     for index in ([2, 0, 1], [10, 11, 12], range(2, -1, -1)):
         with pytest.raises(ValueError, match=r"no value for 3 of 3 .* sample_id\[0\] = 'a'"):
-            labels.aligned(ds, pd.Series([1, 2, 3], index), "samples", "x")
+            aligning.aligned(ds, pd.Series([1, 2, 3], index), "samples", "x")
     levels = pd.MultiIndex.from_arrays([[1, 1, 1], ["c", "b", "a"]], names=["fid", "sample_id"])
-    assert labels.aligned(ds, pd.Series([3, 2, 1], levels), "samples", "x").tolist() == [1, 2, 3]
+    assert aligning.aligned(ds, pd.Series([3, 2, 1], levels), "samples", "x").tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match=r"levels \['fid', 'iid'\], and none .* 'sample_id'"):
-        labels.aligned(ds, pd.Series([3, 2, 1], levels.rename(["fid", "iid"])), "samples", "x")
+        aligning.aligned(ds, pd.Series([3, 2, 1], levels.rename(["fid", "iid"])), "samples", "x")
 
 
 def test_positions__are_taken_as_they_are() -> None:

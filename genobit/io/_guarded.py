@@ -160,7 +160,7 @@ def _require_entries(what: str, data: bytes, chunks: _Chunks) -> None:
         return
     if chunks.codec:
         codec = numcodecs.get_codec({"id": chunks.codec.removeprefix("numcodecs.")})
-        # What cannot be decompressed is refused when it is read.
+        # Damaged chunks pass here: reading them raises, with the name of the file.
         try:
             data = bytes(codec.decode(data))
         except Exception:  # noqa: BLE001

@@ -9,7 +9,8 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
-from genobit.labels import aligned, text
+from genobit.aligning import aligned
+from genobit.labels import text
 
 from .clusters import Tree, cluster
 from .pca import colour_options

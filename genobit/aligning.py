@@ -1,0 +1,250 @@
+"""Values that a caller gives along a dimension, aligned with the data by label.
+
+May import: `labels`, `model` and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit import labels, model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Labels = tuple[NDArray[Any], NDArray[Any], str]
+    """Labels of the data and of the values, and what to call them."""
+
+
+def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> NDArray[Any]:
+    """Return values along ``dim`` in the order of the data (n,).
+
+    Every argument that takes one value for each member of a dimension is read here, by one rule:
+
+    - A DataArray is aligned by the labels that both sides have: identifiers (`variant_id`,
+      `sample_id`), else the coordinate of the dimension. Variants whose identifiers repeat are
+      aligned by contig, position and identifier.
+    - A pandas Series is aligned by its index, unless that is the default 0, 1, 2, ...
+    - A text names a variable of the data.
+    - Values without labels, and values for data without labels, are taken by position.
+    - Each member of the data needs a value, phenotypes included: a member without one raises.
+      Write NaN where the value is unknown. Values of other members are ignored, so that a
+      selection of the data takes the values of all.
+    - Labels may repeat only where both sides have the same labels in the same order.
+
+    Parameters
+    ----------
+    data
+        What the values describe.
+    given
+        DataArray, pandas Series, name of a variable, or anything that numpy takes.
+    dim
+        Dimension of the data.
+    name
+        What to call the values in errors.
+
+    Raises
+    ------
+    KeyError
+        For the name of a variable that the data lack.
+    ValueError
+        For another dimension, another length, or labels that are missing or repeated; names the
+        first.
+    """
+    if isinstance(given, str):
+        given = model.named(_dataset(data), given, dim)
+    found = None
+    if isinstance(given, xr.DataArray | xr.Variable):
+        if given.dims != (dim,):
+            theirs = ", ".join(repr(str(other)) for other in given.dims) or "no dimension"
+            msg = f"{name} is along {theirs}, expected values along {dim!r}"
+            raise ValueError(msg)
+        if isinstance(given, xr.DataArray) and not _same_labels(data, given, dim):
+            found = _labels_of_both(data, given, dim)
+        given = given.values
+    elif isinstance(given, pd.Series):
+        found = _labels_and_index(data, given.index, dim, name)
+        given = given.to_numpy()
+    values = np.asarray(given)
+    if found is not None:
+        return values[_places(*found, dim, name)]
+    if values.shape != (data.sizes[dim],):
+        msg = (
+            f"{name} has shape {values.shape}, expected ({data.sizes[dim]},): one value for each "
+            f"of the {dim}"
+        )
+        raise ValueError(msg)
+    return values
+
+
+def aligned_numbers(
+    data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str
+) -> NDArray[np.float64]:
+    """Return `aligned` values as float64.
+
+    Raises
+    ------
+    TypeError
+        For values that are not numbers.
+    """
+    values = aligned(data, given, dim, name)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"{name} takes a number for each of the {dim}, not {str(values[:3])[:40]}: give an "
+            "array, or the name of a variable of numbers"
+        )
+        raise TypeError(msg) from error
+
+
+def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:
+    """Return a selection along ``dim`` without labels: a mask in the order of the data.
+
+    Positions, identifiers and slices are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        For a mask that `aligned` refuses, and for positions along another dimension of the data.
+    """
+    if not isinstance(given, xr.DataArray | xr.Variable | pd.Series):
+        return given
+    if pd.api.types.is_bool_dtype(given.dtype):
+        return aligned(data, given, dim, name)
+    other = [d for d in getattr(given, "dims", ()) if d != dim and d in data.dims]
+    if other:
+        msg = f"{name} is along {str(other[0])!r}, expected positions along {dim!r}"
+        raise ValueError(msg)
+    return given
+
+
+def _dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
+    return data.coords.to_dataset() if isinstance(data, xr.DataArray) else data
+
+
+def _labels_of_both(
+    data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str
+) -> _Labels | None:
+    """Labels that both sides have along ``dim``; None where one side has none."""
+    names = [labels.ID_OF[dim], dim] if dim in labels.ID_OF else [dim]
+    ours = {
+        name: found for name in names if (found := labels.values_along(data, name, dim)) is not None
+    }
+    theirs = {
+        name: found
+        for name in names
+        if (found := labels.values_along(given, name, dim)) is not None
+    }
+    if not ours or not theirs:
+        return _positions_of_both(data, given) if dim == model.VARIANTS else None
+    name = next((name for name in ours if name in theirs), None)
+    if name is None:
+        # Identifiers on one side, and the coordinate of the dimension on the other.
+        name = next(iter(ours))
+        return ours[name], next(iter(theirs.values())), name
+    if dim != model.VARIANTS or pd.Index(labels.text(ours[name]), dtype=object).is_unique:
+        return ours[name], theirs[name], name
+    positions = _positions_of_both(data, given)
+    if positions is None:
+        return ours[name], theirs[name], name
+    here, there = (
+        np.array(
+            [f"{place} {own}" for place, own in zip(places, labels.text(own), strict=True)], object
+        )
+        for places, own in ((positions[0], ours[name]), (positions[1], theirs[name]))
+    )
+    return here, there, positions[2]
+
+
+def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str) -> bool:
+    """Whether both sides have labels in common, and the same in the same order."""
+    names = (labels.ID_OF.get(dim, dim), dim, model.VARIANT_POSITION, model.VARIANT_CONTIG)
+    pairs = [
+        (labels.values_along(data, name, dim), labels.values_along(given, name, dim))
+        for name in dict.fromkeys(names)
+    ]
+    shared = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return bool(shared) and all(
+        a.dtype == b.dtype and pd.Index(a, dtype=object).equals(pd.Index(b, dtype=object))
+        for a, b in shared
+    )
+
+
+def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:
+    """Contig and position of each variant as text, as far as both sides have them."""
+    sides = [_dataset(data), _dataset(given)]
+    position, contig, dim = model.VARIANT_POSITION, model.VARIANT_CONTIG, model.VARIANTS
+    parts: dict[str, list[Any]] = {}
+    if all(labels.values_along(side, contig, dim) is not None for side in sides):
+        numbers = [side[contig].dtype.kind in "iuf" for side in sides]
+        named = [model.CONTIG_ID in side.variables for side in sides]
+        # Numbers without `contig_id` compare with such numbers only.
+        if all(has or not number for has, number in zip(named, numbers, strict=True)):
+            known = [found for side in sides if (found := labels.contigs(side))]
+            parts["contig"] = [found.of_variants() for found in known]
+        elif all(numbers):
+            parts["contig"] = [labels.text(side[contig].values) for side in sides]
+    if all(labels.values_along(side, position, dim) is not None for side in sides):
+        parts["position"] = [side[position].values for side in sides]
+    if not parts:
+        return None
+    here, there = (
+        np.array([":".join(map(str, values)) for values in zip(*side, strict=True)], object)
+        for side in zip(*parts.values(), strict=True)
+    )
+    return here, there, ":".join(parts)
+
+
+def _labels_and_index(
+    data: xr.Dataset | xr.DataArray, index: pd.Index, dim: str, name: str
+) -> _Labels | None:
+    """Labels of the data and those in the index of a Series; None where one side has none."""
+    label = labels.ID_OF.get(dim, dim)
+    ours = labels.ids(data, dim)
+    if ours is None and label != dim:
+        ours = labels.values_along(data, dim, dim)
+    if ours is None or index.equals(pd.RangeIndex(len(index))):
+        return None
+    if isinstance(index, pd.MultiIndex):
+        if label not in index.names:
+            msg = (
+                f"the index of {name} has the levels {list(index.names)}, and none is called "
+                f"{label!r}: name the level that has the identifiers of the {dim}"
+            )
+            raise ValueError(msg)
+        index = index.get_level_values(label)
+    return ours, index.to_numpy(), label
+
+
+def _places(
+    ours: NDArray[Any], theirs: NDArray[Any], label: str, dim: str, name: str
+) -> NDArray[np.intp] | slice:
+    """Index of each of our labels among theirs."""
+    ours, theirs = labels.text(ours, label), labels.text(theirs, name)
+    if ours.shape == theirs.shape and (ours == theirs).all():
+        return slice(None)  # labels may repeat ("." for variants without a name)
+    here, there = pd.Index(ours, dtype=object), pd.Index(theirs, dtype=object)
+    for known, whose in ((here, "the Dataset"), (there, name)):
+        if not known.is_unique:
+            k = int(np.flatnonzero(known.duplicated())[0])
+            msg = (
+                f"{name} is labelled in another order than the Dataset, and cannot be aligned: "
+                f"{label}[{k}] of {whose} is {known[k]!r} a second time; give unique "
+                "identifiers, or values in the order of the Dataset without labels"
+            )
+            raise ValueError(msg)
+    places = there.get_indexer(here)
+    lacking = np.flatnonzero(places < 0)
+    if lacking.size:
+        k = int(lacking[0])
+        msg = (
+            f"{name} has no value for {lacking.size:,} of {ours.size:,} {dim}, first for "
+            f"{label}[{k}] = {ours[k]!r}: give a value for each, NaN where it is unknown"
+        )
+        raise ValueError(msg)
+    return places
