@@ -111,8 +111,8 @@ def _hardware() -> dict[str, str]:
 
 
 def _kernels() -> dict[str, str]:
-    from genobit._jit import target_description
-    from genobit.cpu import host
+    from genobit.engine.simd.cpu import host
+    from genobit.engine.simd.jit import target_description
     from genobit.kernels.gemm import chosen_kernel
     from genobit.kernels.kendall_costs import costs
 
@@ -135,7 +135,7 @@ def _kernels() -> dict[str, str]:
 
 
 def _cache() -> dict[str, str]:
-    from genobit._jit import cache_folder
+    from genobit.engine.simd.jit import cache_folder
 
     folder = cache_folder()
     files = list(folder.rglob("*.nbc")) if folder.is_dir() else []

@@ -9,7 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from genobit._jit import COMPILED
+from genobit.engine.simd.jit import COMPILED
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -12,12 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit import cpu, kernels, plain, simd
-from genobit._jit import njit
-from genobit.kernels import crossproducts
-from genobit.kernels.bit_sums import carried
-from genobit.kernels.byte_masks import equal_mask, less_mask
-from genobit.kernels.count_lanes import (
+from genobit import kernels
+from genobit.engine.simd import cpu, plain, vector
+from genobit.engine.simd.byte_masks import equal_mask, less_mask
+from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     RATIO_LANES,
     ROUGH,
@@ -33,20 +31,15 @@ from genobit.kernels.count_lanes import (
     store_counts,
     store_ratios,
 )
-from genobit.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
-from genobit.kernels.float_lanes import broadcast_float, choose_floats, load_floats, store_floats
-from genobit.kernels.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.kernels.rank_lanes import (
-    BLOCK,
-    load_lanes,
-    merge_lanes,
-    sort_block,
-    store_lanes,
-    sum_eight,
+from genobit.engine.simd.float_lanes import (
+    broadcast_float,
+    choose_floats,
+    load_floats,
+    store_floats,
 )
-from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
-from genobit.kernels.tallies import store_sums, tallied, tally, zero_tally
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
+from genobit.engine.simd.vector import (
     BYTE_LANES,
     REGISTER_WORDS,
     add_bytes,
@@ -73,6 +66,19 @@ from genobit.simd import (
     zero_register,
     zero_words,
 )
+from genobit.kernels import crossproducts
+from genobit.kernels.bit_sums import carried
+from genobit.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
+from genobit.kernels.rank_lanes import (
+    BLOCK,
+    load_lanes,
+    merge_lanes,
+    sort_block,
+    store_lanes,
+    sum_eight,
+)
+from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
+from genobit.kernels.tallies import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -212,7 +218,7 @@ def octets(seed: int, size: int, dtype: Any) -> np.ndarray:
 
 def instructions() -> Iterator[Any]:
     """Of all modules that may have any."""
-    yield from (x for x in vars(simd).values() if hasattr(x, "twin"))
+    yield from (x for x in vars(vector).values() if hasattr(x, "twin"))
     for package in (kernels, crossproducts):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             found = vars(importlib.import_module(module.name)).values()

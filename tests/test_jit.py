@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from genobit._jit import cache_folder, njit, target_description
+from genobit.engine.simd.jit import cache_folder, njit, target_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,7 @@ def test_kernels__can_be_sent_to_another_process() -> None:
 
 @only_x86
 def test_cache_folder__is_another_for_each_cpu() -> None:
-    code = "from genobit._jit import *; print(cache_folder()); print(target_description()[1])"
+    code = "from genobit.engine.simd.jit import *; print(cache_folder()); print(target_description()[1])"
     found = {name: run(code, **cpu(name)).stdout.split() for name in ("haswell", "x86-64")}
     assert [name for _, name in found.values()] == ["haswell", "x86-64"]
     folders = {folder for folder, _ in found.values()}
@@ -147,12 +147,12 @@ def test_cache_folder__is_another_for_each_cpu() -> None:
 def test_cache_folder__is_another_when_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from genobit import _jit
+    from genobit.engine.simd import jit
 
     (tmp_path / "kernels").mkdir()
     for name in ("_jit.py", "cpu.py", "simd.py", "kernels/ld.py"):
         (tmp_path / name).write_text("one")
-    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "_jit.py"))
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "_jit.py"))
     folders = [cache_folder.__wrapped__()]
     for name in ("cpu.py", "simd.py", "kernels/ld.py"):
         (tmp_path / name).write_text("two")
@@ -204,7 +204,7 @@ def damages(intact: bytes, other: bytes) -> Iterator[bytes]:
 @pytest.fixture
 def small_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with three compiled signatures."""
-    monkeypatch.setattr("genobit._jit.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("genobit.engine.simd.jit.cache_folder", lambda: tmp_path)
     assert computed_by_new_dispatchers() == ([2, 1.5, 3], 3)
     return tmp_path
 
@@ -399,7 +399,7 @@ print(module.kernel(1), sum(module.kernel.stats.cache_hits.values()))
 """
     file, found = tmp_path / "benchmark.py", []
     for name, more in (("one", 1), ("one", 1), ("another", 1), ("another", 2)):
-        text = f"from genobit._jit import njit\n\n\n@njit\ndef kernel(x):\n    return x + {more}\n"
+        text = f"from genobit.engine.simd.jit import njit\n\n\n@njit\ndef kernel(x):\n    return x + {more}\n"
         file.write_text(text)
         # Python's own cache knows a file by its size and second, which two of these may share.
         settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -410,7 +410,7 @@ print(module.kernel(1), sum(module.kernel.stats.cache_hits.values()))
 
 def test_kernel_of_no_file__is_compiled_and_not_kept(tmp_path: Path) -> None:
     code = """
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 space = {"njit": njit}
 exec("@njit\\ndef kernel(x):\\n    return x + 1", space)
 print(space["kernel"](1))

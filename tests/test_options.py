@@ -100,7 +100,7 @@ def test_set_options__refuses(settings: dict, error: type[Exception], message: s
 
 
 def test_chosen_kernel__is_one_that_this_cpu_can_run() -> None:
-    from genobit.cpu import host
+    from genobit.engine.simd.cpu import host
 
     popcount = host().vector_popcount
     assert chosen_kernel() == ("popcount" if popcount else "sums")

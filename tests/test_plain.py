@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genobit import plain
-from genobit.plain_lanes import (
+from genobit.engine.simd import plain
+from genobit.engine.simd.plain_lanes import (
     FloatRegister,
     Register,
     borrowed,

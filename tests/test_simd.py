@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
-from genobit import cpu, simd
-from genobit._jit import njit
-from genobit.kernels import lane_moves
-from genobit.kernels.byte_masks import equal_mask, less_mask
-from genobit.simd import (
+from genobit.engine.simd import cpu, lane_moves, vector
+from genobit.engine.simd.byte_masks import equal_mask, less_mask
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
     BYTE_LANES,
     WORD_LANES,
     add_words,
@@ -63,14 +62,14 @@ def test_lanes_of_words__do_what_numpy_does(x: list[int], y: list[int], start: i
 @njit
 def _move(x, y, distance, out):
     a, b = load_words(x, 0), load_words(y, 0)
-    simd.store_words(out, 0, lane_moves.shift_left(a, distance))
-    simd.store_words(out, WORD_LANES, lane_moves.shift_right(a, distance))
+    vector.store_words(out, 0, lane_moves.shift_left(a, distance))
+    vector.store_words(out, WORD_LANES, lane_moves.shift_right(a, distance))
     c, d = lane_moves.exchange(a, b, 16)
-    simd.store_words(out, 2 * WORD_LANES, c)
-    simd.store_words(out, 3 * WORD_LANES, d)
+    vector.store_words(out, 2 * WORD_LANES, c)
+    vector.store_words(out, 3 * WORD_LANES, d)
     c, d = lane_moves.exchange(a, b, 128)
-    simd.store_words(out, 4 * WORD_LANES, c)
-    simd.store_words(out, 5 * WORD_LANES, d)
+    vector.store_words(out, 4 * WORD_LANES, c)
+    vector.store_words(out, 5 * WORD_LANES, d)
 
 
 @given(words, words, st.integers(0, 63))
@@ -118,8 +117,8 @@ def test_lookup__reads_a_table_of_sixteen_bytes_in_each_lane() -> None:
     def run(tables, offsets, index, which, out):
         zero = zero_bytes()
         found = lookup(load_table(tables, offsets, which), load_bytes(index, 0))
-        simd.add_bytes(out, 0, found + zero)
-        simd.add_bytes(out, 0, found)
+        vector.add_bytes(out, 0, found + zero)
+        vector.add_bytes(out, 0, found)
 
     rng = np.random.default_rng(1)
     tables = rng.integers(0, 256, 256).astype(np.uint8)

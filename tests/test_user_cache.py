@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from genobit.user_cache import user_cache
+from genobit.engine.simd.user_cache import user_cache
 from tests.programs import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names folders of Linux")
@@ -32,7 +32,7 @@ else:
     pwd.getpwuid = unknown
 for name in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
     os.environ.pop(name, None)
-from genobit._jit import cache_folder
+from genobit.engine.simd.jit import cache_folder
 from genobit.io._cache import cached_store
 from genobit.kernels.bits import count_rows
 

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.hartigan import depth_of, down_block, most_children, numbers
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
     REGISTER_WORDS,
     andnot,
     load_register,
@@ -29,6 +27,8 @@ from genobit.simd import (
     sum_lanes,
     zero_register,
 )
+from genobit.kernels.hartigan import depth_of, down_block, most_children, numbers
+from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 
 # Allele indices (A2 = 0, A1 = 1) of each code: row 0b00, 0b01, 0b10, 0b11.
 _CALL_OF_CODE = np.array([[1, 1], [-1, -1], [0, 1], [0, 0]], dtype=np.int8)

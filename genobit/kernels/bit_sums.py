@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from genobit._jit import instruction, njit
-from genobit.cpu import host
-from genobit.plain_lanes import andnot
-from genobit.simd import popcount, zero_words
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.jit import instruction, njit
+from genobit.engine.simd.plain_lanes import andnot
+from genobit.engine.simd.vector import popcount, zero_words
 
 if TYPE_CHECKING:
-    from genobit.plain_lanes import Register
+    from genobit.engine.simd.plain_lanes import Register
 
 CARRIED = 0b01110100
 """``between ? ~after : before`` as a table of three bits, ``before`` the highest."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.simd import WORD_LANES, broadcast, load_words, popcount, store_words
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
+from genobit.engine.simd.vector import WORD_LANES, broadcast, load_words, popcount, store_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

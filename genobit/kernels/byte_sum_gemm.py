@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import prefetch
+from genobit.engine.simd.vector import (
+    WORD_LANES,
+    bytes_of_bits,
+    load_bytes,
+    store_bytes,
+    zero_bytes,
+)
 from genobit.kernels.bits import transpose_eight
-from genobit.kernels.lane_moves import prefetch
 from genobit.kernels.sum_entries import (
     COLUMNS,
     ENTRY,
@@ -24,7 +31,6 @@ from genobit.kernels.sum_entries import (
     add_entries,
     add_last,
 )
-from genobit.simd import WORD_LANES, bytes_of_bits, load_bytes, store_bytes, zero_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.simd import popcount
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import popcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
 from genobit.kernels.gemm import common_bits, count_type

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 
 R2, DPRIME = 0, 1
 STATISTICS = {"r2_em": R2, "dprime_em": DPRIME}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import borrowed
 from genobit.kernels import sparse_tables
 from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.combination_tables import Block, Classes, block
@@ -24,7 +25,6 @@ from genobit.kernels.score_bounds import (
 )
 from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from genobit.kernels.table_scores import Logarithms, x_log_x
-from genobit.simd import borrowed
 
 if TYPE_CHECKING:
     from typing import Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels import pair_blocks
 from genobit.kernels.gemm import BLOCK_COLUMNS, stacked
 from genobit.kernels.pair_blocks import BandRows, Float, band_columns

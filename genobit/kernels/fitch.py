@@ -17,14 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import andnot, load_register, store_register, zero_register
 from genobit.kernels.state_planes import BLOCK_WORDS
-from genobit.simd import (
-    andnot,
-    load_register,
-    store_register,
-    zero_register,
-)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.fitch import join, join_four
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_words
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
     REGISTER_WORDS,
     load_register,
     popcount,
     sum_lanes,
     zero_register,
 )
+from genobit.kernels.fitch import join, join_four
+from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

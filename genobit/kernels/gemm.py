@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit._jit import njit
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.jit import njit
 from genobit.kernels import (
     byte_sum_gemm,
     popcount_gemm,

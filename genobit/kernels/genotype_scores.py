@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products, stacked
 from genobit.kernels.tau import Block, Counted, Whole

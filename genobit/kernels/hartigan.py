@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
+    REGISTER_WORDS,
+    andnot,
+    load_register,
+    store_register,
+    zero_register,
+)
 from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, add_bits
-from genobit.simd import REGISTER_WORDS, andnot, load_register, store_register, zero_register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

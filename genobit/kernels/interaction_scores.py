@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.logistic_tables import interaction_ratio
 from genobit.kernels.table_scores import BITS, Logarithms, mutual_information
 from genobit.kernels.table_symmetry import canonical

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
 from genobit.kernels.sum_entries import COLUMNS
 
 ROWS = 4096

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import wrapped
 from genobit.kernels.exchanges import count_exchanges
 from genobit.kernels.rank_lanes import BLOCK
 from genobit.kernels.ranks import missing
 from genobit.kernels.ties import ties
 from genobit.kernels.vector_exchanges import constants
 from genobit.kernels.vector_exchanges import count_exchanges as count_in_registers
-from genobit.simd import wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels import em_haplotypes, pair_blocks
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, Block, count_type, products, stacked

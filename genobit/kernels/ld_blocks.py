@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.em_haplotypes import (
     Counts,
     complete_pair,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import REGISTER_WORDS, load_register, zero_register
 from genobit.kernels.pair_ld import PairRows, Words, called_terms, reachable
 from genobit.kernels.tallies import TALLY_WORDS, store_sums, tallied, tally, zero_tally
-from genobit.simd import REGISTER_WORDS, load_register, zero_register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

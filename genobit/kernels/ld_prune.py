@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.lane_moves import prefetch
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import prefetch
 from genobit.kernels.ld_comparisons import TOGETHER, compare, next_asked
 from genobit.kernels.pair_ld import ROUNDING, PairRows, Words
 

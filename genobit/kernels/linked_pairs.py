@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
-from genobit.kernels import ld
-from genobit.kernels.count_lanes import (
+from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
     multiply_add,
     ratio_everywhere,
     reaching,
 )
+from genobit.engine.simd.jit import njit
+from genobit.kernels import ld
 from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:

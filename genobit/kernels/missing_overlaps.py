@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import popcount
 from genobit.kernels.bits import count_rows
-from genobit.simd import popcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels import signs
 from genobit.kernels.gemm import aligned
 from genobit.kernels.order_tables import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.byte_masks import equal_mask, less_mask
+from genobit.engine.simd.jit import njit
 from genobit.kernels.bits import even_bits
-from genobit.kernels.byte_masks import equal_mask, less_mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.gemm import BLOCK_COLUMNS, products
 from genobit.kernels.transpose import mirror
 

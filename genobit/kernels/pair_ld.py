@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import REGISTER_WORDS, popcount
 from genobit.kernels.rows import all_called
 from genobit.kernels.scratch import Scratch
-from genobit.simd import REGISTER_WORDS, popcount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.bit_sums import add_one, add_two, bits_in, no_bits
-from genobit.kernels.lane_moves import shift_left
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import shift_left
+from genobit.engine.simd.vector import (
     WORD_LANES,
     add_words,
     broadcast,
@@ -32,6 +31,7 @@ from genobit.simd import (
     write_words,
     zero_words,
 )
+from genobit.kernels.bit_sums import add_one, add_two, bits_in, no_bits
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

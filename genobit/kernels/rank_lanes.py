@@ -21,9 +21,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from genobit._jit import instruction
-from genobit.plain_lanes import Register, octets_at, store
-from genobit.simd import Lanes, address
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import Register, octets_at, store
+from genobit.engine.simd.vector import Lanes, address
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

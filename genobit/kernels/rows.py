@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 
 Planes = tuple[NDArray[np.uint64], ...]
 """Planes of one operand, each (rows, words)."""

@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.count_lanes import (
+from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     ROUGH,
     load_ratios,
@@ -48,6 +47,7 @@ from genobit.kernels.count_lanes import (
     rough_reciprocal,
     store_ratios,
 )
+from genobit.engine.simd.jit import njit
 from genobit.kernels.interaction_scores import BOOST, CHI2, Rule
 
 if TYPE_CHECKING:

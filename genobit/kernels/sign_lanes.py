@@ -17,9 +17,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from genobit._jit import instruction
-from genobit.plain_lanes import Register, octets_at, store, zero
-from genobit.simd import BYTE_LANES, Lanes, address, bytes_
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import Register, octets_at, store, zero
+from genobit.engine.simd.vector import BYTE_LANES, Lanes, address, bytes_
 
 if TYPE_CHECKING:
     from collections.abc import Callable

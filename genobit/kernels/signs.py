@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.byte_masks import equal_mask
+from genobit.engine.simd.byte_masks import equal_mask
+from genobit.engine.simd.jit import njit
 from genobit.kernels.gemm import products
 from genobit.kernels.ranks import missing
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels import pair_blocks
 from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import stacked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.best import keep, none_kept, trimmed
 from genobit.kernels.interaction_scores import Rule, score
 from genobit.kernels.score_bounds import least_information

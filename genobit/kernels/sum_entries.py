@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
     BYTE_LANES,
     add_bytes,
     load_bytes,

@@ -22,11 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.bits import transpose_eight
-from genobit.kernels.lane_moves import prefetch
-from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import prefetch
+from genobit.engine.simd.vector import (
     WORD_LANES,
     add_bytes,
     bytes_of_bits,
@@ -36,6 +34,8 @@ from genobit.simd import (
     store_bytes,
     zero_bytes,
 )
+from genobit.kernels.bits import transpose_eight
+from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

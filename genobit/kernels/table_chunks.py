@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import BOUNDS_CHECKED, njit
-from genobit.kernels.count_lanes import (
+from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     everywhere,
     gather_counts,
@@ -22,9 +21,10 @@ from genobit.kernels.count_lanes import (
     permute_counts,
     store_counts,
 )
+from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
+from genobit.engine.simd.vector import borrowed
 from genobit.kernels.gemm import LARGEST_SHORT
 from genobit.kernels.scratch import Scratch
-from genobit.simd import borrowed
 
 if TYPE_CHECKING:
     from typing import Any

@@ -24,10 +24,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from genobit._jit import instruction
-from genobit.cpu import host
-from genobit.plain_lanes import Register, octets_at, sum_words, zero
-from genobit.simd import REGISTER_WORDS, Lanes, address, register
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import Register, octets_at, sum_words, zero
+from genobit.engine.simd.vector import REGISTER_WORDS, Lanes, address, register
 
 IN_BYTES = not host().vector_popcount and platform.machine().lower() in {"x86_64", "amd64"}
 tallies = Lanes(8, 8 * REGISTER_WORDS) if IN_BYTES else register

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.combination_cells import exact_planes
 from genobit.kernels.gemm import common_bits
 from genobit.kernels.scratch import Scratch

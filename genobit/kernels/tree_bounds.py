@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import popcount
 from genobit.kernels.state_planes import BLOCK_WORDS
 from genobit.kernels.tree_additions import add_tip, first_three
 from genobit.kernels.tree_halves import (
@@ -27,7 +28,6 @@ from genobit.kernels.tree_halves import (
 from genobit.kernels.tree_pools import COUNT, LENGTH, Pool, keep
 from genobit.kernels.tree_random import below
 from genobit.kernels.tree_sites import filled
-from genobit.simd import popcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit._jit import inlined
-from genobit.kernels.state_planes import BLOCK_WORDS
-from genobit.simd import (
+from genobit.engine.simd.jit import inlined
+from genobit.engine.simd.vector import (
     REGISTER_WORDS,
     andnot,
     load_register,
@@ -20,6 +19,7 @@ from genobit.simd import (
     sum_lanes,
     zero_register,
 )
+from genobit.kernels.state_planes import BLOCK_WORDS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.state_planes import BLOCK_WORDS
 from genobit.kernels.tree_halves import around, halves_of, link
 from genobit.kernels.tree_joins import changes_at_branch, join_block

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.tree_pools import LENGTH, Pool, keep
 from genobit.kernels.tree_random import next_word
 from genobit.kernels.tree_sites import weighted

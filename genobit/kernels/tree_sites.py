@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, blocks_of
 
 if TYPE_CHECKING:

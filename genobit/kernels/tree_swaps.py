@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.state_planes import BLOCK_WORDS
 from genobit.kernels.tree_halves import empty_views, fill_views, halves_of
 from genobit.kernels.tree_joins import changes_between, join_block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.tree_halves import fill_views, halves_of
 from genobit.kernels.tree_pools import COUNT, LENGTH, SWAPPED, Pool, keep
 from genobit.kernels.tree_prunings import (

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
-from genobit.kernels.bits import transpose_eight
-from genobit.kernels.float_lanes import (
+from genobit.engine.simd.float_lanes import (
     FLOAT_LANES,
     broadcast_float,
     choose_floats,
     load_floats,
     store_floats,
 )
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import WORD_LANES, load_octets, next_16
+from genobit.kernels.bits import transpose_eight
 from genobit.kernels.transpose import mirror
-from genobit.simd import WORD_LANES, load_octets, next_16
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

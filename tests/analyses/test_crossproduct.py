@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit import cpu
+from genobit.engine.simd import cpu
 from genobit.kernels.crossproducts import KERNELS
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes

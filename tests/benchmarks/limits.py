@@ -13,8 +13,8 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from genobit._jit import njit
-from genobit.simd import (
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
     BYTE_LANES,
     WORD_LANES,
     Lanes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 from genobit.kernels.bits import transpose_bits
 from genobit.kernels.crossproducts import KERNELS, check_kernel, crossproduct
 from genobit.kernels.rows import Rows

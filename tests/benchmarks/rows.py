@@ -18,7 +18,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
 from genobit.kernels import gemm, pack
 from genobit.kernels.rows import Planes
 from genobit.packing import Layout, words_for

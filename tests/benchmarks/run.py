@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
 from genobit.kernels.gemm import chosen_kernel
 
 from . import measure, rows

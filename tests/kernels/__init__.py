@@ -1,7 +1,7 @@
 from typing import TypeVar
 
-from genobit._jit import COMPILED
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.jit import COMPILED
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ TRIED = """
 import numpy as np
 from genobit import _jit, simd
 from genobit.kernels import bits, byte_masks, lane_moves, rank_lanes
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
 
 @njit
 def plain(a, i):

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit._jit import njit
-from genobit.kernels.count_lanes import (
+from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     RATIO_LANES,
     ROUGH,
@@ -19,6 +18,7 @@ from genobit.kernels.count_lanes import (
     store_counts,
     store_ratios,
 )
+from genobit.engine.simd.jit import njit
 
 
 @njit

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import REGISTER_WORDS, store_register
 from genobit.kernels.fitch import common, join, join_four
 from genobit.kernels.state_planes import BLOCK_WORDS, state_planes
-from genobit.simd import REGISTER_WORDS, store_register
 from tests import reference
 
 PARENTS = np.array([2, 2, -1])

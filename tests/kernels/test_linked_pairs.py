@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit._jit import njit
-from genobit.kernels import ld, linked_pairs
-from genobit.kernels.count_lanes import (
+from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
     multiply_add,
     ratio_everywhere,
     reaching,
 )
+from genobit.engine.simd.jit import njit
+from genobit.kernels import ld, linked_pairs
 from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import random_calls

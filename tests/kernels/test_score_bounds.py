@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from genobit.kernels.count_lanes import COUNT_LANES
+from genobit.engine.simd.count_lanes import COUNT_LANES
 from genobit.kernels.interaction_scores import BOOST, CHI2, GAIN, Rule, pearson, ranked_scores
 from genobit.kernels.score_bounds import (
     MOST_LOST,

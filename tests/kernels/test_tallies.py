@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import REGISTER_WORDS, load_register, zero_register
 from genobit.kernels.tallies import (
     IN_BYTES,
     TALLY_WORDS,
@@ -13,7 +14,6 @@ from genobit.kernels.tallies import (
     tally,
     zero_tally,
 )
-from genobit.simd import REGISTER_WORDS, load_register, zero_register
 
 ROWS = 4
 

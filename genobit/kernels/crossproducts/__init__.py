@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.cpu import host
+from genobit.engine.simd.cpu import host
 from genobit.kernels.bits import count_rows
 from genobit.kernels.crossproducts import (
     hamming,

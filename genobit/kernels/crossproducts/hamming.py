@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import load_bytes, popcount, zero_bytes
 from genobit.kernels.bits import interleave
 from genobit.kernels.crossproducts.coding import padded
 from genobit.kernels.crossproducts.registers import OCTETS, total
-from genobit.simd import load_bytes, popcount, zero_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What these multiplications ask of a register of bytes, beyond `genobit.simd`."""
+"""What these multiplications ask of a register of bytes, beyond `genobit.engine.simd.vector`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from genobit._jit import instruction
-from genobit.plain_lanes import Register, word, zero
-from genobit.simd import BYTE_LANES, Lanes, bytes_
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import Register, word, zero
+from genobit.engine.simd.vector import BYTE_LANES, Lanes, bytes_
 
 OCTETS = BYTE_LANES
 """Bytes of a register."""

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit._jit import njit
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import shift_right
+from genobit.engine.simd.vector import load_bytes, lookup, zero_bytes
 from genobit.kernels.crossproducts.coding import two_bits
 from genobit.kernels.crossproducts.registers import OCTETS, repeat, total
-from genobit.kernels.lane_moves import shift_right
-from genobit.simd import load_bytes, lookup, zero_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,9 +21,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-from genobit._jit import instruction
-from genobit.plain_lanes import FloatRegister, octets_at, store
-from genobit.simd import address
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import FloatRegister, octets_at, store
+from genobit.engine.simd.vector import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,11 +30,11 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from genobit._jit import instruction
-from genobit.cpu import host
-from genobit.kernels.float_lanes import Floats, repeated
-from genobit.plain_lanes import FloatRegister, Register, octets_at, store, word
-from genobit.simd import REGISTER_WORDS, Lanes, address
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.float_lanes import Floats, repeated
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import FloatRegister, Register, octets_at, store, word
+from genobit.engine.simd.vector import REGISTER_WORDS, Lanes, address
 
 if TYPE_CHECKING:
     from collections.abc import Callable

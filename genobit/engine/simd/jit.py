@@ -53,8 +53,8 @@ from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from genobit import plain
-from genobit.user_cache import user_cache
+from genobit.engine.simd import plain
+from genobit.engine.simd.user_cache import user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
-from genobit._jit import target_description
+from genobit.engine.simd.jit import target_description
 
 
 class Host(NamedTuple):

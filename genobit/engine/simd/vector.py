@@ -49,9 +49,9 @@ from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-from genobit import plain_lanes
-from genobit._jit import BOUNDS_CHECKED, instruction
-from genobit.cpu import host
+from genobit.engine.simd import plain_lanes
+from genobit.engine.simd.cpu import host
+from genobit.engine.simd.jit import BOUNDS_CHECKED, instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +229,7 @@ def next_16(typing: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
         rest = builder.lshr(arguments[0], ir.IntType(64)(16))
-        return builder.asm(kind, "", "=r,0", [rest], False)  # noqa: FBT003 - no side effect
+        return builder.asm(kind, "", "=r,0", [rest], False)
 
     return types.uint64(types.uint64), generate
 

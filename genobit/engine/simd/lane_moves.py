@@ -17,9 +17,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from genobit._jit import instruction
-from genobit.plain_lanes import Register, word
-from genobit.simd import address
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import Register, word
+from genobit.engine.simd.vector import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from genobit._jit import instruction
-from genobit.plain_lanes import octets_at
-from genobit.simd import address
+from genobit.engine.simd.jit import instruction
+from genobit.engine.simd.plain_lanes import octets_at
+from genobit.engine.simd.vector import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
