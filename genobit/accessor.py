@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
     from genobit.lazy.costs import Explanation
     from genobit.packed import Selection
-    from genobit.packing import Layout
 
 
 @xr.register_dataset_accessor("genobit")
@@ -99,7 +99,7 @@ class GenobitDatasetAccessor(
 
         Returns
         -------
-            Dataset of uint64 planes (`genobit.packing` describes them) with every variable of
+            Dataset of uint64 planes (`genobit.engine.bits.layout` describes them) with every variable of
             variants and samples along as a coordinate. A dosage takes 2 or 3 bits a call, against
             16 in ``call_genotype``. A sample with one of its two alleles missing is missing.
             Missing is what is below 0 in ``call_genotype``; ``call_genotype_mask``, which says

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 TAXA, SITES = "taxa", "sites"
 LOOKED_AT = 2**24

@@ -139,7 +139,7 @@ class CellBars(Callback):
 
 def dataset_html(ds: Any) -> str:
     """A Dataset as xarray shows it, below a summary where it is packed."""
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
     plain: str = ds._repr_html_()
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dask.dataframe as dd
     import xarray as xr
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 FEW_ABOVE = 0.2
 """From this ``min_r2`` on few pairs are kept, so that tables of wider chunks are no larger."""

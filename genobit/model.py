@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.packing import CALLED, PREFIX, Layout
+from genobit.engine.bits.layout import CALLED, PREFIX, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -14,9 +14,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from genobit import aligning, labels, model
+from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
 from genobit.options import get_options
 from genobit.packer import pack, plane
-from genobit.packing import CALLED, PREFIX, Layout, require_sound
 
 if TYPE_CHECKING:
     import dask.array as da

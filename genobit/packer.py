@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from genobit import labels, model
-from genobit.packing import PREFIX, UNWRITTEN, Layout
+from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
 if TYPE_CHECKING:
     import dask.array as da

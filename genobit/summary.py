@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit import labels, model
-from genobit.packing import CALLED, PREFIX, Layout, words_for
+from genobit.engine.bits.layout import CALLED, PREFIX, Layout, words_for
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -41,7 +41,7 @@ from genobit.analyses import kendall_pairs as tau_pairs
 from genobit.io import streams
 from genobit.io.trees import Phylogeny
 from genobit.lazy import combination_units, pair_sums, sample_products, streaming
-from genobit.packing import Layout, tail_mask
+from genobit.engine.bits.layout import Layout, tail_mask
 
 # A tenth and less of what is right for a machine of some GiB.
 pair_sums.LEAF_BITS = 2**22

@@ -118,18 +118,18 @@ def test_njit__releases_the_gil_and_divides_as_numpy_does() -> None:
 
 
 def test_kernels__are_found_in_the_cache_of_the_package() -> None:
-    from genobit.kernels import bits
+    from genobit.engine.bits import words
 
-    bits.count_rows(np.zeros((1, 1), np.uint64))
-    found = bits.count_rows.stats
+    words.count_rows(np.zeros((1, 1), np.uint64))
+    found = words.count_rows.stats
     assert Path(found.cache_path) == cache_folder()
     assert [p.name for p in cache_folder().glob("bits.count_rows-*.nbc")]
 
 
 def test_kernels__can_be_sent_to_another_process() -> None:
-    from genobit.kernels import bits
+    from genobit.engine.bits import words
 
-    again = pickle.loads(pickle.dumps(bits.count_rows))
+    again = pickle.loads(pickle.dumps(words.count_rows))
     assert again(np.array([[3, 1]], np.uint64)).tolist() == [3]
 
 
@@ -165,7 +165,7 @@ def test_cache_folder__is_another_when_a_source_changes(
 def test_a_cache_that_cannot_be_written_costs_no_result(folder: str) -> None:
     code = """
 import numpy as np
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.words import count_rows
 print(count_rows(np.array([[7]], np.uint64)))
 """
     assert run(code, NUMBA_CACHE_DIR=folder).stdout == "[3]\n"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.packing import Layout, tail_mask, words_for
+from genobit.engine.bits.layout import Layout, tail_mask, words_for
 from tests.cohorts import TAILS
 from tests.reference import bits_of, words_of
 

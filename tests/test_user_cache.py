@@ -34,7 +34,7 @@ for name in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
     os.environ.pop(name, None)
 from genobit.engine.simd.jit import cache_folder
 from genobit.io._cache import cached_store
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.words import count_rows
 
 assert count_rows(np.array([[7]], np.uint64)).tolist() == [3]
 print(cache_folder())

@@ -353,7 +353,7 @@ def _either_case(bits: dict[str, int]) -> dict[str, int]:
 
 def _look_up(text: NDArray[np.str_], bits: dict[str, int], states: int) -> NDArray[Any]:
     """Look every entry up, wide ones by what they hold; 0 for what is no symbol."""
-    from genobit.kernels.symbol_tables import looked_up
+    from genobit.engine.bits.symbol_tables import looked_up
 
     single = {ord(symbol): found for symbol, found in bits.items() if len(symbol) == 1}
     table = np.zeros(max(single) + 1, width_of(states))

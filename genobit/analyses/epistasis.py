@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import ClassOf
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.combination_tables import Classes
     from genobit.kernels.table_scores import Logarithms
     from genobit.lazy.combination_estimates import Estimate
     from genobit.lazy.combination_runs import Ranking
     from genobit.lazy.combination_search import CombinationSearch
-    from genobit.packing import Layout
 
 LONG_NAMES = {
     "mutual_information": "mutual information of genotypes and class, nats",

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.analyses.epistasis import Wanted
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.combination_tables import Classes
     from genobit.lazy.combination_scope import Scope
-    from genobit.packing import Layout
 
 
 class Limits(NamedTuple):

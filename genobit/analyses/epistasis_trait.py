@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from genobit.analyses.epistasis import Wanted
     from genobit.analyses.epistasis_scope import Limits
     from genobit.analyses.phenotypes import Trait
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.combination_tables import Classes
-    from genobit.packing import Layout
 
 SLOWER = 50
 """About how many times as long as the mutual information of a pair its F takes."""

@@ -24,10 +24,10 @@ import numpy as np
 
 from genobit.analyses import ld
 from genobit.analyses.characters import sets_in
+from genobit.engine.bits.layout import CALLED, Layout
 from genobit.lazy import tiles
 from genobit.lazy.sites import by_sites
 from genobit.options import get_options
-from genobit.packing import CALLED, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

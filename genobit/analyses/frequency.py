@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.engine.bits.layout import CALLED, Layout
 from genobit.lazy.tiles import whole_rows
-from genobit.packing import CALLED, Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def checked(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _frequency(*blocks: NDArray[np.uint64], layout: Layout) -> NDArray[Any]:
-    from genobit.kernels.bits import count_rows
+    from genobit.engine.bits.words import count_rows
 
     counts = [count_rows(np.ascontiguousarray(block)) for block in blocks]
     values = len(layout.planes)

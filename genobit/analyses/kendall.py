@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import DTypeLike, NDArray
 
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.tau_tiles import Wanted
-    from genobit.packing import Layout
 
 LONG_NAMES = {
     "a": "Kendall's tau-a",

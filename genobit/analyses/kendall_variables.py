@@ -10,17 +10,17 @@ import dask.array as da
 import numpy as np
 
 from genobit.analyses.kendall import Variables
+from genobit.engine.bits.layout import CALLED
 from genobit.lazy.rows import ordered
 from genobit.options import get_options
-from genobit.packing import CALLED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.tau_tiles import Wanted
-    from genobit.packing import Layout
 
 TILE_BYTES = 2**25
 """Most bytes of the arrays of a tile: 32 MiB, that a few are in flight."""
@@ -264,7 +264,7 @@ def _bits(plane: NDArray[np.uint64], bits: int) -> NDArray[np.bool_]:
 def _all_called(
     called: NDArray[np.uint64], *, names: Names, bits: int, block_info: Any = None
 ) -> NDArray[np.uint64]:
-    from genobit.kernels.bits import count_rows
+    from genobit.engine.bits.words import count_rows
 
     lacking = np.flatnonzero(count_rows(called) < bits)
     if lacking.size:

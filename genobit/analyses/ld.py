@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 LONG_NAMES = {
     "r": "correlation r",

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.ld_blocks import Candidates
-    from genobit.packing import Layout
 
 
 def parse_span(max_span: str) -> float:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 
 class Clumps(NamedTuple):

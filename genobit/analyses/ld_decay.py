@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.analyses.ld import Planes
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 STATISTICS = ("r2", "r2_em")
 """Those that the curve is the expectation of."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 FINISHED = ".genobit"
 """Folder of what is finished; readers of Parquet pass over names with a dot."""

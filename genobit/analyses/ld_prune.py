@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
+    from genobit.engine.bits.planes import Rows
     from genobit.kernels.pair_ld import PairRows
-    from genobit.kernels.rows import Rows
-    from genobit.packing import Layout
 
 
 BATCH_BYTES = 2**21

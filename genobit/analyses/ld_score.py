@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
 
 
 def _tile(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import DTypeLike, NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 LONG_NAMES = {
     "tanimoto": "Tanimoto similarity",
@@ -63,7 +63,7 @@ def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None
 
 
 def _rows(blocks: Sequence[Any], bits: int) -> Rows:
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
     planes = [np.ascontiguousarray(block) for block in blocks]
     return Rows(

@@ -278,6 +278,6 @@ def _tiles(name: str, file: LowerTriangle, edges: list[int], *_: int) -> dict[An
 
 
 def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
-    from genobit.kernels.transpose import transposed
+    from genobit.engine.bits.transpose import transposed
 
     return transposed(tile)

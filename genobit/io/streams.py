@@ -22,10 +22,10 @@ from dask.base import compute
 from dask.delayed import Delayed
 
 from genobit import labels
+from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 from genobit.files import disk_full_named, local_path
 from genobit.lazy.checkpoints import LOCK, MANIFEST, Checkpoint, digest
 from genobit.lazy.names import named_layer
-from genobit.packing import PREFIX, UNWRITTEN, Layout
 from genobit.progress import bar
 
 if TYPE_CHECKING:

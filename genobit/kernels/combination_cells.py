@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.words import count_rows
 from genobit.kernels.combinations import intersect
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.words import count_rows, select_bits
 from genobit.engine.simd.jit import njit
-from genobit.kernels.bits import count_rows, select_bits
 from genobit.kernels.combinations import intersect
 from genobit.kernels.gemm import common_bits, count_type
 from genobit.kernels.scratch import Scratch
@@ -29,7 +29,7 @@ from genobit.kernels.scratch import Scratch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 
 ROWS, COLUMNS = 4, 32

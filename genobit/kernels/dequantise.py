@@ -18,7 +18,7 @@ from genobit.engine.simd.jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 STATES = ("missing", "0", "1", "2")
 """The order of a variant's values: of a missing call, and of the dosages 0, 1 and 2."""

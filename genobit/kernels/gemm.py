@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from genobit.engine.bits.planes import Planes
+from genobit.engine.bits.words import count_rows, interleave
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
 from genobit.kernels import (
@@ -24,8 +26,6 @@ from genobit.kernels import (
     sum_table_gemm,
     table_gemm,
 )
-from genobit.kernels.bits import count_rows, interleave
-from genobit.kernels.rows import Planes
 from genobit.options import get_options
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
-from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products, stacked
 from genobit.kernels.tau import Block, Counted, Whole
 from genobit.kernels.ties import Ties, ordered_triples
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 
 @njit

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.transpose import mirror
+from genobit.engine.bits.words import count_rows
 from genobit.kernels.gemm import products
 from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.row_sums import add_row_sums
 from genobit.kernels.scratch import Scratch
 from genobit.kernels.standardised import blocks
-from genobit.kernels.transpose import mirror
 from genobit.kernels.weighted_gemm import gram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 
 Values = NDArray[np.float32]

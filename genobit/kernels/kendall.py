@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
 from genobit.kernels.kendall_costs import chosen_kernel, costs
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from genobit.engine.bits.planes import Planes, Rows
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
 from genobit.kernels import em_haplotypes, pair_blocks
-from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import BLOCK_COLUMNS, Block, count_type, products, stacked
 from genobit.kernels.pair_blocks import BandRows, Float, Values, band_columns, view
-from genobit.kernels.rows import Planes, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

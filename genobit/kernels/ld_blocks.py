@@ -24,7 +24,7 @@ from genobit.kernels.gemm import products, stacked
 from genobit.kernels.ld import homozygous
 
 if TYPE_CHECKING:
-    from genobit.kernels.rows import Planes, Rows
+    from genobit.engine.bits.planes import Planes, Rows
 
 RECOMBINED, NEITHER, UPPER, EDGE, STRONG, STRONGEST = 0, 1, 2, 3, 4, 5
 """Kinds of pairs: upper end below 0.90; neither this nor the others; upper end at least 0.98 and

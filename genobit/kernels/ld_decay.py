@@ -17,7 +17,7 @@ from genobit.kernels.ld import blocks
 from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 UNIT = 2**29
 """Of the sums of values in [0, 1], and of distances as shares of the farthest."""

@@ -18,7 +18,7 @@ from genobit.kernels.pair_ld import pair_rows, polymorphic
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 ROUND = 1.5 * 2.0 ** (52 - 36)
 """Added and taken off again, it leaves a double no bits below 2^-36."""

@@ -26,7 +26,7 @@ from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of both sides (2, pairs), and the statistic of each pair."""

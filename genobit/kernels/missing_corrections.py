@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.words import transpose_eight
 from genobit.engine.simd.float_lanes import (
     FLOAT_LANES,
     broadcast_float,
@@ -27,8 +29,6 @@ from genobit.engine.simd.float_lanes import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import WORD_LANES, popcount
-from genobit.kernels.bits import transpose_eight
-from genobit.kernels.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

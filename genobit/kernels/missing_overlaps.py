@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import popcount
-from genobit.kernels.bits import count_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
 from genobit.engine.simd.jit import njit
 from genobit.kernels import signs
 from genobit.kernels.gemm import aligned
@@ -30,7 +31,6 @@ from genobit.kernels.order_tables import (
 )
 from genobit.kernels.ranks import missing
 from genobit.kernels.sum_entries import COLUMNS, LANES, UNITS, add_entries, add_last
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from genobit.engine.bits.transpose import mirror
 from genobit.engine.simd.jit import njit
 from genobit.kernels.gemm import BLOCK_COLUMNS, products
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from genobit.kernels.rows import Planes
+    from genobit.engine.bits.planes import Planes
 
 Float = NDArray[np.floating]
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.bits.planes import all_called
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, popcount
-from genobit.kernels.rows import all_called
 from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 ROUNDING = 2.0**-44
 """Relative slack of comparisons: that of plink, well above a few roundings of a double."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.words import count_rows
 from genobit.kernels.combination_tables import (
     Block,
     Classes,

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror, transposed
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
-from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
 from genobit.kernels.missing_overlaps import FEW, missing_overlaps
-from genobit.kernels.transpose import mirror, transposed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Planes, Rows
+    from genobit.engine.bits.planes import Planes, Rows
 
 SHARED = np.dtype([("kinship", "f8"), ("ibs0", "f8"), ("variants", "i8")])
 """What a table of relatives says of a pair."""

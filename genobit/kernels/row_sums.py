@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import WORD_LANES, load_words, popcount, sum_lanes, zero_words
-from genobit.kernels.bits import count_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
 from genobit.kernels import pair_blocks
-from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import stacked
 from genobit.kernels.pair_blocks import Float, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 TANIMOTO, AGREEMENT = 0, 1
 MEASURES = {"tanimoto": TANIMOTO, "jaccard": TANIMOTO, "hamming": AGREEMENT}

@@ -18,7 +18,7 @@ from genobit.kernels.weighted_gemm import gram
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 Chunk = tuple["Rows", "NDArray[np.float32]"]
 """Planes of samples in some variants, and the values (variants, 4) of the states of each."""

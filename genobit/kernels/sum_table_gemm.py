@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.words import transpose_eight
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import prefetch
 from genobit.engine.simd.vector import (
@@ -34,7 +35,6 @@ from genobit.engine.simd.vector import (
     store_bytes,
     zero_bytes,
 )
-from genobit.kernels.bits import transpose_eight
 from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES
 
 if TYPE_CHECKING:

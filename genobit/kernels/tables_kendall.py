@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
-from genobit.kernels.bits import count_rows
 from genobit.kernels.gemm import products
 from genobit.kernels.ranks import missing, missing_any
 from genobit.kernels.ties import ties
@@ -31,7 +31,7 @@ from genobit.kernels.ties import ties
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Planes
+    from genobit.engine.bits.planes import Planes
 
 MOST_LEVELS = 2048
 """Most levels of a variable: the table of one pair has the square of them."""

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
 from genobit.kernels import genotype_scores, kendall, tau
 from genobit.kernels.kendall_pvalues import untied
 from genobit.kernels.ranks import missing_any
 from genobit.kernels.signs import MOST_TIED
 from genobit.kernels.ties import Ties, ties, ties_within
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
     from genobit.kernels.tau import Block, Counted
 
 BLOCK = 2**16

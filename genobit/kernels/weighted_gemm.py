@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
+from genobit.engine.bits.words import transpose_eight
 from genobit.engine.simd.float_lanes import (
     FLOAT_LANES,
     broadcast_float,
@@ -26,15 +28,13 @@ from genobit.engine.simd.float_lanes import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import WORD_LANES, load_octets, next_16
-from genobit.kernels.bits import transpose_eight
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 COLUMNS = 2 * FLOAT_LANES
 """Columns of a panel: two registers."""

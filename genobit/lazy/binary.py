@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.lazy.names import named_layer
 from genobit.lazy.packing import row_chunk
 from genobit.lazy.tiles import whole_rows
-from genobit.packing import words_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.lazy.blocks import joined
 from genobit.lazy.costs import edge_of_samples
 from genobit.lazy.pair_sums import SampleChunks
-from genobit.packing import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,7 @@ def _cut(chunks: tuple[int, ...], cuts: NDArray[np.int64]) -> tuple[int, ...]:
 
 
 def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
-    from genobit.kernels.bits import transpose_bits
+    from genobit.engine.bits.words import transpose_bits
 
     plane = joined(blocks)
     return transpose_bits(np.ascontiguousarray(plane), bits or 64 * plane.shape[1])
@@ -155,7 +155,7 @@ def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
 
 def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
     """The same; of variants that miss nothing a row that stands for all, of no width in memory."""
-    from genobit.kernels.rows import Rows, all_called
+    from genobit.engine.bits.planes import Rows, all_called
 
     plane = np.ascontiguousarray(joined(blocks))
     variants = plane.shape[0]
@@ -166,7 +166,7 @@ def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
 
 def _counts(*planes: Any, samples: int) -> NDArray[np.int64]:
     """Copies and calls of each variant: int64 (2, variants)."""
-    from genobit.kernels.bits import count_rows
+    from genobit.engine.bits.words import count_rows
 
     counts = [count_rows(np.ascontiguousarray(joined(plane))) for plane in planes]
     copies = counts[0] + counts[1]

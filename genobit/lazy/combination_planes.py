@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
     from genobit.kernels.combination_tables import Classes
-    from genobit.packing import Layout
 
 
 def gathered(
@@ -117,7 +117,7 @@ def _write(files: Sequence[Spilled], start: int, part: Classes) -> None:
 def _chunk_by_class(
     blocks: list[Any], layout: Layout, classes: NDArray[np.int64], count: int
 ) -> Classes:
-    from genobit.kernels.bits import count_rows
+    from genobit.engine.bits.words import count_rows
     from genobit.kernels.combination_tables import Classes, by_class
 
     found = by_class(as_rows(blocks, layout), classes, count)
@@ -143,6 +143,6 @@ def _with_called(part: Classes) -> Classes:
 
 def _every(variants: int, samples: int) -> NDArray[np.uint64]:
     """A plane of all samples of a class: (variants, words)."""
-    from genobit.kernels.rows import all_called
+    from genobit.engine.bits.planes import all_called
 
     return np.tile(all_called(samples, -(-samples // 64)), (variants, 1))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.options import get_options, in_units
-from genobit.packing import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,9 +12,9 @@ import dask.array as da
 import numpy as np
 from dask.highlevelgraph import MaterializedLayer
 
+from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
 from genobit.lazy.blocks import joined
 from genobit.options import get_options
-from genobit.packing import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def _pack_chunk(
     layout: Layout,
     refuse_missing: bool,
 ) -> NDArray[np.uint64]:
-    from genobit.kernels import pack
+    from genobit.engine.bits import pack
 
     calls = joined(blocks)
     rows, samples, ploidy = calls.shape
@@ -168,7 +168,7 @@ def _as_int8(calls: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[np.in
 
 
 def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> str:
-    from genobit.kernels import pack
+    from genobit.engine.bits import pack
 
     place = f"call_genotype is {call} at variants={variant}, samples={sample}"
     return {
@@ -189,7 +189,7 @@ def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> s
 def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[np.uint64]:
     if layout.rows == "variants":
         return planes
-    from genobit.kernels.bits import transpose_bits
+    from genobit.engine.bits.words import transpose_bits
 
     return np.stack([transpose_bits(plane, bits) for plane in planes])
 
@@ -252,7 +252,7 @@ def pack_bed(raw: da.Array, samples: int, layout: Layout) -> DaskPlanes:
 
 
 def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uint64]:
-    from genobit.kernels import pack
+    from genobit.engine.bits import pack
 
     raw = joined(blocks)
     planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
@@ -330,7 +330,7 @@ def _first(plane: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
 
 def _select(plane: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.uint64]:
-    from genobit.kernels.bits import select_bits as kernel
+    from genobit.engine.bits.words import select_bits as kernel
 
     return kernel(np.ascontiguousarray(plane), bits)
 
@@ -353,7 +353,7 @@ def as_dosages(planes: DaskPlanes, samples: int) -> DaskPlanes:
 
 
 def _pair(*blocks: Any, samples: int) -> NDArray[np.uint64]:
-    from genobit.kernels.pack import pair_haplotypes
+    from genobit.engine.bits.pack import pair_haplotypes
 
     alt, *rest = (joined(plane) for plane in blocks)
     called = rest[0] if rest else np.full_like(alt, ~np.uint64(0))

@@ -20,7 +20,7 @@ from genobit.lazy.pair_tasks import Chain, PairTasks, Steps
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 Sums = tuple["NDArray[Any] | None", ...]
 """What a leaf counts: arrays whose last axes are rows and columns, or None where nothing is."""
@@ -55,7 +55,7 @@ class SampleChunks(NamedTuple):
 
 def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
     """Blocks of carrier, hom_alt and maybe called, as the kernels want them."""
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
     carrier, hom_alt, *called = planes
     # One row that stands for all says that nothing is missing (`by_samples`).
@@ -119,7 +119,7 @@ def _finish(finish: Finish, a: list[Any], b: list[Any], whole: list[Any], *sums:
 
 
 def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
-    from genobit.kernels.transpose import transposed
+    from genobit.engine.bits.transpose import transposed
 
     if tile.ndim == 2:
         return transposed(tile)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.packing import CALLED, Layout
+from genobit.engine.bits.layout import CALLED, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import dask.array as da
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 
 def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
@@ -24,7 +24,7 @@ def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
 
 def as_rows(blocks: Sequence[Any], layout: Layout) -> Rows:
     """Blocks of planes in the order of `ordered`, as the kernels want them."""
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
     arrays = [np.ascontiguousarray(block) for block in blocks]
     n = len(layout.planes)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
-    from genobit.packing import Layout
+    from genobit.engine.bits.layout import Layout
+    from genobit.engine.bits.planes import Rows
 
 GROUP_BYTES = 2**26
 """Most bytes of planes computed at a time: many small chunks, as dask takes 1 ms for each call."""

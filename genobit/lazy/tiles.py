@@ -45,7 +45,7 @@ def whole_rows(planes: Planes) -> list[da.Array]:
 
 
 def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
-    from genobit.kernels.transpose import transposed
+    from genobit.engine.bits.transpose import transposed
 
     return transposed(tile)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dask.delayed import Delayed
 
+from genobit.engine.bits.layout import words_for
 from genobit.lazy.computing import compute
 from genobit.lazy.names import named_layer
 from genobit.lazy.passes import JOBS
 from genobit.lazy.tiles import Band, whole_rows
 from genobit.options import get_options
-from genobit.packing import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

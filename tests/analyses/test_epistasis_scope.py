@@ -11,7 +11,7 @@ import pytest
 
 from genobit.analyses import epistasis, epistasis_trait, phenotypes
 from genobit.analyses.epistasis_scope import Limits, members_of
-from genobit.packing import Layout
+from genobit.engine.bits.layout import Layout
 from tests.lazy.combinations import dosages, rows_of
 
 VARIANTS, SAMPLES = 14, 301

@@ -116,7 +116,7 @@ import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
 from tests.memory import peak_gib
 from genobit import model
-from genobit.packing import Layout, tail_mask
+from genobit.engine.bits.layout import Layout, tail_mask
 
 n, variants, chunk = 10_000, 100_000, 2048
 words = -(-n // 64)

@@ -353,7 +353,7 @@ import dask, numpy as np, xarray as xr
 import genobit as gb
 from tests.memory import peak_gib
 from genobit import model
-from genobit.packing import Layout
+from genobit.engine.bits.layout import Layout
 
 n = 16_000
 rng = np.random.default_rng(0)

@@ -12,8 +12,8 @@ import dask
 import numpy as np
 
 import genobit as gb
+from genobit.engine.bits.planes import Rows
 from genobit.kernels.dequantise import dequantised
-from genobit.kernels.rows import Rows
 
 from .measure import Row, median, rates, ratio
 

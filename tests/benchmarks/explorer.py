@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 import genobit
 from genobit import model
-from genobit.packing import Layout, words_for
+from genobit.engine.bits.layout import Layout, words_for
 
 n_variants, n_haplotypes = 1_000_000, 1_000
 generator = np.random.default_rng(0)

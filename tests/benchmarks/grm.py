@@ -13,10 +13,10 @@ import dask
 import numpy as np
 
 import genobit as gb
+from genobit.engine.bits.planes import Rows
 from genobit.kernels import weighted_gemm
 from genobit.kernels.dequantise import dequantised
 from genobit.kernels.gemm import products
-from genobit.kernels.rows import Rows
 from genobit.lazy.by_samples import variant_chunk
 
 from .measure import Row, median, one_thread, rates, ratio, seconds

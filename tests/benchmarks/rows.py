@@ -18,10 +18,11 @@ import xarray as xr
 
 import genobit as gb
 from genobit import model
+from genobit.engine.bits import pack
+from genobit.engine.bits.layout import Layout, words_for
+from genobit.engine.bits.planes import Planes
 from genobit.engine.simd.cpu import host
-from genobit.kernels import gemm, pack
-from genobit.kernels.rows import Planes
-from genobit.packing import Layout, words_for
+from genobit.kernels import gemm
 
 from . import (
     components,

@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 
 from genobit import model
+from genobit.engine.bits.layout import Layout
 from genobit.kernels import pair_ld
 from genobit.kernels.ld import R2, _statistic, correlation, inverse_root
-from genobit.packing import Layout
 
 MOST = model.MOST_ALLELES // 2
 

@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.engine.bits.layout import UNWRITTEN, Layout, require_sound, tail_mask, words_for
 from genobit.io import streams
-from genobit.packing import UNWRITTEN, Layout, require_sound, tail_mask, words_for
 from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:

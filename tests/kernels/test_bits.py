@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kernels import bits as kernels
+from genobit.engine.bits import words as kernels
 from tests.cohorts import TAILS
 from tests.reference import bits_of, words_of
 

@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
+from genobit.engine.bits.planes import Rows
 from genobit.kernels.dequantise import STATES, dequantised
-from genobit.kernels.rows import Rows
 from tests.cohorts import TAILS
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.bits.symbol_tables import looked_up
 from genobit.kernels import fasta_lines
-from genobit.kernels.symbol_tables import looked_up
 
 
 def twin(text: bytes) -> tuple[int, int]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.bits.planes import Rows
 from genobit.kernels import ld, linked_pairs
-from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import KERNELS, sized

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.bits.planes import Rows
 from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
@@ -16,7 +17,6 @@ from genobit.engine.simd.count_lanes import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.kernels import ld, linked_pairs
-from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import random_calls
 from tests.kernels import KERNELS, sized

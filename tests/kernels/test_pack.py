@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kernels import pack
+from genobit.engine.bits import pack
 from tests.cohorts import TAILS, random_calls
 from tests.reference import dosages, haplotypes, words_of
 

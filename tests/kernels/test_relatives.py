@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.bits.planes import Rows
 from genobit.kernels import relatives
 from genobit.kernels.missing_overlaps import missing_overlaps
-from genobit.kernels.rows import Rows
 from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import KERNELS, sized

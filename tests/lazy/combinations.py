@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import dask.array as da
 import numpy as np
 
+from genobit.engine.bits.layout import Layout
+from genobit.engine.bits.planes import Rows
 from genobit.kernels.combination_tables import Classes, by_class
-from genobit.kernels.rows import Rows
-from genobit.packing import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.analyses.epistasis import Wanted
 from genobit.analyses.epistasis_scope import Limits, scope_of
+from genobit.engine.bits.layout import Layout
 from genobit.kernels.epistasis import Best, search
 from genobit.lazy.combination_blocks import best_of, blocks
 from genobit.lazy.combination_estimates import Estimate
@@ -35,7 +36,6 @@ from genobit.lazy.combination_units import (
     nanoseconds,
 )
 from genobit.lazy.combination_waves import Outcome
-from genobit.packing import Layout
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
 
 VARIANTS, SAMPLES = 12, 150

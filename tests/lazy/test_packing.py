@@ -7,10 +7,10 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from genobit.engine.bits.layout import Layout, tail_mask, words_for
 from genobit.lazy import packing
 from genobit.lazy.blocks import joined
 from genobit.options import set_options
-from genobit.packing import Layout, tail_mask, words_for
 from tests.cohorts import random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, dosages, haplotypes, words_of

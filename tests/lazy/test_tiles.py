@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kernels.transpose import transposed
+from genobit.engine.bits.transpose import transposed
 from genobit.lazy import tiles
 from tests.laziness import raise_if_dask_computes
 

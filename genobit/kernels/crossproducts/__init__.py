@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
+from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.cpu import host
-from genobit.kernels.bits import count_rows
 from genobit.kernels.crossproducts import (
     hamming,
     multiply,
@@ -24,14 +25,13 @@ from genobit.kernels.crossproducts import (
     threebit,
     twobit,
 )
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 SLAB = 224
 """Words of a plane that are coded at a time: 14,336 variants, 3.5 to 7 KiB a sample."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels.bits import interleave
+from genobit.engine.bits.words import interleave
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.words import interleave
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import load_bytes, popcount, zero_bytes
-from genobit.kernels.bits import interleave
 from genobit.kernels.crossproducts.coding import padded
 from genobit.kernels.crossproducts.registers import OCTETS, total
 

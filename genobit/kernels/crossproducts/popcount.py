@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels.bits import count_rows
+from genobit.engine.bits.transpose import mirror
+from genobit.engine.bits.words import count_rows
 from genobit.kernels.gemm import products, stacked
-from genobit.kernels.transpose import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.rows import Rows
+    from genobit.engine.bits.planes import Rows
 
 
 def by_and(a: Rows, b: Rows | None) -> NDArray[np.int64]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.words import even_bits
 from genobit.engine.simd.byte_masks import equal_mask, less_mask
 from genobit.engine.simd.jit import njit
-from genobit.kernels.bits import even_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
