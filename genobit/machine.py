@@ -111,9 +111,9 @@ def _hardware() -> dict[str, str]:
 
 
 def _kernels() -> dict[str, str]:
+    from genobit.engine.gemm.products import chosen_kernel
     from genobit.engine.simd.cpu import host
     from genobit.engine.simd.jit import target_description
-    from genobit.kernels.gemm import chosen_kernel
     from genobit.kernels.kendall_costs import costs
 
     has = host()

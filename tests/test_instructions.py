@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit import kernels
+from genobit.engine.gemm.carry_save import carried
 from genobit.engine.simd import cpu, plain, vector
 from genobit.engine.simd.byte_masks import equal_mask, less_mask
 from genobit.engine.simd.count_lanes import (
@@ -67,7 +68,6 @@ from genobit.engine.simd.vector import (
     zero_words,
 )
 from genobit.kernels import crossproducts
-from genobit.kernels.bit_sums import carried
 from genobit.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
 from genobit.kernels.rank_lanes import (
     BLOCK,

@@ -354,7 +354,7 @@ def test_table_kernel__is_refused_where_the_cpu_has_no_byte_lookup() -> None:
     code = """
 import numpy as np
 import genobit as gb
-from genobit.kernels.gemm import products
+from genobit.engine.gemm.products import products
 with gb.set_options(kernel="table"):
     try:
         list(products("and", (np.ones((1, 1), np.uint64),)))
@@ -370,7 +370,7 @@ def test_popcount_kernel__uses_the_vector_popcount_of_avx_512(tmp_path: Path) ->
     code = """
 from genobit import cpu
 from genobit.kernels import popcount_gemm
-from genobit.kernels.gemm import chosen_kernel
+from genobit.engine.gemm.products import chosen_kernel
 print(chosen_kernel(), cpu.host())
 kernel = popcount_gemm.multiply_and
 kernel.compile("void(uint64[:,::1], uint64[:,:,::1], int64, int64[::1], int32[:,::1])")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import genobit as gb
-from genobit.kernels.gemm import chosen_kernel
+from genobit.engine.gemm.products import chosen_kernel
 
 
 def test_set_options__in_a_with_block_restores_the_earlier_ones() -> None:

@@ -108,8 +108,8 @@ def prune(
     -------
         bool (variants,).
     """
+    from genobit.engine.gemm.scratch import Scratch
     from genobit.kernels import ld_prune, pair_ld
-    from genobit.kernels.scratch import Scratch
 
     # In turn, as what is held is read while the next is made: in fresh memory of a first run rows
     # take three times as long to be made ready.

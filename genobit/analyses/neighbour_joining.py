@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels import gemm
+from genobit.engine.gemm import products
 from genobit.kernels.neighbour_joining import joined
 from genobit.kernels.similarity import packed
 
@@ -50,7 +50,7 @@ def distances(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.float6
 
 def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     out = np.empty((len(words), len(words)))
-    for block in gemm.products("and", (words,)):
+    for block in products.products("and", (words,)):
         out[block.rows, block.columns] = block.counts
     return out
 

@@ -277,8 +277,8 @@ def _require_common_calls(k: NDArray[np.float64]) -> None:
 def _gram(
     chunks: list[Any], *, pairwise: bool, count_monomorphic: bool
 ) -> tuple[NDArray[np.float64], ...]:
-    from genobit.kernels.standardised import called_together
-    from genobit.kernels.weighted_gemm import gram
+    from genobit.engine.gemm.standardised import called_together
+    from genobit.engine.gemm.weighted import gram
 
     total = gram(chunks)
     if not pairwise:
@@ -301,7 +301,7 @@ def _divided(
 def _randomized(
     samples: SampleChunks, along: list[da.Array], used: int, components: int, seed: int
 ) -> Eigen:
-    from genobit.kernels import standardised
+    from genobit.engine.gemm import standardised
 
     def product(q: NDArray[np.float64], *, diagonal: bool = False) -> NDArray[np.float64]:
         image = summed(
@@ -341,7 +341,7 @@ def _positive(eigen: Eigen, *, fewer: bool) -> Eigen:
 def _loadings(
     samples: SampleChunks, along: list[da.Array], vectors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    from genobit.kernels import standardised
+    from genobit.engine.gemm import standardised
 
     whole = [da.from_array(np.ascontiguousarray(vectors), chunks=-1)]
     columns = vectors.shape[1]
@@ -391,7 +391,7 @@ def project(
     -------
         float64 (samples, components), lazy.
     """
-    from genobit.kernels import standardised
+    from genobit.engine.gemm import standardised
 
     values = standard_values(frequency)
     used = _used(values, frequency, count_monomorphic=count_monomorphic)

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.words import count_rows, select_bits
+from genobit.engine.gemm.products import common_bits, count_type
+from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
 from genobit.kernels.combinations import intersect
-from genobit.kernels.gemm import common_bits, count_type
-from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.scratch import Scratch
+    from genobit.engine.gemm.scratch import Scratch
 
 RANKED_BY_INFORMATION = Rule()
 DENSE = 1

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.gemm.products import BLOCK_COLUMNS, stacked
 from genobit.engine.simd.jit import njit
 from genobit.kernels import pair_blocks
-from genobit.kernels.gemm import BLOCK_COLUMNS, stacked
 from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import products, stacked
 from genobit.engine.simd.jit import njit
-from genobit.kernels.gemm import products, stacked
 from genobit.kernels.tau import Block, Counted, Whole
 from genobit.kernels.ties import Ties, ordered_triples
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
-from genobit.kernels.gemm import products
+from genobit.engine.gemm.products import products
+from genobit.engine.gemm.scratch import Scratch
+from genobit.engine.gemm.standardised import blocks
+from genobit.engine.gemm.weighted import gram
 from genobit.kernels.missing_corrections import surplus
 from genobit.kernels.row_sums import add_row_sums
-from genobit.kernels.scratch import Scratch
-from genobit.kernels.standardised import blocks
-from genobit.kernels.weighted_gemm import gram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

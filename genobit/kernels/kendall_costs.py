@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.four_russians import COLUMNS
 from genobit.engine.simd.cpu import host
-from genobit.kernels.sum_entries import COLUMNS
 
 ROWS = 4096
 """Most rows that share a table or a plane."""

@@ -19,9 +19,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes, Rows
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, count_type, products, stacked
 from genobit.engine.simd.jit import njit
 from genobit.kernels import em_haplotypes, pair_blocks
-from genobit.kernels.gemm import BLOCK_COLUMNS, Block, count_type, products, stacked
 from genobit.kernels.pair_blocks import BandRows, Float, Values, band_columns, view
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.gemm.products import products, stacked
 from genobit.engine.simd.jit import njit
 from genobit.kernels.em_haplotypes import (
     Counts,
@@ -20,7 +21,6 @@ from genobit.kernels.em_haplotypes import (
     double_heterozygotes,
     missing_pair,
 )
-from genobit.kernels.gemm import products, stacked
 from genobit.kernels.ld import homozygous
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, LANES, PLACE_BITS, UNITS
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_right
 from genobit.engine.simd.vector import load_bytes, load_octets, next_16, store_bytes, zero_bytes
 from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
-from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES, PLACE_BITS, UNITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

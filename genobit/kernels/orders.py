@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.transpose import mirror
+from genobit.engine.gemm.four_russians import COLUMNS, LANES, UNITS, add_entries, add_last
+from genobit.engine.gemm.products import aligned
 from genobit.engine.simd.jit import njit
 from genobit.kernels import signs
-from genobit.kernels.gemm import aligned
 from genobit.kernels.order_tables import (
     STRICT,
     WEAK,
@@ -30,7 +31,6 @@ from genobit.kernels.order_tables import (
     sign_units,
 )
 from genobit.kernels.ranks import missing
-from genobit.kernels.sum_entries import COLUMNS, LANES, UNITS, add_entries, add_last
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

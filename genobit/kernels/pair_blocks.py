@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.transpose import mirror
+from genobit.engine.gemm.products import BLOCK_COLUMNS, products
 from genobit.engine.simd.jit import njit
-from genobit.kernels.gemm import BLOCK_COLUMNS, products
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import all_called
+from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, popcount
-from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kernels.scratch import Scratch
+    from genobit.engine.gemm.scratch import Scratch
 
 LINES = 1024
 """Lines of first parts, of several permutations, that make a product worth its packing."""

@@ -22,8 +22,8 @@ import numpy as np
 
 from genobit.engine.bits.transpose import mirror, transposed
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import products
 from genobit.engine.simd.jit import njit
-from genobit.kernels.gemm import products
 from genobit.kernels.missing_overlaps import FEW, missing_overlaps
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import stacked
 from genobit.engine.simd.jit import njit
 from genobit.kernels import pair_blocks
-from genobit.kernels.gemm import stacked
 from genobit.kernels.pair_blocks import Float, Values
 
 if TYPE_CHECKING:

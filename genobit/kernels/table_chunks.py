@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.products import LARGEST_SHORT
+from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     everywhere,
@@ -23,8 +25,6 @@ from genobit.engine.simd.count_lanes import (
 )
 from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
 from genobit.engine.simd.vector import borrowed
-from genobit.kernels.gemm import LARGEST_SHORT
-from genobit.kernels.scratch import Scratch
 
 if TYPE_CHECKING:
     from typing import Any

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import products
 from genobit.engine.simd.jit import njit
-from genobit.kernels.gemm import products
 from genobit.kernels.ranks import missing, missing_any
 from genobit.kernels.ties import ties
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.products import common_bits
+from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
 from genobit.kernels.combination_cells import exact_planes
-from genobit.kernels.gemm import common_bits
-from genobit.kernels.scratch import Scratch
 from genobit.kernels.table_symmetry import canonical
 
 if TYPE_CHECKING:

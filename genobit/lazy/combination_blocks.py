@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.scratch import Scratch
 from genobit.kernels.combinations import combinations
-from genobit.kernels.scratch import Scratch
 from genobit.lazy.combination_units import Cut
 
 if TYPE_CHECKING:

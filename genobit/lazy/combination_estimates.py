@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.kernels.scratch import Scratch
+from genobit.engine.gemm.scratch import Scratch
 from genobit.lazy.combination_blocks import blocks
 from genobit.lazy.combination_units import LONGEST
 from genobit.lazy.combination_waves import largest_wave

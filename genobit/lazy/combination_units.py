@@ -39,7 +39,7 @@ FEWEST_UNITS = 8
 EVEN_UNITS = 24
 """Of one whose units are longer to fill blocks: the last of fewer would leave workers idle."""
 FEWEST_ROWS = 1024
-"""Planes of first parts that make tables of sums pay (`genobit.kernels.gemm`)."""
+"""Planes of first parts that make tables of sums pay (`genobit.engine.gemm.products`)."""
 TABLE_ROWS = 768
 """Rows of a product that cost as much as the tables that they share."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import genobit as gb
 from genobit.engine.bits.planes import Rows
-from genobit.kernels.dequantise import dequantised
+from genobit.engine.gemm.dequantise import dequantised
 
 from .measure import Row, median, rates, ratio
 

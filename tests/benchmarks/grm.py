@@ -14,9 +14,9 @@ import numpy as np
 
 import genobit as gb
 from genobit.engine.bits.planes import Rows
-from genobit.kernels import weighted_gemm
-from genobit.kernels.dequantise import dequantised
-from genobit.kernels.gemm import products
+from genobit.engine.gemm import weighted
+from genobit.engine.gemm.dequantise import dequantised
+from genobit.engine.gemm.products import products
 from genobit.lazy.by_samples import variant_chunk
 
 from .measure import Row, median, one_thread, rates, ratio, seconds
@@ -115,7 +115,7 @@ def weights(*, quick: bool) -> Iterator[Row]:
 
     work = SAMPLES * (SAMPLES + 1) / 2 * variants
     calls = {
-        "tables of sums": (lambda: weighted_gemm.add_products(rows, None, values, out), work),
+        "tables of sums": (lambda: weighted.add_products(rows, None, values, out), work),
         "dequantised blocks through BLAS": (by_blas, work),
         "one slice of bit-sliced weights": (lambda: _count([rows], slices), work),
     }

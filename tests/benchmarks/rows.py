@@ -21,8 +21,8 @@ from genobit import model
 from genobit.engine.bits import pack
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.bits.planes import Planes
+from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
-from genobit.kernels import gemm
 
 from . import (
     components,
@@ -66,7 +66,7 @@ def haplotypes(variants: int, bits: int) -> xr.Dataset:
 
 def drain(product: str, a: Planes, b: Planes) -> None:
     """Run a product and look at nothing."""
-    for _ in gemm.products(product, a, b):
+    for _ in products.products(product, a, b):
         pass
 
 

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.engine.gemm.products import chosen_kernel
 from genobit.engine.simd.cpu import host
-from genobit.kernels.gemm import chosen_kernel
 
 from . import measure, rows
 

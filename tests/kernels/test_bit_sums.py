@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import WORD_LANES, load_words, store_words
-from genobit.kernels.bit_sums import add_one, add_two, bits_in, no_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

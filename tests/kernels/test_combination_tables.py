@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
+from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import COUNT_LANES
 from genobit.kernels import epistasis
 from genobit.kernels.combination_tables import Block, block, by_class
 from genobit.kernels.combinations import combinations, numbered
 from genobit.kernels.epistasis import search
 from genobit.kernels.interaction_scores import GAIN, Rule
-from genobit.kernels.scratch import Scratch
 from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
 from tests.kernels import sized
 from tests.reference import words_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genobit.engine.bits.planes import Rows
-from genobit.kernels.dequantise import STATES, dequantised
+from genobit.engine.gemm.dequantise import STATES, dequantised
 from tests.cohorts import TAILS
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genobit.kernels import gemm
+from genobit.engine.gemm import products
 from genobit.options import set_options
 from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, ternary_products, words_of, xor_counts
@@ -45,7 +45,7 @@ def collect(
     others = None if b is None else tuple(words_of(x) for x in b)
     out = np.full((len(a[0]), len((a if b is None else b)[0])), UNWRITTEN, np.int64)
     with set_options(kernel=kernel):
-        for rows, columns, counts in gemm.products(product, planes, others, **keywords):
+        for rows, columns, counts in products.products(product, planes, others, **keywords):
             assert counts.shape == (rows.stop - rows.start, columns.stop - columns.start)
             assert (out[rows, columns] == UNWRITTEN).all(), "an entry was given twice"
             out[rows, columns] = counts
@@ -131,13 +131,13 @@ def test_unwanted_entries__are_never_what_memory_held(
         out.view(np.uint8)[...] = 0x7F
         return out
 
-    clean = gemm.aligned
-    monkeypatch.setattr(gemm, "aligned", dirty)
+    clean = products.aligned
+    monkeypatch.setattr(products, "aligned", dirty)
     words = tuple(words_of(x) for x in operand(product, 200, 70, 1))
     tops = {"tops_of": lambda columns: columns // 2}
     with set_options(kernel=kernel):
         for limits in {"upper": True}, tops:
-            for block in gemm.products(product, words, **limits):
+            for block in products.products(product, words, **limits):
                 assert np.abs(block.counts.astype(np.int64)).max() < 2**16
 
 
@@ -204,7 +204,7 @@ def test_tops_of__gives_every_entry_of_a_band(
 def test_group__is_never_parted(kernel: str, group: int) -> None:
     words = words_of(random_bits(group * sized(400, 20), 10, 1))
     with set_options(kernel=kernel):
-        for block in gemm.products("and", (words,), group=group, columns=100):
+        for block in products.products("and", (words,), group=group, columns=100):
             for part in (block.rows, block.columns):
                 assert part.start % group == 0
                 assert part.stop % group == 0
@@ -214,7 +214,7 @@ def test_group__is_never_parted(kernel: str, group: int) -> None:
 def test_products__very_long_rows_get_narrow_blocks(
     kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemm, "PANEL_BYTES", 1000)
+    monkeypatch.setattr(products, "PANEL_BYTES", 1000)
     a = operand("ternary", *sized((130, 1000), (40, 200)), 1)
     np.testing.assert_array_equal(collect(kernel, "ternary", a, group=3), expected("ternary", a, a))
 
@@ -231,7 +231,7 @@ def test_products__from_eight_threads_at_once(kernel: str, product: str) -> None
 
     def run(_: int) -> np.ndarray:
         out = np.zeros(right.shape, np.int64)
-        for rows, columns, counts in gemm.products(product, planes, others):
+        for rows, columns, counts in products.products(product, planes, others):
             out[rows, columns] = counts
         return out
 
@@ -251,7 +251,7 @@ def test_products__of_arrays_that_are_read_only_or_strided(kernel: str) -> None:
     strided = np.ascontiguousarray(wide[:, ::2][:, :4])
     for planes in (read_only, strided):
         with set_options(kernel=kernel):
-            blocks = [b.counts.copy() for b in gemm.products("and", (planes,))]
+            blocks = [b.counts.copy() for b in products.products("and", (planes,))]
         np.testing.assert_array_equal(np.block([blocks]), and_counts(a, a))
 
 
@@ -260,16 +260,16 @@ def test_products__of_no_rows_or_no_bits(kernel: str) -> None:
     none = np.zeros((0, 2), np.uint64)
     some = np.ones((3, 2), np.uint64)
     with set_options(kernel=kernel):
-        assert [b.counts.size for b in gemm.products("and", (none,), (some,))] in ([], [0])
-        assert list(gemm.products("and", (some,), (none,))) == []
-        blocks = list(gemm.products("and", (np.zeros((3, 0), np.uint64),)))
+        assert [b.counts.size for b in products.products("and", (none,), (some,))] in ([], [0])
+        assert list(products.products("and", (some,), (none,))) == []
+        blocks = list(products.products("and", (np.zeros((3, 0), np.uint64),)))
     assert [b.counts.tolist() for b in blocks] == [[[0] * 3] * 3]
 
 
 def test_aligned__starts_on_a_cache_line() -> None:
     for size in (1, 7, 64, 1000):
         for dtype in (np.uint8, np.int32, np.uint64):
-            array = gemm.aligned((size, 3), dtype)
+            array = products.aligned((size, 3), dtype)
             assert array.ctypes.data % 64 == 0
             assert array.shape == (size, 3)
             array[:] = 1
@@ -279,4 +279,4 @@ def test_aligned__starts_on_a_cache_line() -> None:
 def test_no_rows_of_some_columns__give_no_block(kernel: str) -> None:
     with set_options(kernel=kernel):
         words = (words_of(random_bits(9, 10, 1)),)
-        assert not list(gemm.products("and", words, rows_of=lambda start, stop: (7, 2)))
+        assert not list(products.products("and", words, rows_of=lambda start, stop: (7, 2)))

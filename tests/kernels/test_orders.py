@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, UNITS
 from genobit.kernels import kendall_costs, orders, signs
 from genobit.kernels.kendall import KERNELS, chosen_kernel, costs, scores
 from genobit.kernels.order_tables import STRICT, WEAK, Shape
 from genobit.kernels.ranks import ranked
-from genobit.kernels.sum_entries import COLUMNS, ENTRY, UNITS
 from tests.kernels import sized
 from tests.reference import kendall_scores
 

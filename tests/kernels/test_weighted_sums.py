@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import Rows
+from genobit.engine.gemm.weighted import add_products
 from genobit.kernels.missing_corrections import surplus
-from genobit.kernels.weighted_gemm import add_products
 from tests.kernels import sized
 from tests.reference import words_of
 

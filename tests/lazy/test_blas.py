@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from genobit.kernels import grm, standardised
+from genobit.engine.gemm import standardised
+from genobit.kernels import grm
 from genobit.lazy.blas import one_blas_thread
 from tests.cohorts import cohort, random_calls
 

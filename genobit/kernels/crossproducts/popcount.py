@@ -9,7 +9,7 @@ Identity of the ternary product ("auto"): t = x - 1 is -1, 0 or 1, a mask (homoz
 (dosage 0), and sum x y = sum t t' + sum x + sum y - n over n variants. One product instead of four;
 the sums of rows are popcounts.
 
-Operations for 128 products, those of `genobit.kernels.gemm` on this CPU. By tables of four bits
+Operations for 128 products, those of `genobit.engine.gemm.products` on this CPU. By tables of four bits
 (AVX2): 4 lookups and 4 additions of four AND products, or 2 and 2 of a ternary product. Tables and
 columns are loaded once for a tile of several rows, half a load a lookup or less.
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
-from genobit.kernels.gemm import products, stacked
+from genobit.engine.gemm.products import products, stacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import transpose_eight
+from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, LANES
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import prefetch
 from genobit.engine.simd.vector import (
@@ -35,7 +36,6 @@ from genobit.engine.simd.vector import (
     store_bytes,
     zero_bytes,
 )
-from genobit.kernels.sum_entries import COLUMNS, ENTRY, LANES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_left
 from genobit.engine.simd.vector import (
@@ -31,7 +32,6 @@ from genobit.engine.simd.vector import (
     write_words,
     zero_words,
 )
-from genobit.kernels.bit_sums import add_one, add_two, bits_in, no_bits
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

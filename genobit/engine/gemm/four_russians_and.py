@@ -13,6 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.bits.words import transpose_eight
+from genobit.engine.gemm.four_russians import (
+    COLUMNS,
+    ENTRY,
+    LANES,
+    PLACE_BITS,
+    UNITS,
+    add_entries,
+    add_last,
+)
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import prefetch
 from genobit.engine.simd.vector import (
@@ -21,15 +30,6 @@ from genobit.engine.simd.vector import (
     load_bytes,
     store_bytes,
     zero_bytes,
-)
-from genobit.kernels.sum_entries import (
-    COLUMNS,
-    ENTRY,
-    LANES,
-    PLACE_BITS,
-    UNITS,
-    add_entries,
-    add_last,
 )
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels.dequantise import BLOCK, dequantised
-from genobit.kernels.weighted_gemm import gram
+from genobit.engine.gemm.dequantise import BLOCK, dequantised
+from genobit.engine.gemm.weighted import gram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

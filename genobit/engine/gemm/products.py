@@ -17,15 +17,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes
 from genobit.engine.bits.words import count_rows, interleave
+from genobit.engine.gemm import four_russians_and, four_russians_ternary, lookup, popcount, scalar
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
-from genobit.kernels import (
-    byte_sum_gemm,
-    popcount_gemm,
-    scalar_gemm,
-    sum_table_gemm,
-    table_gemm,
-)
 from genobit.options import get_options
 
 if TYPE_CHECKING:
@@ -103,29 +97,29 @@ def _interleaved(planes: Planes) -> Planes:
 
 def _table_method(product: str, _: DTypeLike) -> _Method:
     table = aligned((256,), np.uint8)
-    table[:] = table_gemm.product_table(product)
+    table[:] = lookup.product_table(product)
     ternary = product == "ternary"
 
     def rows(planes: Planes, rows: slice, height: int, out: Any) -> NDArray[np.uint8]:
         words = planes[0][rows]
         if out is None or out.shape[0] < height:
             out = aligned((height, 16 * words.shape[1]), np.uint8)
-        table_gemm.pack_rows(words, out[:height])
+        lookup.pack_rows(words, out[:height])
         return out
 
     def columns(planes: Planes, rows: slice, panels: int, out: Any) -> NDArray[np.uint8]:
         words = planes[0][rows]
         if out is None or out.shape[0] < panels:
-            out = aligned((panels, 16 * words.shape[1], table_gemm.COLUMNS), np.uint8)
-        table_gemm.pack_columns(words, out[:panels])
+            out = aligned((panels, 16 * words.shape[1], lookup.COLUMNS), np.uint8)
+        lookup.pack_columns(words, out[:panels])
         return out  # type: ignore[no-any-return]
 
     def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        table_gemm.multiply(a, b, table, diagonal, counts)
+        lookup.multiply(a, b, table, diagonal, counts)
 
     return _Method(
-        table_gemm.ROWS,
-        table_gemm.COLUMNS,
+        lookup.ROWS,
+        lookup.COLUMNS,
         octets=16,
         # Table entries of a ternary product are two too large, and a word has 16 nibbles.
         start=-32 if ternary else 0,
@@ -138,8 +132,8 @@ def _table_method(product: str, _: DTypeLike) -> _Method:
 
 def _popcount_method(product: str, kind: DTypeLike) -> _Method:
     ternary = product == "ternary"
-    width = popcount_gemm.TERNARY_COLUMNS if ternary else popcount_gemm.COLUMNS
-    dealt = popcount_gemm.dealt(kind)
+    width = popcount.TERNARY_COLUMNS if ternary else popcount.COLUMNS
+    dealt = popcount.dealt(kind)
 
     def rows(planes: Planes, rows: slice, height: int, out: Any) -> Planes:
         return tuple(_padded(plane, rows, height) for plane in planes)
@@ -148,17 +142,17 @@ def _popcount_method(product: str, kind: DTypeLike) -> _Method:
         if out is None or out[0].shape[0] < panels:
             out = tuple(aligned((panels, p.shape[1], width), np.uint64) for p in planes)
         for plane, target in zip(planes, out, strict=True):
-            popcount_gemm.pack_columns(plane[rows], dealt, target[:panels])
+            popcount.pack_columns(plane[rows], dealt, target[:panels])
         return out
 
     def multiply(
         a: Any, b: Any, diagonal: int, tops: NDArray[np.int64], counts: NDArray[np.int32]
     ) -> None:
-        kernel: Any = popcount_gemm.multiply_ternary if ternary else popcount_gemm.multiply_and
+        kernel: Any = popcount.multiply_ternary if ternary else popcount.multiply_and
         kernel(*a, *b, diagonal, tops, counts)
 
     return _Method(
-        popcount_gemm.TERNARY_ROWS if ternary else popcount_gemm.ROWS,
+        popcount.TERNARY_ROWS if ternary else popcount.ROWS,
         width,
         octets=16 if ternary else 8,
         start=0 if ternary else None,
@@ -175,7 +169,7 @@ def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
 
 def _sums_method(product: str, _: DTypeLike) -> _Method:
     def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        kernel: Any = sum_table_gemm if product == "ternary" else byte_sum_gemm
+        kernel: Any = four_russians_ternary if product == "ternary" else four_russians_and
         kernel.multiply(*a, *b, diagonal, counts)
 
     start = 0 if product == "ternary" else None
@@ -185,7 +179,7 @@ def _sums_method(product: str, _: DTypeLike) -> _Method:
 def _scalar_method(product: str, _: DTypeLike) -> _Method:
     def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
         ternary = product == "ternary"
-        kernel: Any = scalar_gemm.multiply_ternary if ternary else scalar_gemm.multiply_and
+        kernel: Any = scalar.multiply_ternary if ternary else scalar.multiply_and
         kernel(*a, *b, diagonal, counts)
 
     return _Method(1, 1, 8, 0, _as_they_are, _part, _part, multiply)
@@ -345,14 +339,14 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     """
     kernel = chosen_kernel("and", len(a))
     if kernel == "sums":
-        byte_sum_gemm.multiply(a, b, -(2**62), out)
+        four_russians_and.multiply(a, b, -(2**62), out)
         return
-    tile = popcount_gemm.ROWS, popcount_gemm.COLUMNS
+    tile = popcount.ROWS, popcount.COLUMNS
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
         # Of whole tiles the counts are written to their place.
         panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
-        popcount_gemm.pack_columns(b, popcount_gemm.dealt(out.dtype), panels)
-        popcount_gemm.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
+        popcount.pack_columns(b, popcount.dealt(out.dtype), panels)
+        popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
     for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
         out[rows, columns] = counts
