@@ -129,7 +129,7 @@ def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str)
 
 def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Planes (planes, sites, words) of state sets (taxa, sites)."""
-    from genobit.kernels.similarity import packed
+    from genobit.engine.pairwise.similarity import packed
 
     valid = np.bitwise_count(sets) == 1
     wanted = wanted.astype(sets.dtype)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.gemm import products
+from genobit.engine.pairwise.similarity import packed
 from genobit.kernels.neighbour_joining import joined
-from genobit.kernels.similarity import packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -77,7 +77,7 @@ def _rows(blocks: Sequence[Any], bits: int) -> Rows:
 def _tile(
     a: list[Any], b: list[Any] | None, *, measure: str, bits: int, dtype: DTypeLike
 ) -> NDArray[np.floating]:
-    from genobit.kernels import similarity
+    from genobit.engine.pairwise import similarity
 
     return similarity.square(measure, _rows(a, bits), None if b is None else _rows(b, bits), dtype)
 
@@ -114,13 +114,13 @@ def _step(
     measure: str,
     bits: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    from genobit.kernels import similarity
+    from genobit.engine.pairwise import similarity
 
     return similarity.nearest(measure, _rows(a, bits), _rows(b, bits), first, itself, found)
 
 
 def _start(rows: int, *, top: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    from genobit.kernels.similarity import none_yet
+    from genobit.engine.pairwise.similarity import none_yet
 
     return none_yet(rows, top)
 

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit.engine.gemm.products import BLOCK_COLUMNS, stacked
+from genobit.engine.pairwise import blocks
+from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
 from genobit.engine.simd.jit import njit
-from genobit.kernels import pair_blocks
-from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from genobit.kernels.pair_blocks import Values
+    from genobit.engine.pairwise.blocks import Values
 
 Planes = tuple[NDArray[np.uint64], ...]
 """A plane of each state, (sites, words)."""
@@ -79,7 +79,7 @@ def _blocks(
     def kernel(counts: NDArray[np.int32], _: slice, __: slice, out: Float) -> None:
         _table_block(counts, states, out)
 
-    return pair_blocks.of_groups(
+    return blocks.of_groups(
         kernel,
         stacked(*a),
         None if b is None else stacked(*b),
@@ -96,7 +96,7 @@ def square(a: Planes, b: Planes | None = None) -> NDArray[np.float32]:
     other = a if b is None else b
     found = _blocks(a, b, upper=b is None)
     shape = a[0].shape[0], other[0].shape[0]
-    return pair_blocks.square(found, *shape, np.float32, symmetric=b is None)
+    return blocks.square(found, *shape, np.float32, symmetric=b is None)
 
 
 def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[np.float32]:
@@ -105,4 +105,4 @@ def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[n
     ``b`` starts with the sites of ``a``; ``last`` never decreases. Pairs outside are NaN.
     """
     found = _blocks(a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
-    return pair_blocks.band(found, a[0].shape[0], last, width)
+    return blocks.band(found, a[0].shape[0], last, width)

@@ -20,9 +20,10 @@ from numpy.typing import DTypeLike, NDArray
 from genobit.engine.bits.planes import Planes, Rows
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, count_type, products, stacked
+from genobit.engine.pairwise import blocks as pair_blocks
+from genobit.engine.pairwise.blocks import BandRows, Float, Values, band_columns, view
 from genobit.engine.simd.jit import njit
-from genobit.kernels import em_haplotypes, pair_blocks
-from genobit.kernels.pair_blocks import BandRows, Float, Values, band_columns, view
+from genobit.kernels import em_haplotypes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

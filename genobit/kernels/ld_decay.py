@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
 from genobit.engine.simd.jit import njit
 from genobit.kernels.ld import blocks
-from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows

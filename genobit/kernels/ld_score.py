@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.pairwise.blocks import BandRows, band_columns
 from genobit.engine.simd.jit import njit
 from genobit.kernels.ld import blocks
-from genobit.kernels.pair_blocks import BandRows, band_columns
 from genobit.kernels.pair_ld import pair_rows, polymorphic
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
 from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
@@ -21,7 +22,6 @@ from genobit.engine.simd.count_lanes import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.kernels import ld
-from genobit.kernels.pair_blocks import BandRows, Float, band_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -60,7 +60,7 @@ def planes_of(values: da.Array, names: tuple[str, str], missing: str) -> list[da
 def _packed(
     values: NDArray[Any], number: int, names: tuple[str, str], block_info: Any = None
 ) -> NDArray[np.uint64]:
-    from genobit.kernels.similarity import packed
+    from genobit.engine.pairwise.similarity import packed
 
     first = block_info[0]["array-location"][0][0]
     ones = values == 1

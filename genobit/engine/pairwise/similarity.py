@@ -15,9 +15,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import stacked
+from genobit.engine.pairwise import blocks as pair_blocks
+from genobit.engine.pairwise.blocks import Float, Values
 from genobit.engine.simd.jit import njit
-from genobit.kernels import pair_blocks
-from genobit.kernels.pair_blocks import Float, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
