@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.lazy.costs import Explanation
+    from genobit.engine.schedule.costs import Explanation
     from genobit.packed import Selection
 
 
@@ -296,7 +296,7 @@ def _explained(
     others: dict[str, da.Array] | None,
 ) -> Explanation:
     """What tiles of the triangle, of a band or of a rectangle would cost."""
-    from genobit.lazy import costs
+    from genobit.engine.schedule import costs
 
     rows = next(iter(planes.values()))
     tiles, described = costs.triangle(len(rows)), "ld"

@@ -33,7 +33,7 @@ def computed(result: Result, remedy: str) -> Result:
         If result and lazy coordinates are past ``get_options().eager_limit``; says their size and
         what else to do.
     """
-    from genobit.lazy.tiles import in_memory
+    from genobit.engine.schedule.tiles import in_memory
 
     limit = get_options().eager_limit
     matrices: list[xr.DataArray] = _matrices(result)

@@ -88,7 +88,7 @@ class LinkedPairs:
         require("ld_pairs", "pyarrow")
         from genobit.analyses import ld
         from genobit.analyses.pair_tables import as_arrow, as_frame, lazy_table
-        from genobit.lazy.windows import in_rows, wide_rows
+        from genobit.engine.schedule.windows import in_rows, wide_rows
 
         check_share("min_r2", min_r2)
         if statistic not in {"r2", "r2_em"}:

@@ -20,7 +20,7 @@ KERNELS = ("auto", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
 LARGEST_SCALE = 8.0
 CHUNK_ROWS = 2048
-"""Within 10% of the fastest edge of a tile on one machine (`genobit.lazy.costs`)."""
+"""Within 10% of the fastest edge of a tile on one machine (`genobit.engine.schedule.costs`)."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from genobit.packer import pack, plane
 if TYPE_CHECKING:
     import dask.array as da
 
-    from genobit.lazy.pair_sums import SampleChunks
+    from genobit.engine.schedule.pair_sums import SampleChunks
 
 Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
 
@@ -113,7 +113,7 @@ def by_samples(
     -------
         The packed Dataset of these variants, its layout, and its planes by samples.
     """
-    from genobit.lazy import by_samples as turn
+    from genobit.engine.schedule import by_samples as turn
 
     layout = model.layout_of(ds)
     if layout is None:
@@ -138,7 +138,7 @@ def by_samples(
 
 def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
     """Pack genotypes in the chunks that sums over variants take; a packed Dataset as it is."""
-    from genobit.lazy.by_samples import variant_chunk
+    from genobit.engine.schedule.by_samples import variant_chunk
 
     if model.layout_of(ds) is not None:
         return ds
@@ -195,7 +195,7 @@ def _names(ds: xr.Dataset, layout: Layout) -> list[str]:
 
 
 def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[str, da.Array]]:
-    from genobit.lazy.packing import as_dosages
+    from genobit.engine.schedule.packing import as_dosages
 
     if layout.ploidy != 2:
         msg = f"dosages need ploidy 2, the haplotypes are of ploidy {layout.ploidy}"
@@ -211,9 +211,9 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     """
     import dask.array as da
 
+    from genobit.engine.schedule.blocks import in_chunks
+    from genobit.engine.schedule.packing import sound
     from genobit.io._planes import guarded_plane
-    from genobit.lazy.blocks import in_chunks
-    from genobit.lazy.packing import sound
 
     planes = {}
     for name in _names(ds, layout):
@@ -261,7 +261,7 @@ def _as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
 def _isel_bits(
     ds: xr.Dataset, layout: Layout, positions: NDArray[np.int64]
 ) -> tuple[xr.Dataset, Layout]:
-    from genobit.lazy.packing import select_bits
+    from genobit.engine.schedule.packing import select_bits
 
     if not positions.size:
         msg = f"{layout.along}= selects none of the {ds.sizes[layout.along]} {layout.along}"

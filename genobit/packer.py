@@ -31,7 +31,7 @@ def pack(
 
     ``chunk`` is the number of variants in a chunk, by default what `get_options` says.
     """
-    from genobit.lazy.costs import chunk_of_variants
+    from genobit.engine.schedule.costs import chunk_of_variants
 
     _one_of("rows", rows, ("variants", "samples"))
     _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
@@ -143,8 +143,8 @@ def _bed_planes(
 
     None for any other.
     """
+    from genobit.engine.schedule.packing import pack_bed, row_chunk
     from genobit.io.plink import bed_source
-    from genobit.lazy.packing import pack_bed, row_chunk
 
     bed = bed_source(calls)
     if bed is None or layout.kind != "dosage":
@@ -162,7 +162,7 @@ def _call_planes(
     *,
     refuse_missing: bool,
 ) -> dict[str, da.Array]:
-    from genobit.lazy import packing
+    from genobit.engine.schedule import packing
 
     data = calls.chunk().data
     if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:

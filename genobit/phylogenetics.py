@@ -57,8 +57,8 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
         for an unknown symbol, if what occurs is looked at.
     """
     from genobit.analyses.alignments import decided
+    from genobit.engine.schedule.sites import whole_columns
     from genobit.io.alignment import require_names
-    from genobit.lazy.sites import whole_columns
 
     if set(array.dims) != {TAXA, SITES}:
         msg = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from genobit.analyses.grm_sums import Matrix
     from genobit.autosomes import Autosomes
-    from genobit.lazy.costs import Explanation
+    from genobit.engine.schedule.costs import Explanation
 
 
 class RelationshipMethods:
@@ -133,7 +133,7 @@ class RelationshipMethods:
             frequency = chosen.of(checked(own))
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
         if explain:
-            from genobit.lazy.costs import sums_explained
+            from genobit.engine.schedule.costs import sums_explained
 
             tiles, planes = samples.tiles, len(samples.planes)
             return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))

@@ -50,7 +50,7 @@ class Genotypes:
 def genotypes(ds: xr.Dataset) -> Genotypes | None:
     """Summarise genotypes; None where a Dataset has none.
 
-    Of lazy ones some chunks are computed at most (`genobit.lazy.glance`), or none.
+    Of lazy ones some chunks are computed at most (`genobit.engine.schedule.peek`), or none.
     """
     layout = model.layout_of(ds)
     if layout is None and model.CALL_GENOTYPE not in ds:
@@ -100,7 +100,7 @@ def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np
 
 
 def _counts_of_calls(calls: xr.DataArray) -> NDArray[np.int64] | None:
-    from genobit.lazy.glance import glance
+    from genobit.engine.schedule.peek import glance
 
     found = glance([calls.transpose(model.VARIANTS, model.SAMPLES, ...).data], _count_calls)
     return None if found is None else np.concatenate(found.seen)
@@ -115,7 +115,7 @@ def _count_calls(calls: NDArray[np.int8]) -> NDArray[np.int64]:
 def _counts_of_planes(
     planes: list[xr.DataArray], layout: Layout, sizes: Any
 ) -> NDArray[np.int64] | None:
-    from genobit.lazy.glance import glance
+    from genobit.engine.schedule.peek import glance
 
     values = len(layout.planes)
     if layout.rows == model.VARIANTS:

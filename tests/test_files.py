@@ -17,12 +17,12 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.engine.schedule.checkpoints import Checkpoint
 from genobit.explore.files import write_new
 from genobit.files import disk_full_named, is_address, local_path, replacing
 from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.lazy.checkpoints import Checkpoint
 from genobit.network import PairTable
 from tests.cohorts import cohort, random_calls
 

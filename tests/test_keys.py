@@ -25,7 +25,7 @@ from dask.callbacks import Callback
 import genobit as gb
 from genobit.accessor import GenobitDatasetAccessor
 from genobit.arrays import GenobitDataArrayAccessor
-from genobit.lazy.names import layer_name
+from genobit.engine.schedule.names import layer_name
 from tests.cases import (
     CASES,
     NO_RESULT,

@@ -14,7 +14,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit import progress
-from genobit.lazy.computing import compute
+from genobit.engine.schedule.computing import compute
 from tests.cohorts import cohort, random_calls
 
 

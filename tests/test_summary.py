@@ -10,7 +10,7 @@ import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessors
 from genobit.applicable import of_dataarray, of_dataset
-from genobit.lazy import glance
+from genobit.engine.schedule import peek
 from genobit.summary import genotypes
 
 GENERATOR = np.random.default_rng(8)
@@ -48,7 +48,7 @@ def lazily(ds: xr.Dataset) -> xr.Dataset:
 @pytest.mark.parametrize("change", [lambda ds: ds, lazily], ids=["numpy", "dask"])
 @pytest.mark.parametrize("rows", [None, "variants", "samples"])
 def test_genotypes__are_counted_alike_packed_or_not(monkeypatch, change, rows) -> None:
-    monkeypatch.setattr(glance, "SECONDS", 60)
+    monkeypatch.setattr(peek, "SECONDS", 60)
     ds = cohort()
     missing, monomorphic, spectrum = expected(ds)
     given = change(ds) if rows is None else change(ds).genobit.pack(rows=rows)
@@ -71,10 +71,10 @@ def forbid(*_args, **_settings):
 def test_lazy_genotypes__past_a_bound_are_not_computed(monkeypatch, bound, most) -> None:
     ds = lazily(cohort())
     if bound == "MOST_BYTES":
-        monkeypatch.setattr(glance.glance, "__defaults__", (most,))
+        monkeypatch.setattr(peek.glance, "__defaults__", (most,))
     else:
-        monkeypatch.setattr(glance, bound, most)
-    monkeypatch.setattr(glance, "compute", forbid)
+        monkeypatch.setattr(peek, bound, most)
+    monkeypatch.setattr(peek, "compute", forbid)
     assert genotypes(ds).looked_at == 0
     shown = ds.genobit._repr_html_()
     assert "not computed" in shown
@@ -100,14 +100,14 @@ def test_one_variant_of_one_sample__has_no_plural() -> None:
 
 
 def test_slow_chunks__end_the_glance(monkeypatch) -> None:
-    monkeypatch.setattr(glance, "SECONDS", 0)
+    monkeypatch.setattr(peek, "SECONDS", 0)
     ds = lazily(cohort())
     assert genotypes(ds).looked_at == 64
     assert "of 64 variants spread over all" in ds.genobit._repr_html_()
 
 
 def test_a_glance__is_small_of_what_is_in_memory(monkeypatch) -> None:
-    monkeypatch.setattr(glance, "MOST_ROWS", 50)
+    monkeypatch.setattr(peek, "MOST_ROWS", 50)
     assert genotypes(cohort()).looked_at == 50
     assert genotypes(lazily(cohort())).looked_at < 70
 
@@ -155,7 +155,7 @@ def test_dataarrays__show_symbols_and_missing_values() -> None:
 
 
 def test_planes_of_a_file__are_summarised_as_they_were(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(glance, "SECONDS", 60)
+    monkeypatch.setattr(peek, "SECONDS", 60)
     bits = cohort().genobit.pack()
     bits.to_zarr(tmp_path / "bits.gb", zarr_format=2, consolidated=True)
     with dask.config.set(scheduler="sync"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from genobit.analyses import characters
 from genobit.analyses.characters import sets_in
-from genobit.lazy.sites import FEW, by_sites, one_by_one
+from genobit.engine.schedule.sites import FEW, by_sites, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

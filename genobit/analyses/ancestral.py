@@ -13,10 +13,10 @@ import numpy as np
 
 from genobit.analyses.characters import Characters, sets_in
 from genobit.analyses.parsimony import columns
+from genobit.engine.schedule.sites import by_sites
 from genobit.kernels import ancestors
 from genobit.kernels.state_planes import weight_planes
 from genobit.kernels.topology import children
-from genobit.lazy.sites import by_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

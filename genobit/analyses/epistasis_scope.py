@@ -286,7 +286,7 @@ def _linked(
         If they take more than ``get_options().eager_limit``.
     """
     from genobit.analyses.ld import matrix
-    from genobit.lazy.computing import compute
+    from genobit.engine.schedule.computing import compute
     from genobit.options import get_options
 
     size, limit = places.size * (-(-places.size // 8)), get_options().eager_limit

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.analyses.epistasis import Columns, Prepared, smaller_units
-from genobit.lazy.blas import one_blas_thread
+from genobit.engine.schedule.blas import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +47,8 @@ def prepared(
 ) -> Prepared:
     """A search of pairs by the F of their interaction; as `genobit.analyses.epistasis.prepared`."""
     from genobit.analyses.epistasis_scope import scope_of
+    from genobit.engine.schedule.checkpoints import digest
     from genobit.kernels.trait_interactions import TraitRule, whole_values
-    from genobit.lazy.checkpoints import digest
     from genobit.lazy.combination_planes import gathered
     from genobit.lazy.combination_search import CombinationSearch
 

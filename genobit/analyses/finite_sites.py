@@ -25,8 +25,8 @@ import numpy as np
 from genobit.analyses import ld
 from genobit.analyses.characters import sets_in
 from genobit.engine.bits.layout import CALLED, Layout
-from genobit.lazy import tiles
-from genobit.lazy.sites import by_sites
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.sites import by_sites
 from genobit.options import get_options
 
 if TYPE_CHECKING:

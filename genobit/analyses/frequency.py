@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import CALLED, Layout
-from genobit.lazy.tiles import whole_rows
+from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -40,7 +40,7 @@ import numpy as np
 
 from genobit.analyses.grm_shrinkage import hadamard, shrunk
 from genobit.analyses.grm_sums import Groups, Matrix, RelationshipSums
-from genobit.lazy.pair_sums import SampleChunks
+from genobit.engine.schedule.pair_sums import SampleChunks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

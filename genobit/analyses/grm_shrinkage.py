@@ -11,8 +11,8 @@ import numpy as np
 from dask.delayed import delayed
 
 from genobit.analyses.grm_sums import RelationshipSums, ratio, values_of
-from genobit.lazy.blas import one_blas_thread
-from genobit.lazy.pair_sums import SampleChunks, Sums, planes_of, sample_sums
+from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.pair_sums import SampleChunks, Sums, planes_of, sample_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

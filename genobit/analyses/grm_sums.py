@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.lazy.pair_sums import SampleChunks, Sums, pair_sums, sample_sums
-from genobit.lazy.pair_tasks import layer_of
+from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums, sample_sums
+from genobit.engine.schedule.pair_tasks import layer_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.lazy import tiles
-from genobit.lazy.rows import as_rows
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.rows import as_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

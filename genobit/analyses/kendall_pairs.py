@@ -17,11 +17,11 @@ import numpy as np
 
 from genobit.analyses.false_discovery import FalseDiscovery
 from genobit.analyses.related_pairs import check_minimum
+from genobit.engine.schedule import triangle
+from genobit.engine.schedule.costs import threads
+from genobit.engine.schedule.limits import check_time, surely_short
+from genobit.engine.schedule.passes import JOBS, Pass, in_passes, seconds_of_pair
 from genobit.files import replacing
-from genobit.lazy import triangle
-from genobit.lazy.costs import threads
-from genobit.lazy.limits import check_time, surely_short
-from genobit.lazy.passes import JOBS, Pass, in_passes, seconds_of_pair
 from genobit.options import get_options, in_units, more_than
 from genobit.progress import bar
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.lazy.tiles import Planes
+    from genobit.engine.schedule.tiles import Planes
 
     Columns = dict[str, NDArray[Any]]
 

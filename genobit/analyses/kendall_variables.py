@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.analyses.kendall import Variables
 from genobit.engine.bits.layout import CALLED
-from genobit.lazy.rows import ordered
+from genobit.engine.schedule.rows import ordered
 from genobit.options import get_options
 
 if TYPE_CHECKING:

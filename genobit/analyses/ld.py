@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import dask.array as da
 import numpy as np
 
-from genobit.lazy import tiles
-from genobit.lazy.rows import as_rows, ordered
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.rows import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

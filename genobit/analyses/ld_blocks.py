@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.analyses.ld import parse_window
-from genobit.lazy.rows import as_rows, ordered
-from genobit.lazy.windows import in_windows
+from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.engine.schedule.windows import in_windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.analyses.ld import check_statistic
-from genobit.lazy import tiles
-from genobit.lazy.passes import in_groups
-from genobit.lazy.rows import as_rows, ordered
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.passes import in_groups
+from genobit.engine.schedule.rows import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Tables of linked pairs on disk: a Parquet file for each tile, written whole or not at all.
 
 A run that was stopped goes on where it was: a folder inside the table's keeps the question and
-which tiles are finished (`genobit.lazy.checkpoints`). Held at a time are the tiles of one pass and
+which tiles are finished (`genobit.engine.schedule.checkpoints`). Held at a time are the tiles of one pass and
 the planes they need.
 """
 
@@ -16,12 +16,12 @@ import numpy as np
 from dask.base import compute
 from dask.delayed import Delayed
 
+from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint, digest
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.rows import ordered
+from genobit.engine.schedule.tiles import whole_rows
 from genobit.files import WRITE, disk_full_named, local_path
 from genobit.labels import text
-from genobit.lazy.checkpoints import TEMPORARY, Checkpoint, digest
-from genobit.lazy.names import named_layer
-from genobit.lazy.rows import ordered
-from genobit.lazy.tiles import whole_rows
 from genobit.progress import bar
 
 if TYPE_CHECKING:

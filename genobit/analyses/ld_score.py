@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.lazy import tiles
-from genobit.lazy.names import named_layer
-from genobit.lazy.rows import as_rows, ordered
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.rows import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import delayed
 
+from genobit.engine.schedule.computing import compute
 from genobit.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
 from genobit.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
 from genobit.kernels.topology import children, is_binary
-from genobit.lazy.computing import compute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,9 +26,9 @@ from dask.base import persist
 from dask.utils import format_bytes
 
 from genobit.analyses.krylov import largest, warn_unsettled
-from genobit.lazy.by_samples import in_tiles
-from genobit.lazy.computing import compute
-from genobit.lazy.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.by_samples import in_tiles
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.sample_products import stacked, summed
 from genobit.options import get_options
 

@@ -14,9 +14,9 @@ from dask._task_spec import Task, TaskRef
 
 from genobit.analyses import relatives
 from genobit.analyses.pair_tables import lazy_table
-from genobit.lazy import triangle
-from genobit.lazy.graphs import Tasks
-from genobit.lazy.passes import in_groups
+from genobit.engine.schedule import triangle
+from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.passes import in_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import dask.dataframe as dd
     from numpy.typing import NDArray
 
-    from genobit.lazy.graphs import Key
-    from genobit.lazy.pair_sums import SampleChunks
+    from genobit.engine.schedule.graphs import Key
+    from genobit.engine.schedule.pair_sums import SampleChunks
 
 Labels = dict[str, "NDArray[Any]"]
 

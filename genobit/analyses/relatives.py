@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.lazy.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

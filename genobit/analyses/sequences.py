@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit import model
 from genobit.alphabets import GAP, MISSING, symbols_of
-from genobit.lazy.sites import by_sites, whole_columns
+from genobit.engine.schedule.sites import by_sites, whole_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.lazy import binary, tiles
+from genobit.engine.schedule import tiles
+from genobit.lazy import binary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ import numpy as np
 
 from genobit.analyses import parsimony
 from genobit.analyses.characters import Characters, sets_in
-from genobit.lazy.sites import by_sites
+from genobit.engine.schedule.sites import by_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

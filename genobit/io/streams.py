@@ -23,9 +23,9 @@ from dask.delayed import Delayed
 
 from genobit import labels
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
+from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest
+from genobit.engine.schedule.names import named_layer
 from genobit.files import disk_full_named, local_path
-from genobit.lazy.checkpoints import LOCK, MANIFEST, Checkpoint, digest
-from genobit.lazy.names import named_layer
 from genobit.progress import bar
 
 if TYPE_CHECKING:

@@ -3,4 +3,4 @@
 May import: dask, numpy, `packing`, `kernels`. No xarray, no arithmetic on genotypes.
 """
 
-from genobit.lazy import forks  # noqa: F401  every graph of this package may run in a forked child
+from genobit.engine.schedule import forks  # noqa: F401  every graph of this package may run in a forked child

@@ -13,14 +13,14 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
-from genobit.lazy.names import named_layer
-from genobit.lazy.packing import row_chunk
-from genobit.lazy.tiles import whole_rows
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.packing import row_chunk
+from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.lazy.tiles import Planes
+    from genobit.engine.schedule.tiles import Planes
 
 MISSING = -1
 """Of whole numbers; of real ones NaN too."""

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.gemm.scratch import Scratch
+from genobit.engine.schedule.costs import in_this_process, threads
+from genobit.engine.schedule.limits import check_time, duration, surely_short
+from genobit.engine.schedule.memory_mapped import in_memory
 from genobit.lazy.combination_blocks import blocks
 from genobit.lazy.combination_units import LONGEST
 from genobit.lazy.combination_waves import largest_wave
-from genobit.lazy.costs import in_this_process, threads
-from genobit.lazy.limits import check_time, duration, surely_short
-from genobit.lazy.spilled import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dask.delayed import delayed
 
-from genobit.lazy import streaming
-from genobit.lazy.computing import compute
-from genobit.lazy.rows import as_rows, ordered
-from genobit.lazy.spilled import Spilled
-from genobit.lazy.tiles import whole_rows
+from genobit.engine.schedule import streaming
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.memory_mapped import Spilled
+from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.engine.schedule.tiles import whole_rows
 from genobit.options import get_options
 
 if TYPE_CHECKING:

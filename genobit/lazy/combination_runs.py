@@ -26,8 +26,8 @@ from genobit.progress import bar
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from genobit.engine.schedule.checkpoints import Checkpoint
     from genobit.kernels.combination_tables import Classes
-    from genobit.lazy.checkpoints import Checkpoint
     from genobit.lazy.combination_blocks import Work
 
 

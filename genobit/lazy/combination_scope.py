@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.lazy.checkpoints import digest
-from genobit.lazy.spilled import taken
+from genobit.engine.schedule.checkpoints import digest
+from genobit.engine.schedule.memory_mapped import taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

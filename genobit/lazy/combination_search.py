@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genobit.lazy.checkpoints import Checkpoint
+from genobit.engine.schedule.checkpoints import Checkpoint
 from genobit.lazy.combination_blocks import Score, Work
 from genobit.lazy.combination_estimates import (
     Estimate,
@@ -121,7 +121,7 @@ class CombinationSearch:
         """What is asked, for a checkpoint to tell it from other questions."""
         from importlib.metadata import version
 
-        from genobit.lazy.checkpoints import digest
+        from genobit.engine.schedule.checkpoints import digest
 
         cut, top, score, lowest, scope = self.work
         return {

@@ -17,9 +17,9 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.lazy.as_completed import as_completed, client_of
+from genobit.engine.schedule.as_completed import as_completed, client_of
+from genobit.engine.schedule.pair_sums import tree
 from genobit.lazy.combination_blocks import Failure, Found, merged, searched_unit
-from genobit.lazy.pair_sums import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.lazy.blas import one_blas_thread
-from genobit.lazy.names import named_layer
-from genobit.lazy.pair_sums import SampleChunks, leaves, planes_of, tree
+from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.pair_sums import SampleChunks, leaves, planes_of, tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.lazy.spilled import Spilled
+from genobit.engine.schedule.memory_mapped import Spilled
 from genobit.options import get_options
 
 if TYPE_CHECKING:

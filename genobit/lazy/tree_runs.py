@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from dask.delayed import delayed
 
-from genobit.lazy.as_completed import as_completed
-from genobit.lazy.checkpoints import Checkpoint, digest
+from genobit.engine.schedule.as_completed import as_completed
+from genobit.engine.schedule.checkpoints import Checkpoint, digest
 from genobit.lazy.tree_steps import Plan, State, step
 from genobit.progress import bar
 

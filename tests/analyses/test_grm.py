@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.lazy import pair_sums
+from genobit.engine.schedule import pair_sums
 from tests.analyses.grm_cohorts import (
     FORMS,
     METHODS,

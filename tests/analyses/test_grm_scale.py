@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit import packed
 from genobit.analyses.grm_sums import RelationshipSums
-from genobit.lazy import pair_sums
+from genobit.engine.schedule import pair_sums
 from tests.analyses.grm_cohorts import (
     FORMS,
     METHODS,

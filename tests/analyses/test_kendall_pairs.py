@@ -16,7 +16,7 @@ from scipy.stats import false_discovery_control, kendalltau
 
 import genobit as gb
 from genobit.analyses import kendall_pairs
-from genobit.lazy import passes
+from genobit.engine.schedule import passes
 from genobit.network import PairTable
 from tests.cohorts import cohort, random_calls
 

@@ -249,7 +249,7 @@ class TestTheSameResult:
         calls = structured(9, 900, 50)
         expected = cohort(calls).genobit.pca(2, algorithm="randomized")
         monkeypatch.setattr("genobit.lazy.sample_products.LEAF_CALLS", 50 * 64)
-        monkeypatch.setattr("genobit.lazy.by_samples.CHUNK_CALLS", 50 * 64)
+        monkeypatch.setattr("genobit.engine.schedule.by_samples.CHUNK_CALLS", 50 * 64)
         with dask.config.set(scheduler="threads"):
             found = cohort(calls).genobit.pca(2, algorithm="randomized")
         np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)

@@ -17,7 +17,7 @@ from genobit.engine.bits.planes import Rows
 from genobit.engine.gemm import weighted
 from genobit.engine.gemm.dequantise import dequantised
 from genobit.engine.gemm.products import products
-from genobit.lazy.by_samples import variant_chunk
+from genobit.engine.schedule.by_samples import variant_chunk
 
 from .measure import Row, median, one_thread, rates, ratio, seconds
 from .published import Peer, popcount_limit, published

@@ -18,10 +18,10 @@ import xarray as xr
 import genobit  # noqa: F401 - registers the accessor
 from genobit.analyses import grm_sums, kendall_pairs, parsimony, related_pairs, relatives
 from genobit.analyses.characters import state_sets
+from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.kernels import combinations, genotype_scores, tau, ties
 from genobit.kernels import relatives as counted
 from genobit.lazy.combination_units import Cut
-from genobit.lazy.pair_sums import SampleChunks
 
 LEAF = 2**31 - 1
 """The most that int32 holds, and so the most variants of a leaf."""

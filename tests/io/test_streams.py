@@ -16,8 +16,8 @@ import xarray as xr
 import zarr
 
 import genobit as gb
+from genobit.engine.schedule.tiles import _Tiles
 from genobit.io import streams
-from genobit.lazy.tiles import _Tiles
 from tests.cohorts import cohort, random_calls
 from tests.test_similarity import prints, rows_of
 
@@ -185,7 +185,7 @@ SIX = """
 import itertools, sys, time
 import genobit as gb
 from genobit.io import streams
-from genobit.lazy.tiles import _Tiles
+from genobit.engine.schedule.tiles import _Tiles
 from tests.io.test_streams import matrix
 
 genuine, calls = streams._store, itertools.count()

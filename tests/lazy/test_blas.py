@@ -12,8 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from genobit.engine.gemm import standardised
+from genobit.engine.schedule.blas import one_blas_thread
 from genobit.kernels import grm
-from genobit.lazy.blas import one_blas_thread
 from tests.cohorts import cohort, random_calls
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit import labels, packed
-from genobit.lazy import by_samples
-from genobit.lazy.pair_sums import SampleChunks, planes_of
+from genobit.engine.schedule import by_samples
+from genobit.engine.schedule.pair_sums import SampleChunks, planes_of
 from tests.cohorts import TAILS, cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, dosages, words_of

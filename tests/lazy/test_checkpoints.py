@@ -12,8 +12,8 @@ import dask
 import numpy as np
 import pytest
 
+from genobit.engine.schedule.checkpoints import MANIFEST, TEMPORARY, Checkpoint, digest
 from genobit.kernels.epistasis import Best, search
-from genobit.lazy.checkpoints import MANIFEST, TEMPORARY, Checkpoint, digest
 from genobit.lazy.combination_search import CombinationSearch
 from tests.lazy.combinations import check, cohort, every, same
 

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.lazy import costs
+from genobit.engine.schedule import costs
 from tests.cohorts import cohort, random_calls
 
 

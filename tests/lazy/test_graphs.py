@@ -14,11 +14,11 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from genobit.lazy import tiles
-from genobit.lazy.graphs import Tasks
-from genobit.lazy.names import named_layer
-from genobit.lazy.pair_sums import SampleChunks, pair_sums
-from genobit.lazy.pair_tasks import layer_of
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.pair_tasks import layer_of
 
 MILLION = 1000
 """Tiles along a side."""
@@ -117,7 +117,7 @@ import sys
 from tests.lazy import test_graphs as t
 from tests.memory import peak_gib
 from genobit.lazy import tiles
-from genobit.lazy.pair_sums import pair_sums
+from genobit.engine.schedule.pair_sums import pair_sums
 
 def ready(rows, columns):
     if sys.argv[1] == "ld":

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.lazy import pair_sums as module
-from genobit.lazy import pair_tasks
-from genobit.lazy.pair_sums import SampleChunks, added, pair_sums, planes_of, sample_sums
+from genobit.engine.schedule import pair_sums as module
+from genobit.engine.schedule import pair_tasks
+from genobit.engine.schedule.pair_sums import SampleChunks, added, pair_sums, planes_of, sample_sums
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, words_of
 

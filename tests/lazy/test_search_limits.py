@@ -15,13 +15,13 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.engine.schedule.costs import threads
+from genobit.engine.schedule.limits import check_time
 from genobit.kernels.epistasis import Best, search
 from genobit.lazy import combination_estimates
 from genobit.lazy.combination_estimates import _pairs
 from genobit.lazy.combination_scope import Scope
 from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.costs import threads
-from genobit.lazy.limits import check_time
 from tests.lazy.combinations import cohort
 
 VARIANTS = 40

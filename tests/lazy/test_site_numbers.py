@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.engine.schedule.memory_mapped import Mapped
 from genobit.lazy import site_numbers
 from genobit.lazy.site_numbers import SiteNumbers
-from genobit.lazy.spilled import Mapped
 from tests.leftovers import left
 
 

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.lazy import combination_units, streaming
+from genobit.engine.schedule import streaming
+from genobit.engine.schedule.memory_mapped import Mapped, Spilled, in_memory, opened, taken
+from genobit.lazy import combination_units
 from genobit.lazy.combination_planes import gathered
 from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.spilled import Mapped, Spilled, in_memory, opened, taken
 from tests.lazy.combinations import dosages, groups, planes_of
 from tests.leftovers import left
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from genobit import packed
-from genobit.lazy.streaming import row_chunks
+from genobit.engine.schedule.streaming import row_chunks
 from tests.cohorts import cohort, random_calls
 
 

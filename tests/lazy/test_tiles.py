@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.transpose import transposed
-from genobit.lazy import tiles
+from genobit.engine.schedule import tiles
 from tests.laziness import raise_if_dask_computes
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genobit.lazy import triangle
+from genobit.engine.schedule import triangle
 
 WIDTHS = st.integers(1, 2**40)
 

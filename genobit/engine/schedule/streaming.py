@@ -8,10 +8,10 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import MaterializedLayer
 
-from genobit.lazy.computing import compute
-from genobit.lazy.names import named_layer
-from genobit.lazy.rows import as_rows, ordered
-from genobit.lazy.tiles import whole_rows
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -246,7 +246,7 @@ def sums_explained(
     samples: int, variants: Sequence[int], planes: int, taken: int | None = None
 ) -> Explanation:
     """Costs of sums over ``variants``, so many in each chunk, for all pairs of samples."""
-    from genobit.lazy.pair_sums import LEAF_BITS, leaves
+    from genobit.engine.schedule.pair_sums import LEAF_BITS, leaves
 
     def parts(edge: int) -> int:
         return sum(1 for _ in leaves(variants, range(len(variants)), edge, LEAF_BITS))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.lazy.names import named_layer
-from genobit.lazy.pair_tasks import Chain, PairTasks, Steps
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.pair_tasks import Chain, PairTasks, Steps
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -71,7 +71,7 @@ def _leaf(
     a: list[Any],
     b: list[Any] | None,
     along: list[Any],
-    after: object = None,  # noqa: ARG001 - what had to come before
+    after: object = None,
 ) -> Sums:
     """The sums of some chunks: of each the variants, blocks of rows, columns and along."""
     columns = [None] * len(a) if b is None else b

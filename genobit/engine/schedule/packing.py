@@ -13,7 +13,7 @@ import numpy as np
 from dask.highlevelgraph import MaterializedLayer
 
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
-from genobit.lazy.blocks import joined
+from genobit.engine.schedule.blocks import joined
 from genobit.options import get_options
 
 if TYPE_CHECKING:

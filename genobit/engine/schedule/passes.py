@@ -1,6 +1,6 @@
 """Tiles of a triangle, computed in passes of bounded size and reduced as they come.
 
-A pass is a range of jobs (`genobit.lazy.triangle`), run on whatever scheduler of dask is active, so
+A pass is a range of jobs (`genobit.engine.schedule.triangle`), run on whatever scheduler of dask is active, so
 several tiles are in flight, and never more results than those of one pass are held.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from dask.base import persist
 from dask.delayed import Delayed
 
-from genobit.lazy import triangle
-from genobit.lazy.computing import compute
-from genobit.lazy.names import named_layer
-from genobit.lazy.tiles import whole_rows
+from genobit.engine.schedule import triangle
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.tiles import whole_rows
 from genobit.options import get_options
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from dask.highlevelgraph import HighLevelGraph
 
-    from genobit.lazy.tiles import Planes
+    from genobit.engine.schedule.tiles import Planes
 
 GROUP = 1024
 """Tasks that are handed to a scheduler at a time, where each leaves little."""

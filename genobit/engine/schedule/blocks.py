@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 from dask._task_spec import DataNode
 
-from genobit.lazy.names import named_layer
+from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

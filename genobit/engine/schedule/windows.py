@@ -8,10 +8,10 @@ import numpy as np
 from dask.delayed import Delayed
 
 from genobit.engine.bits.layout import words_for
-from genobit.lazy.computing import compute
-from genobit.lazy.names import named_layer
-from genobit.lazy.passes import JOBS
-from genobit.lazy.tiles import Band, whole_rows
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.passes import JOBS
+from genobit.engine.schedule.tiles import Band, whole_rows
 from genobit.options import get_options
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
-    from genobit.lazy.tiles import Planes
+    from genobit.engine.schedule.tiles import Planes
 
 WIDE_ROWS = 16_384
 """Windows of 1,000 and 5,000 haplotypes on an Emerald Rapids, of what its registers allow: chunks

@@ -13,7 +13,7 @@ from typing import Any
 from dask import base
 from dask.callbacks import Callback  # noqa: TID251 - hands on what the user has set
 
-from genobit.lazy.as_completed import TELLING
+from genobit.engine.schedule.as_completed import TELLING
 from genobit.progress import bar, wanted, within
 
 

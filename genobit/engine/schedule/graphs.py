@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dask._task_spec import List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 
-from genobit.lazy.names import layer_name
+from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -2,7 +2,7 @@
 
 dask takes two tasks of one name for the same task: on a cluster the second caller gets the result
 of the first. `layer_name` is the only place that makes such a name. `named_layer` and
-`genobit.lazy.graphs.Tasks` call it with all that their tasks are made of, so that no input can be
+`genobit.engine.schedule.graphs.Tasks` call it with all that their tasks are made of, so that no input can be
 forgotten.
 """
 

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import dask.array as da
 from dask._task_spec import List, Task, TaskRef
 
-from genobit.lazy.costs import in_this_process, threads
-from genobit.lazy.graphs import Tasks
-from genobit.lazy.names import layer_name
+from genobit.engine.schedule.costs import in_this_process, threads
+from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from genobit.lazy.graphs import Key
+    from genobit.engine.schedule.graphs import Key
 
 AHEAD = 2
 """Leaves by which a tile may be ahead of the slowest: at least so many tasks for each thread."""
@@ -83,7 +83,7 @@ class PairTasks(Tasks):
     chains
         Of each group of chunks of variants.
     planes, along, per_sample, whole
-        Arrays as for `genobit.lazy.pair_sums.pair_sums`.
+        Arrays as for `genobit.engine.schedule.pair_sums.pair_sums`.
     layers
         Whether a tile is of several matrices.
     """

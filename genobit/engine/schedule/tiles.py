@@ -18,13 +18,13 @@ from dask._task_spec import List, Task, TaskRef
 from dask.base import get_scheduler
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.lazy.computing import compute, counting
-from genobit.lazy.graphs import Tasks
+from genobit.engine.schedule.computing import compute, counting
+from genobit.engine.schedule.graphs import Tasks
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from genobit.lazy.graphs import Key
+    from genobit.engine.schedule.graphs import Key
 
 Planes = Sequence[da.Array]
 """Planes of an operand, each (rows, words), the same chunks of rows."""
