@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 from genobit import accessor, arrays
 
 if TYPE_CHECKING:
+    from genobit.engine.options import get_options, set_options
     from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.plink import open_plink
@@ -50,14 +51,13 @@ if TYPE_CHECKING:
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.ipython import load_ipython_extension, unload_ipython_extension
-    from genobit.options import get_options, set_options
     from genobit.selection import Selection
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "Selection": "genobit.selection",
-    "get_options": "genobit.options",
+    "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.ipython",
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
@@ -68,7 +68,7 @@ _PUBLIC = {
     "sample_alignment": "genobit.io.sample_alignment",
     "sample_dataset": "genobit.io.sample",
     "sample_expression": "genobit.io.sample_expression",
-    "set_options": "genobit.options",
+    "set_options": "genobit.engine.options",
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",

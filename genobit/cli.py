@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genobit.extras import require
-from genobit.files import local_path
+from genobit.engine.extras import require
+from genobit.engine.files import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

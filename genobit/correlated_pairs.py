@@ -15,8 +15,8 @@ import xarray as xr
 
 from genobit import labels, model, packed
 from genobit.correlations import attributes_of, side_of
-from genobit.extras import require
-from genobit.files import WRITE, local_path
+from genobit.engine.extras import require
+from genobit.engine.files import WRITE, local_path
 from genobit.network import PairTable, check_dimension, unique_names
 
 if TYPE_CHECKING:

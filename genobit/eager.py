@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import xarray as xr
 
-from genobit.options import get_options, more_than
+from genobit.engine.options import get_options, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from dask.callbacks import Callback
 
+from genobit.engine.options import Options, get_options, set_options
+from genobit.engine.progress import DELAY, within
 from genobit.machine import Info, info
-from genobit.options import Options, get_options, set_options
-from genobit.progress import DELAY, within
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit import model, packed
-from genobit.extras import require
-from genobit.options import get_options
+from genobit.engine.extras import require
+from genobit.engine.options import get_options
 from genobit.windows import check_share, pair_labels, window_ends
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from genobit.extras import EXTRAS
-from genobit.options import get_options, in_units
+from genobit.engine.extras import EXTRAS
+from genobit.engine.options import get_options, in_units
 
 #: The packages that decide what is possible.
 PACKAGES = (

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.extras import require
-from genobit.files import WRITE, local_path, replacing
+from genobit.engine.extras import require
+from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.options import require_fits
 from genobit.io._parquet import read_parquet
 from genobit.labels import text
 from genobit.network_graph import PairNetwork
-from genobit.options import require_fits
 
 if TYPE_CHECKING:
     import os

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from genobit import aligning, labels, model
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
-from genobit.options import get_options
+from genobit.engine.options import get_options
 from genobit.packer import pack, plane
 
 if TYPE_CHECKING:

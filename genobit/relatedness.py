@@ -12,7 +12,7 @@ import xarray as xr
 
 from genobit import labels, model, packed
 from genobit.autosomes import choose
-from genobit.extras import require
+from genobit.engine.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable

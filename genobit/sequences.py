@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from genobit import labels, model
+from genobit.engine.options import get_options, more_than
 from genobit.io.alignment import SITES, TAXA, attributes, require_names
-from genobit.options import get_options, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit import applicable
+from genobit.engine.options import in_units
 from genobit.labels import text
-from genobit.options import in_units
 from genobit.summary import BINS, Genotypes, genotypes
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import genobit
-from genobit.extras import EXTRAS, needed_by, require
+from genobit.engine.extras import EXTRAS, needed_by, require
 from tests.programs import run
 
 if TYPE_CHECKING:

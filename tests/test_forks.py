@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genobit.options import _lock, get_options, set_options
+from genobit.engine.options import _lock, get_options, set_options
 from tests.programs import run
 
 if TYPE_CHECKING:

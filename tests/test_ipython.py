@@ -16,7 +16,7 @@ from IPython.utils.capture import capture_output
 
 import genobit as gb
 from genobit import ipython
-from genobit.progress import bar
+from genobit.engine.progress import bar
 
 
 @pytest.fixture

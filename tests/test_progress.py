@@ -13,7 +13,7 @@ import tqdm.auto
 import xarray as xr
 
 import genobit as gb
-from genobit import progress
+from genobit.engine import progress
 from genobit.engine.schedule.computing import compute
 from tests.cohorts import cohort, random_calls
 

@@ -250,9 +250,9 @@ def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
     MemoryError
         If they are more than ``get_options().eager_limit``.
     """
+    from genobit.engine.options import get_options, more_than
     from genobit.kernels.epistasis import search
     from genobit.kernels.permuted_classes import mask_bytes, permuted_masks, search_permuted
-    from genobit.options import get_options, more_than
 
     if not wanted.permutations:
         return partial(search, rule=_rule(wanted)), 0

@@ -286,8 +286,8 @@ def _linked(
         If they take more than ``get_options().eager_limit``.
     """
     from genobit.analyses.ld import matrix
+    from genobit.engine.options import get_options
     from genobit.engine.schedule.computing import compute
-    from genobit.options import get_options
 
     size, limit = places.size * (-(-places.size // 8)), get_options().eager_limit
     if size > limit:

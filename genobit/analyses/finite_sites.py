@@ -25,9 +25,9 @@ import numpy as np
 from genobit.analyses import ld
 from genobit.analyses.characters import sets_in
 from genobit.engine.bits.layout import CALLED, Layout
+from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.sites import by_sites
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

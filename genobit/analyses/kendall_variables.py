@@ -11,8 +11,8 @@ import numpy as np
 
 from genobit.analyses.kendall import Variables
 from genobit.engine.bits.layout import CALLED
+from genobit.engine.options import get_options
 from genobit.engine.schedule.rows import ordered
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

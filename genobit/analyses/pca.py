@@ -26,11 +26,11 @@ from dask.base import persist
 from dask.utils import format_bytes
 
 from genobit.analyses.krylov import largest, warn_unsettled
+from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
 from genobit.lazy.sample_products import stacked, summed
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

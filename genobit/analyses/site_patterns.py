@@ -9,11 +9,11 @@ import dask.array as da
 import numpy as np
 
 from genobit.analyses.characters import sets_in
+from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.sites import by_sites
 from genobit.kernels.state_planes import different
 from genobit.kernels.tree_patterns import Drawn
 from genobit.lazy.site_numbers import SiteNumbers
-from genobit.options import get_options, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

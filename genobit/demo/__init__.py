@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.files import replacing
+from genobit.engine.files import replacing
 from genobit.io.streams import discard, to_zarr
 
 from . import epistasis, grm, kendall, ld, parsimony

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.extras import require
+from genobit.engine.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

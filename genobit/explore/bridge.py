@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.extras import needed_by
+from genobit.engine.extras import needed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.files import WRITE, local_path, replacing
+from genobit.engine.files import WRITE, local_path, replacing
 from genobit.labels import as_objects
 
 if TYPE_CHECKING:

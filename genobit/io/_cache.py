@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.engine.files import disk_full_named, local_path
 from genobit.engine.simd.user_cache import user_cache
-from genobit.files import disk_full_named, local_path
 
 if TYPE_CHECKING:
     import os

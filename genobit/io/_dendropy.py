@@ -7,7 +7,7 @@ import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from genobit.extras import needed_by
+from genobit.engine.extras import needed_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import dask.array as da
 import numpy as np
 
+from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
 from genobit.io._alignment_text import CONTROL
 from genobit.io._bounded import TEXT_COST
 from genobit.kernels import fasta_lines
-from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.options import require_fits
+from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,10 +14,10 @@ from contextlib import ExitStack, closing
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING
 
+from genobit.engine.options import require_fits
 from genobit.io._bounded import TEXT_COST, lines_of, open_bytes
 from genobit.io._damage import named_damage, named_failure
 from genobit.io._region import REGION_SYNTAX, Region
-from genobit.options import require_fits
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import xarray as xr
 import zarr
 
 from genobit import model
-from genobit.files import address, is_address
+from genobit.engine.files import address, is_address
 from genobit.io._damage import named_failure
 from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain, require_written

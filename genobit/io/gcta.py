@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit import model
-from genobit.files import WRITE, replacing
+from genobit.engine.files import WRITE, replacing
 from genobit.io import _relationship as files
 
 if TYPE_CHECKING:

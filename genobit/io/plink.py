@@ -11,8 +11,8 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
+from genobit.engine.files import local_path
 from genobit.engine.schedule.names import layer_name
-from genobit.files import local_path
 from genobit.io._plink_text import read_bim, read_fam
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from genobit.extras import require
+from genobit.engine.extras import require
 from genobit.io import _pedigree
 from genobit.io._cache import cached_store
 from genobit.io._zarr import open_store

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.extras import require
+from genobit.engine.extras import require
 from genobit.io.alignment import SITES, labelled_alignment
 from genobit.io.trees import newick, read_trees
 

@@ -23,10 +23,10 @@ from dask.delayed import Delayed
 
 from genobit import labels
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
+from genobit.engine.files import disk_full_named, local_path
+from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest
 from genobit.engine.schedule.names import named_layer
-from genobit.files import disk_full_named, local_path
-from genobit.progress import bar
 
 if TYPE_CHECKING:
     import os

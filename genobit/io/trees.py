@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.files import WRITE, is_address, local_path, replacing
+from genobit.engine.files import WRITE, is_address, local_path, replacing
 from genobit.io._alignment_text import CONTROL
 from genobit.io._newick import quoted, read_newick, tip_names, written
 from genobit.io._tip_names import match_tips

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.extras import require
-from genobit.files import full_disk, local_path
+from genobit.engine.extras import require
+from genobit.engine.files import full_disk, local_path
 from genobit.io._cache import cached_store
 from genobit.io._region import Region, parse_region
 from genobit.io._vcf_records import (

@@ -102,7 +102,7 @@ def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
     MemoryError
         If it takes more than ``get_options().eager_limit``.
     """
-    from genobit.options import get_options, in_units, more_than
+    from genobit.engine.options import get_options, in_units, more_than
 
     planes = held + sum(in_memory(plane) for plane in classes.planes)
     size, limit = memory(cut, top, planes), get_options().eager_limit

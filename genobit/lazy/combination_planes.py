@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dask.delayed import delayed
 
+from genobit.engine.options import get_options
 from genobit.engine.schedule import streaming
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.memory_mapped import Spilled
 from genobit.engine.schedule.rows import as_rows, ordered
 from genobit.engine.schedule.tiles import whole_rows
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

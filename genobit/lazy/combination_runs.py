@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.progress import bar
 from genobit.lazy.combination_blocks import Found
 from genobit.lazy.combination_waves import (
     Outcome,
@@ -21,7 +22,6 @@ from genobit.lazy.combination_waves import (
     nothing,
     shared_by_all,
 )
-from genobit.progress import bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.options import get_options
 from genobit.engine.schedule.memory_mapped import Spilled
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

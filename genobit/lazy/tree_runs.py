@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from dask.delayed import delayed
 
+from genobit.engine.progress import bar
 from genobit.engine.schedule.as_completed import as_completed
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
 from genobit.lazy.tree_steps import Plan, State, step
-from genobit.progress import bar
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ beyond choosing, binning and colouring what is drawn.
 
 from __future__ import annotations
 
-from genobit.extras import needed_by
+from genobit.engine.extras import needed_by
 
 with needed_by("genobit.plots"):
     import holoviews.plotting.bokeh

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import holoviews as hv
 
-from genobit.options import get_options
+from genobit.engine.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

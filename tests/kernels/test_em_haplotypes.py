@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from genobit.engine.options import set_options
 from genobit.kernels import em_haplotypes, ld, linked_pairs
-from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import sized
 from tests.kernels.test_ld import KERNELS, rows_of, window

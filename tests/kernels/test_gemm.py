@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from genobit.engine.gemm import products
-from genobit.options import set_options
+from genobit.engine.options import set_options
 from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, ternary_products, words_of, xor_counts
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
+from genobit.engine.options import set_options
 from genobit.kernels import ld, linked_pairs
-from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import KERNELS, sized
 from tests.reference import banded, dosages, haplotypes, linkage_matrix, words_of

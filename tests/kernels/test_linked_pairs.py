@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
+from genobit.engine.options import set_options
 from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
@@ -17,7 +18,6 @@ from genobit.engine.simd.count_lanes import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.kernels import ld, linked_pairs
-from genobit.options import set_options
 from tests.cohorts import random_calls
 from tests.kernels import KERNELS, sized
 from tests.kernels.test_ld import rows_of as calls_as_rows

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
+from genobit.engine.options import set_options
 from genobit.kernels import relatives
 from genobit.kernels.missing_overlaps import missing_overlaps
-from genobit.options import set_options
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, dosages, relatives_matrices, words_of

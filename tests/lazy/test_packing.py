@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from genobit.engine.bits.layout import Layout, tail_mask, words_for
+from genobit.engine.options import set_options
 from genobit.engine.schedule import packing
 from genobit.engine.schedule.blocks import joined
-from genobit.options import set_options
 from tests.cohorts import random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, dosages, haplotypes, words_of

@@ -18,9 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 from genobit.engine.bits.planes import Planes
 from genobit.engine.bits.words import count_rows, interleave
 from genobit.engine.gemm import four_russians_and, four_russians_ternary, lookup, popcount, scalar
+from genobit.engine.options import get_options
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

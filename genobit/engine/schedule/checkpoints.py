@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from genobit.files import WRITE, disk_full_named, local_path
-from genobit.options import require_fits
+from genobit.engine.files import WRITE, disk_full_named, local_path
+from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

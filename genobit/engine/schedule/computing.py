@@ -13,8 +13,8 @@ from typing import Any
 from dask import base
 from dask.callbacks import Callback  # noqa: TID251 - hands on what the user has set
 
+from genobit.engine.progress import bar, wanted, within
 from genobit.engine.schedule.as_completed import TELLING
-from genobit.progress import bar, wanted, within
 
 
 def compute(*collections: Any, **settings: Any) -> tuple[Any, ...]:

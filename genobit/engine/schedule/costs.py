@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
-from genobit.options import get_options, in_units
+from genobit.engine.options import get_options, in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

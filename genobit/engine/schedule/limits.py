@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genobit.options import get_options
+from genobit.engine.options import get_options
 
 QUICK = 30
 """Searches that a model of costs thinks this many times shorter than the limit are not timed."""

@@ -13,8 +13,8 @@ import numpy as np
 from dask.highlevelgraph import MaterializedLayer
 
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
+from genobit.engine.options import get_options
 from genobit.engine.schedule.blocks import joined
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

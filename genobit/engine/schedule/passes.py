@@ -15,11 +15,11 @@ import numpy as np
 from dask.base import persist
 from dask.delayed import Delayed
 
+from genobit.engine.options import get_options
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.tiles import whole_rows
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ import numpy as np
 from dask.delayed import Delayed
 
 from genobit.engine.bits.layout import words_for
+from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.passes import JOBS
 from genobit.engine.schedule.tiles import Band, whole_rows
-from genobit.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from genobit.options import get_options
+from genobit.engine.options import get_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
