@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 from genobit import accessor, arrays
 
 if TYPE_CHECKING:
+    from genobit.data.selection import Selection
     from genobit.engine.options import get_options, set_options
     from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
@@ -51,12 +52,11 @@ if TYPE_CHECKING:
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.ipython import load_ipython_extension, unload_ipython_extension
-    from genobit.selection import Selection
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
-    "Selection": "genobit.selection",
+    "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.ipython",
     "open_alignment": "genobit.io.alignment",

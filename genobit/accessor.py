@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
 from genobit.components import ComponentMethods
 from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
 from genobit.crossproducts import CrossproductMethods
-from genobit.eager import computed
+from genobit.data import labels, model, packed
+from genobit.data.packer import pack
+from genobit.data.size_limit import computed
+from genobit.data.windows import named_window, window_ends
 from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
 from genobit.linkage_decay import LinkageDecayMethods
 from genobit.linked_pairs import LinkedPairs
-from genobit.packer import pack
 from genobit.pruning import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
-from genobit.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
 
+    from genobit.data.packed import Selection
     from genobit.engine.bits.layout import Layout
     from genobit.engine.schedule.costs import Explanation
-    from genobit.packed import Selection
 
 
 @xr.register_dataset_accessor("genobit")
@@ -62,7 +62,7 @@ class GenobitDatasetAccessor(
 
     def _repr_html_(self) -> str:
         """What the Dataset holds and which analyses apply, for a notebook."""
-        from genobit.summary_html import dataset_html
+        from genobit.data.summary_html import dataset_html
 
         return dataset_html(self._ds)
 
@@ -175,7 +175,7 @@ class GenobitDatasetAccessor(
         >>> ds.genobit.allele_frequency().values
         array([0.75])
         """
-        from genobit.analyses.frequency import allele_frequency
+        from genobit.data.frequency import allele_frequency
 
         ds, layout, planes = packed.by_variants(self._ds, phased=None)
         return xr.DataArray(

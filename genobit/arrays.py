@@ -13,7 +13,7 @@ import xarray as xr
 
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
-from genobit.labels import plain
+from genobit.data.labels import plain
 from genobit.phylogenetics import ArrayPhylogenetics
 from genobit.similarity import ArraySimilarity
 from genobit.site_linkage import ArrayLinkage
@@ -36,7 +36,7 @@ class GenobitDataArrayAccessor(
 
     def _repr_html_(self) -> str:
         """What the DataArray holds and which analyses apply, for a notebook."""
-        from genobit.summary_html import dataarray_html
+        from genobit.data.summary_html import dataarray_html
 
         return dataarray_html(self._da)
 

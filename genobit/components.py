@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import aligning, labels, model, packed
-from genobit.autosomes import choose
+from genobit.data import aligning, labels, model, packed
+from genobit.data.autosomes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.analyses.pca import Components
-    from genobit.autosomes import Autosomes, Chosen
+    from genobit.data.autosomes import Autosomes, Chosen
 
 COMPONENTS = "components"
 _UNKNOWN_ALLELES = ("", ".", "0", "nan")
@@ -64,7 +64,7 @@ class ComponentMethods:
         autosomes
             By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
-            contigs to use, or False to use every variant. `genobit.autosomes.choose` has the rules.
+            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the rules.
         count_monomorphic
             Count variants of one allele in the divisor of the relationship matrix, as plink 1.9
             and plink2 do: eigenvalues become smaller, and components stay the same without
@@ -117,8 +117,8 @@ class ComponentMethods:
         0.95
         """
         from genobit.analyses import pca
-        from genobit.analyses.frequency import checked
         from genobit.analyses.grm import DIVISORS
+        from genobit.data.frequency import checked
 
         pca.check(components, algorithm, missing)
         chosen = choose(self._ds, autosomes)

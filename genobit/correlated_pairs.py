@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
 from genobit.correlations import attributes_of, side_of
+from genobit.data import labels, model, packed
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path
 from genobit.network import PairTable, check_dimension, unique_names

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit import labels, model, packed
-from genobit.applicable import OBSERVATIONS
-from genobit.eager import computed
-from genobit.sides import dimension_of, require_same, require_side
-from genobit.sides import labels as labels_of
+from genobit.data import labels, model, packed
+from genobit.data.availability import OBSERVATIONS
+from genobit.data.other_set import dimension_of, require_same, require_side
+from genobit.data.other_set import labels as labels_of
+from genobit.data.size_limit import computed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import xarray as xr
 
-from genobit import labels, model, packed
-from genobit.eager import computed
+from genobit.data import labels, model, packed
+from genobit.data.size_limit import computed
 
 
 class CrossproductMethods:

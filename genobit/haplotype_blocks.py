@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
+from genobit.data import labels, model, packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,8 @@ class HaplotypeBlockMethods:
         >>> found["block"].values.tolist()
         [0, 0, 0, -1]
         """
-        from genobit.analyses import frequency, ld, ld_blocks
+        from genobit.analyses import ld, ld_blocks
+        from genobit.data import frequency
 
         span = ld_blocks.parse_span(max_span)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)

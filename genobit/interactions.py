@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import aligning, labels, model, packed
-from genobit.windows import named_window
+from genobit.data import aligning, labels, model, packed
+from genobit.data.windows import named_window
 
 if TYPE_CHECKING:
     import os

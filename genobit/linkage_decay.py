@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import aligning, labels, model, packed
-from genobit.windows import check_share, check_whole, named_window, window_ends
+from genobit.data import aligning, labels, model, packed
+from genobit.data.windows import check_share, check_whole, named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

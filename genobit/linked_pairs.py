@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit import model, packed
+from genobit.data import model, packed
+from genobit.data.windows import check_share, pair_labels, window_ends
 from genobit.engine.extras import require
 from genobit.engine.options import get_options
-from genobit.windows import check_share, pair_labels, window_ends
 
 if TYPE_CHECKING:
     import os
@@ -87,7 +87,7 @@ class LinkedPairs:
         """
         require("ld_pairs", "pyarrow")
         from genobit.analyses import ld
-        from genobit.analyses.pair_tables import as_arrow, as_frame, lazy_table
+        from genobit.data.pair_tables import as_arrow, as_frame, lazy_table
         from genobit.engine.schedule.windows import in_rows, wide_rows
 
         check_share("min_r2", min_r2)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.labels import text
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.options import require_fits
 from genobit.io._parquet import read_parquet
-from genobit.labels import text
 from genobit.network_graph import PairNetwork
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from genobit import aligning, labels
+from genobit.data import aligning, labels
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.analyses.characters import Coding
     from genobit.analyses.tree_scores import Scores
+    from genobit.data.characters import Coding
     from genobit.io.trees import Phylogeny
 
 TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
@@ -312,7 +312,7 @@ def _as_float(length: Fraction | float) -> float:
 
 def _node_names(tree: Phylogeny) -> list[str]:
     """Names of nodes, each once: support values and names given twice are none."""
-    from genobit.kernels.topology import tips
+    from genobit.data.topology import tips
 
     names = list(tree.labels)
     given = {name: names.count(name) for name in names}

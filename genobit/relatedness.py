@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model, packed
-from genobit.autosomes import choose
+from genobit.data import labels, model, packed
+from genobit.data.autosomes import choose
 from genobit.engine.extras import require
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dask.dataframe as dd
     from numpy.typing import ArrayLike
 
-    from genobit.autosomes import Autosomes
+    from genobit.data.autosomes import Autosomes
 
 LABELS = (model.SAMPLE_ID, "sample_family_id")
 """Columns of the table of pairs, where the Dataset has them."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import aligning, labels, model, packed
-from genobit.autosomes import choose
-from genobit.eager import computed
+from genobit.data import aligning, labels, model, packed
+from genobit.data.autosomes import choose
+from genobit.data.size_limit import computed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from genobit.analyses.grm_sums import Matrix
-    from genobit.autosomes import Autosomes
+    from genobit.data.autosomes import Autosomes
     from genobit.engine.schedule.costs import Explanation
 
 
@@ -61,7 +61,7 @@ class RelationshipMethods:
         autosomes
             By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
-            contigs to use, or False to use every variant. `genobit.autosomes.choose` has the rules.
+            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the rules.
         count_monomorphic
             Count variants of one allele in the divisor, as plink 1.9 and plink2 do. They add
             nothing to a relationship, so values become smaller. For "gcta" and "vanraden2", which
@@ -118,7 +118,7 @@ class RelationshipMethods:
                [-2.,  0.,  2.]])
         """
         from genobit.analyses import grm
-        from genobit.analyses.frequency import checked
+        from genobit.data.frequency import checked
 
         chosen = choose(self._ds, autosomes)
         given = allele_frequency is not None

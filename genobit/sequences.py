@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model
+from genobit.data import labels, model
 from genobit.engine.options import get_options, more_than
 from genobit.io.alignment import SITES, TAXA, attributes, require_names
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels
-from genobit.applicable import BITS
-from genobit.eager import computed
-from genobit.sides import dimension_of, require_same, require_side
-from genobit.sides import labels as labels_of
+from genobit.data import labels
+from genobit.data.availability import BITS
+from genobit.data.other_set import dimension_of, require_same, require_side
+from genobit.data.other_set import labels as labels_of
+from genobit.data.size_limit import computed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import labels, model
-from genobit.eager import computed
+from genobit.data import labels, model
+from genobit.data.size_limit import computed
+from genobit.data.windows import named_window, window_ends
 from genobit.phylogenetics import SITES, TAXA, alignment_of
-from genobit.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

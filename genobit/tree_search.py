@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.labels import text
+from genobit.data.labels import text
 from genobit.phylogenetics import TAXA, TREES, alignment_of, weights_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit import aligning, explore, labels, plots
+from genobit import explore, plots
+from genobit.data import aligning, labels
 from tests.cohorts import cohort, random_calls
 
 N = 14

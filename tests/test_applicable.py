@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit import applicable
+from genobit.data import availability
 from tests.cohorts import cohort, mosaic_calls
 
 SAMPLES = 24
@@ -101,7 +101,7 @@ def error_of(method: Callable[[Any], Any], data: Any) -> Exception | None:
 
 def test_every_method_is_there() -> None:
     methods = {name for name in dir(xr.Dataset.genobit) if not name.startswith("_")}
-    assert methods - {"explore", "isel"} == set(METHODS) == set(applicable.METHODS)
+    assert methods - {"explore", "isel"} == set(METHODS) == set(availability.METHODS)
     of_arrays = {name for name in dir(xr.DataArray.genobit) if not name.startswith("_")}
     assert of_arrays - {"explore"} == set(ARRAY_METHODS)
 
@@ -110,7 +110,7 @@ def test_every_method_is_there() -> None:
 def test_of_a_dataset__is_ready_what_runs(kind: str) -> None:
     ds = DATASETS[kind]()
     for name, method in METHODS.items():
-        wants, error = applicable.wanted(ds, name), error_of(method, ds)
+        wants, error = availability.wanted(ds, name), error_of(method, ds)
         assert (wants == "") == (error is None), (name, wants, error)
 
 
@@ -118,17 +118,17 @@ def test_of_a_dataset__is_ready_what_runs(kind: str) -> None:
 def test_of_an_array__is_ready_what_runs(kind: str) -> None:
     da = ARRAYS[kind]()
     for name, method in ARRAY_METHODS.items():
-        wants, error = applicable.wanted_of_array(da, name), error_of(method, da)
+        wants, error = availability.wanted_of_array(da, name), error_of(method, da)
         assert (wants == "") == (error is None), (name, wants, error)
 
 
 @pytest.mark.parametrize("kind", DATASETS)
 def test_summary_says_the_same(kind: str) -> None:
     ds = DATASETS[kind]()
-    rows = {a.calls: a.wants for a in applicable.of_dataset(ds)}
+    rows = {a.calls: a.wants for a in availability.of_dataset(ds)}
     for calls, wants in rows.items():
         for call in calls.split(", "):
-            assert applicable.wanted(ds, call.partition("(")[0]) == wants
+            assert availability.wanted(ds, call.partition("(")[0]) == wants
 
 
 def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
         offers = ds.genobit.explore().offers
         methods = {"grm": "grm", "kendall": "kendall_pairs", "epistasis": "epistasis"}
         for name, method in {**methods, "parsimony": "alignment"}.items():
-            assert (offers[name].why_not == "") == (applicable.wanted(ds, method) == "")
+            assert (offers[name].why_not == "") == (availability.wanted(ds, method) == "")
         if not offers["ld"].why_not:
             assert (
                 error_of(lambda _, offer=offers["ld"]: offer.prepare({}).genobit.ld(), ds) is None

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.autosomes import choose
+from genobit.data.autosomes import choose
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit import model
+from genobit.data import model
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 

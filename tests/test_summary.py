@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessors
-from genobit.applicable import of_dataarray, of_dataset
+from genobit.data.availability import of_dataarray, of_dataset
+from genobit.data.summary import genotypes
 from genobit.engine.schedule import peek
-from genobit.summary import genotypes
 
 GENERATOR = np.random.default_rng(8)
 DIMS = ("variants", "samples", "ploidy")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.analyses import characters
-from genobit.analyses.characters import sets_in
+from genobit.data import characters
+from genobit.data.characters import sets_in
 from genobit.engine.schedule.sites import FEW, by_sites, one_by_one
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Coding
+    from genobit.data.characters import Coding
 
 
 def decided(
@@ -34,7 +34,7 @@ def decided(
     values
         The alignment. A lazy one is gone through where the coding depends on what occurs.
     kind, states, gap, taxa
-        As for `genobit.analyses.characters.state_sets`.
+        As for `genobit.data.characters.state_sets`.
 
     Raises
     ------

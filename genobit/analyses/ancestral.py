@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.analyses.characters import Characters, sets_in
 from genobit.analyses.parsimony import columns
+from genobit.data.characters import Characters, sets_in
+from genobit.data.topology import children
 from genobit.engine.schedule.sites import by_sites
 from genobit.kernels import ancestors
 from genobit.kernels.state_planes import weight_planes
-from genobit.kernels.topology import children
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Coding
     from genobit.analyses.parsimony import Columns
+    from genobit.data.characters import Coding
     from genobit.kernels.ancestors import Ancestors
 
 RESOLUTIONS = tuple(ancestors.RULES)
@@ -65,7 +65,7 @@ def ancestral_states(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import Coding
+    >>> from genobit.data.characters import Coding
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
     >>> found = ancestral_states(
     ...     np.array([list("AC"), list("AC"), list("AG")]),
@@ -154,7 +154,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
 
     Examples
     --------
-    >>> from genobit.analyses.characters import state_sets
+    >>> from genobit.data.characters import state_sets
     >>> from genobit.analyses.parsimony import columns
     >>> found = columns(state_sets([["A"], ["C"], ["A"], ["C"], ["C"]], "dna"))
     >>> parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])

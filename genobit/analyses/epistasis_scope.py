@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genobit import labels
+from genobit.data import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.analyses import ld
-from genobit.analyses.characters import sets_in
+from genobit.data.characters import sets_in
 from genobit.engine.bits.layout import CALLED, Layout
 from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Coding
+    from genobit.data.characters import Coding
 
 T = "T"
 LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {

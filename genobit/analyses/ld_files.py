@@ -16,13 +16,13 @@ import numpy as np
 from dask.base import compute
 from dask.delayed import Delayed
 
+from genobit.data.labels import text
 from genobit.engine.files import WRITE, disk_full_named, local_path
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.rows import ordered
 from genobit.engine.schedule.tiles import whole_rows
-from genobit.labels import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

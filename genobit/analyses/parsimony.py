@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import delayed
 
+from genobit.data.topology import children, is_binary
 from genobit.engine.schedule.computing import compute
 from genobit.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
 from genobit.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
-from genobit.kernels.topology import children, is_binary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.analyses.characters import Characters
+    from genobit.data.characters import Characters
 
 KERNELS = ("planes", "bytes")
 _BATCH_WORK = 10**8
@@ -67,7 +67,7 @@ def columns(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import state_sets
+    >>> from genobit.data.characters import state_sets
     >>> found = columns(state_sets([["A", "C", "A"], ["A", "T", "A"]], "dna"))
     >>> found.weights.tolist(), found.patterns.of_site.tolist()
     ([2, 1], [0, 1, 0])
@@ -162,7 +162,7 @@ def tree_changes(
     found
         The alignment.
     trees
-        Parents of the nodes of each, as in `genobit.kernels.topology`.
+        Parents of the nodes of each, as in `genobit.data.topology`.
     costs
         Of changes, as `cost_matrix` gives them.
     kernel
@@ -181,7 +181,7 @@ def tree_changes(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import state_sets
+    >>> from genobit.data.characters import state_sets
     >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
     >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
     [[1, 1]]
@@ -226,7 +226,7 @@ def tree_lengths(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import state_sets
+    >>> from genobit.data.characters import state_sets
     >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
     >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
     [2, 2]
@@ -283,7 +283,7 @@ def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     Examples
     --------
-    >>> from genobit.analyses.characters import state_sets
+    >>> from genobit.data.characters import state_sets
     >>> found = columns(state_sets([["A", "C"], ["A", "R"], ["A", "G"], ["A", "G"]], "dna"))
     >>> [values.tolist() for values in bounds(found)]
     [[0, 1], [0, 1]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.labels import decoded
+from genobit.data.labels import decoded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

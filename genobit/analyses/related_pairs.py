@@ -13,7 +13,7 @@ import numpy as np
 from dask._task_spec import Task, TaskRef
 
 from genobit.analyses import relatives
-from genobit.analyses.pair_tables import lazy_table
+from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.graphs import Tasks
 from genobit.engine.schedule.passes import in_groups

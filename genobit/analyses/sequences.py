@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit import model
-from genobit.alphabets import GAP, MISSING, symbols_of
+from genobit.data import model
+from genobit.data.alphabets import GAP, MISSING, symbols_of
 from genobit.engine.schedule.sites import by_sites, whole_columns
 
 if TYPE_CHECKING:

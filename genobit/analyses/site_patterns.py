@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.analyses.characters import sets_in
+from genobit.data.characters import sets_in
 from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.sites import by_sites
 from genobit.kernels.state_planes import different
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Coding
+    from genobit.data.characters import Coding
 
 
 class SitePatterns(NamedTuple):
@@ -78,7 +78,7 @@ def site_patterns(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import Coding
+    >>> from genobit.data.characters import Coding
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
     >>> found = site_patterns(np.array([list("ACA"), list("ATA")]), dna, "ab", resampled=True)
     >>> found.sets.tolist(), found.weights.tolist(), found.drawn.of_site.tolist()

@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.analyses import parsimony
-from genobit.analyses.characters import Characters, sets_in
+from genobit.data.characters import Characters, sets_in
 from genobit.engine.schedule.sites import by_sites
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.analyses.characters import Coding
+    from genobit.data.characters import Coding
 
 
 class Trees(NamedTuple):
@@ -74,7 +74,7 @@ def scores(
 
     Examples
     --------
-    >>> from genobit.analyses.characters import Coding
+    >>> from genobit.data.characters import Coding
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
     >>> trees = Trees([np.array([3, 3, 4, 4, -1])], None, "planes", sites=True)
     >>> found = scores(np.array([list("AC"), list("AT"), list("GC")]), dna, "abc", trees)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.data.topology import NO_PARENT
 from genobit.engine.schedule.limits import check_time
 from genobit.kernels import tree_pools, tree_swaps
-from genobit.kernels.topology import NO_PARENT
 from genobit.kernels.tree_halves import around, parents_from_halves, preorder
 from genobit.kernels.tree_sites import sites_of
 from genobit.kernels.tree_ties import swap_pool

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.selection import Selection
     from genobit.network import PairTable
-    from genobit.selection import Selection
 
     from .epistasis import EpistasisExplorer
     from .grm import GRMExplorer

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from genobit import packed
 from genobit.analyses.kendall_variables import dosages
 from genobit.correlations import side_of
+from genobit.data import packed
 from genobit.network import PairTable
 from genobit.plots.bubbles import Bubbles
 from genobit.plots.candidates import HELD, Candidates, floor_for, hold

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.selection import Selection
+    from genobit.data.selection import Selection
 
 
 class EpistasisExplorer(EpistasisFiles, Explorer):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from genobit.data.labels import as_objects
 from genobit.engine.files import WRITE, local_path, replacing
-from genobit.labels import as_objects
 
 if TYPE_CHECKING:
     import pandas as pd

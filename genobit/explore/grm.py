@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from genobit.autosomes import Autosomes
-    from genobit.selection import Selection
+    from genobit.data.autosomes import Autosomes
+    from genobit.data.selection import Selection
 
 #: Pairs in the table: who wants more takes `grm_pairs()`.
 LISTED = 200

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.selection import Selection
     from genobit.network import PairTable
     from genobit.plots.candidates import Candidates
-    from genobit.selection import Selection
 
 #: |tau| to begin with.
 MIN_ABS = 0.6

@@ -18,7 +18,7 @@ from .traits import refuse_unknown
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.selection import Selection
+    from genobit.data.selection import Selection
 
     from .files import Export
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.selection import Selection
+    from genobit.data.selection import Selection
 
 #: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.selection import KINDS, Names, Selection
+from genobit.data.selection import KINDS, Names, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genobit.applicable import CLASSES, levels, phenotypes, wanted, wanted_of_array
+from genobit.data.availability import CLASSES, levels, phenotypes, wanted, wanted_of_array
 from genobit.plots.style import number
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.labels import text
+from genobit.data.labels import text
 from genobit.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.plots.style import number
 from genobit.plots.tree_placing import arrange
@@ -32,8 +32,8 @@ from .traits import refuse_unknown
 if TYPE_CHECKING:
     import xarray as xr
 
+    from genobit.data.selection import Selection
     from genobit.plots.tree_placing import Placed
-    from genobit.selection import Selection
 
 _WITHOUT = (
     "There is no tree yet. Click search, or give trees: "

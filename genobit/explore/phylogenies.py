@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.labels import decoded, text
+from genobit.data.topology import tips
 from genobit.io.trees import Phylogeny, newick, read_trees
-from genobit.kernels.topology import tips
-from genobit.labels import decoded, text
 from genobit.plots.rooting import branch_of, rooted_at
 from genobit.plots.style import number
 from genobit.plots.tree_placing import Tree, tree_of

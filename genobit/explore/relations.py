@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from genobit import labels
-from genobit.autosomes import choose
+from genobit.data import labels
+from genobit.data.autosomes import choose
 from genobit.plots.grm import Arranged, arrange
 from genobit.plots.relationship import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.plots.samples import sample_variables
@@ -16,7 +16,7 @@ from genobit.plots.samples import sample_variables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from genobit.autosomes import Autosomes
+    from genobit.data.autosomes import Autosomes
 
 #: The name of a matrix that was handed in, among the methods.
 GIVEN = "given"

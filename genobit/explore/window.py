@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from genobit import labels
+from genobit.data import labels
 from genobit.plots.pixels import Axis
 from genobit.plots.style import number, scale_of
 

@@ -11,7 +11,7 @@ import re
 import string
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
+from genobit.data.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
 from genobit.io._alignment_text import Rows
 from genobit.io._dendropy import dendropy, nexus, reading
 

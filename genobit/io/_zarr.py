@@ -11,12 +11,12 @@ import numpy as np
 import xarray as xr
 import zarr
 
-from genobit import model
+from genobit.data import model
+from genobit.data.labels import as_objects
 from genobit.engine.files import address, is_address
 from genobit.io._damage import named_failure
 from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain, require_written
-from genobit.labels import as_objects
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

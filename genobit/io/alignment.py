@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import alphabets
+from genobit.data import alphabets
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip

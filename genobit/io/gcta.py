@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit import model
+from genobit.data import model
 from genobit.engine.files import WRITE, replacing
 from genobit.io import _relationship as files
 

@@ -21,7 +21,7 @@ from dask.array import zeros
 from dask.base import compute
 from dask.delayed import Delayed
 
-from genobit import labels
+from genobit.data import labels
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 from genobit.engine.files import disk_full_named, local_path
 from genobit.engine.progress import bar

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.topology import NO_PARENT, children, tips
 from genobit.engine.files import WRITE, is_address, local_path, replacing
 from genobit.io._alignment_text import CONTROL
 from genobit.io._newick import quoted, read_newick, tip_names, written
 from genobit.io._tip_names import match_tips
 from genobit.io._tree_nodes import nodes_of, read_text_trees
 from genobit.io.alignment import read_text
-from genobit.kernels.topology import NO_PARENT, children, tips
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +34,7 @@ class Phylogeny(NamedTuple):
     """A tree whose tips are numbered as the taxa of an alignment."""
 
     parents: NDArray[np.int64]
-    """(nodes,), as in `genobit.kernels.topology`: tips, inner nodes, the root last with -1."""
+    """(nodes,), as in `genobit.data.topology`: tips, inner nodes, the root last with -1."""
     labels: tuple[str, ...]
     """Names of the tips as the alignment has them, then labels of inner nodes, "" where none."""
     lengths: NDArray[np.float64] | None
@@ -120,7 +120,7 @@ def newick(
     Parameters
     ----------
     parents
-        (nodes,), as in `genobit.kernels.topology`.
+        (nodes,), as in `genobit.data.topology`.
     taxa
         Names of the tips.
     labels

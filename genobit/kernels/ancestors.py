@@ -33,7 +33,7 @@ from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.topology import Children
+    from genobit.data.topology import Children
 
 RULES = {"sets": 0, "acctran": 1, "deltran": 2}
 

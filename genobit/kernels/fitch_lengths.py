@@ -28,7 +28,7 @@ from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_wo
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.topology import Children
+    from genobit.data.topology import Children
 
 
 @njit

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.data.topology import NO_PARENT
 from genobit.engine.simd.jit import njit
-from genobit.kernels.topology import NO_PARENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.data.topology import NO_PARENT
 from genobit.engine.simd.jit import njit
 from genobit.kernels.state_planes import BLOCK_WORDS
-from genobit.kernels.topology import NO_PARENT
 from genobit.kernels.tree_joins import changes_at_branch, changes_between, join_block
 
 if TYPE_CHECKING:

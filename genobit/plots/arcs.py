@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit import labels
+from genobit.data import labels
 
 from .combinations import Ranked, ranked
 from .placing import free_labels, nearest_segment, text_width

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genobit.labels import contigs_of, text
+from genobit.data.labels import contigs_of, text
 
 from .cells import Cells
 

@@ -9,8 +9,8 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
-from genobit.aligning import aligned
-from genobit.labels import text
+from genobit.data.aligning import aligned
+from genobit.data.labels import text
 
 from .clusters import Tree, cluster
 from .pca import colour_options

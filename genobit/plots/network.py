@@ -13,7 +13,7 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
-from genobit.aligning import aligned
+from genobit.data.aligning import aligned
 
 from .bubbles import Bubbles, draw_bubbles, gather, in_words
 from .links import Links, links_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.labels import text
+from genobit.data.labels import text
 
 from .result import contig_name
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.aligning import aligned
-from genobit.labels import text
+from genobit.data.aligning import aligned
+from genobit.data.labels import text
 
 from .samples import Colouring, colouring_of
 from .style import NO_VALUE_COLOUR, number, plain_frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.labels import text
+from genobit.data.labels import text
 
 from .style import BLUES, ORANGE_TO_PURPLE, Scale
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.labels import contigs_of, text
+from genobit.data.labels import contigs_of, text
 
 from .style import Scale, scale_of
 

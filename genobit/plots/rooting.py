@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.kernels.topology import tips
+from genobit.data.topology import tips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

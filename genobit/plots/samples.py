@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.aligning import aligned
-from genobit.labels import decoded
+from genobit.data.aligning import aligned
+from genobit.data.labels import decoded
 
 from .style import NO_VALUE_COLOUR, POINT_COLOUR
 

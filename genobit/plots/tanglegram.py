@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 import numpy as np
 
-from genobit.kernels.topology import children, tips
-from genobit.labels import text
+from genobit.data.labels import text
+from genobit.data.topology import children, tips
 
 from .marks import Layer, Lines, Texts, overlay
 from .placing import LETTER

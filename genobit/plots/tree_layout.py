@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kernels.topology import children, tips
+from genobit.data.topology import children, tips
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kernels.topology import tips
-from genobit.labels import text
+from genobit.data.labels import text
+from genobit.data.topology import tips
 
 from .placing import LETTER, nearest_segment
 from .tree_layout import Laid, depths, even_depths, radial, ranks, rectangular

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.labels import text
+from genobit.data.labels import text
 
 from .samples import OKABE_ITO
 from .style import number

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import holoviews as hv
 
-from genobit.aligning import aligned
+from genobit.data.aligning import aligned
 
 from .marks import overlay
 from .style import few_marks, number, plain_frame

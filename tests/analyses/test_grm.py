@@ -210,8 +210,8 @@ def test_transformed_matrix__equals_numpy(
 
 
 def test_king_and_ibs__are_those_of_relatives() -> None:
-    from genobit import packed
     from genobit.analyses import relatives
+    from genobit.data import packed
 
     ds = cohort(whole_calls(1, 200, 20, missing=0.05))
     samples = packed.by_samples(ds)[2]

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit import packed
 from genobit.analyses.grm_sums import RelationshipSums
+from genobit.data import packed
 from genobit.engine.schedule import pair_sums
 from tests.analyses.grm_cohorts import (
     FORMS,

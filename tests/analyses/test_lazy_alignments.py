@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.analyses.alignments import sets_by_sites
-from genobit.analyses.characters import sets_in
 from genobit.analyses.neighbour_joining import distances
 from genobit.analyses.site_patterns import site_patterns
+from genobit.data.characters import sets_in
 from genobit.io.trees import Phylogeny
 from genobit.phylogenetics import alignment_of
 from tests.laziness import raise_if_dask_computes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import genobit  # noqa: F401 - registers the accessor
 from genobit.analyses import parsimony
-from genobit.analyses.characters import Characters
+from genobit.data.characters import Characters
 from genobit.io.trees import Phylogeny
 from tests import reference
 from tests.trees import random_parents, random_sets, scored

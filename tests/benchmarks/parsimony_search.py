@@ -54,7 +54,7 @@ def _r(code: str) -> list[float]:
 
 def _passes(aln: xr.DataArray, folder: Path) -> Iterator[Row]:
     """Rearrangements a second of a pass of SPR that finds nothing shorter."""
-    from genobit.analyses.characters import state_sets
+    from genobit.data.characters import state_sets
 
     taxa = aln.taxa.values.tolist()
     sets = state_sets(aln.values, "dna").sets

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 import genobit as gb
-from genobit import model
+from genobit.data import model
 from genobit.engine.bits import pack
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.bits.planes import Planes

@@ -17,7 +17,7 @@ import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessor
 from genobit.analyses import grm_sums, kendall_pairs, parsimony, related_pairs, relatives
-from genobit.analyses.characters import state_sets
+from genobit.data.characters import state_sets
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.kernels import combinations, genotype_scores, tau, ties
 from genobit.kernels import relatives as counted

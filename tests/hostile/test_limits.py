@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit import model
+from genobit.data import model
 from genobit.engine.bits.layout import Layout
 from genobit.kernels import pair_ld
 from genobit.kernels.ld import R2, _statistic, correlation, inverse_root

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.data.topology import is_binary
 from genobit.io.trees import read_trees
-from genobit.kernels.topology import is_binary
 
 
 @pytest.fixture(scope="module")

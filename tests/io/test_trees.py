@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.data.topology import children, tips
 from genobit.io.trees import Phylogeny, newick, read_trees
-from genobit.kernels.topology import children, tips
 
 ABCD = ["a", "b", "c", "d"]
 #: ((a:1,b:2)x:3,c:4,d:5)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from genobit.data.topology import children
 from genobit.kernels import ancestors, hartigan, sankoff
 from genobit.kernels.state_planes import state_planes, weight_planes
-from genobit.kernels.topology import children
 from tests import reference
 from tests.kernels import sized
 from tests.trees import random_parents, random_sets, scored

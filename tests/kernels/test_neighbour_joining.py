@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.data.topology import children
 from genobit.io.trees import read_trees
 from genobit.kernels.neighbour_joining import joined
-from genobit.kernels.topology import children
 
 
 def twin(distances):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from genobit.kernels.topology import children, is_binary, tips
+from genobit.data.topology import children, is_binary, tips
 
 #     8
 #   / | \

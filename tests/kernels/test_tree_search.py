@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genobit.data.topology import children
 from genobit.kernels import (
     tree_bounds,
     tree_patterns,
@@ -13,7 +14,6 @@ from genobit.kernels import (
     tree_swaps,
     tree_ties,
 )
-from genobit.kernels.topology import children
 from genobit.kernels.tree_additions import add_tip, added_stepwise, first_three
 from genobit.kernels.tree_halves import (
     empty_views,

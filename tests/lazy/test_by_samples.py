@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit import labels, packed
+from genobit.data import labels, packed
 from genobit.engine.schedule import by_samples
 from genobit.engine.schedule.pair_sums import SampleChunks, planes_of
 from tests.cohorts import TAILS, cohort, random_calls

@@ -8,7 +8,7 @@ import dask
 import numpy as np
 import pytest
 
-from genobit import packed
+from genobit.data import packed
 from genobit.engine.schedule.streaming import row_chunks
 from tests.cohorts import cohort, random_calls
 

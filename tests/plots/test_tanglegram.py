@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit.kernels.topology import tips
+from genobit.data.topology import tips
 from genobit.plots import tanglegram
 from genobit.plots.rooting import branch_of, groups, rooted_at
 from genobit.plots.tanglegram import crossings, face

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genobit.kernels.topology import children
+from genobit.data.topology import children
 from genobit.plots.tree_layout import depths, even_depths, leaves, radial, ranks, rectangular
 
 #: ((0, 1), 2, (3, (4, 5))): a basal trifurcation.

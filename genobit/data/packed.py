@@ -13,10 +13,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit import aligning, labels, model
+from genobit.data import aligning, labels, model
+from genobit.data.packer import pack, plane
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
 from genobit.engine.options import get_options
-from genobit.packer import pack, plane
 
 if TYPE_CHECKING:
     import dask.array as da

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit import labels, model
+from genobit.data import labels, model
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
 if TYPE_CHECKING:

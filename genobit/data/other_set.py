@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.labels import decoded, is_text, text
+from genobit.data.labels import decoded, is_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable

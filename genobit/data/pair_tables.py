@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.labels import text
+from genobit.data.labels import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

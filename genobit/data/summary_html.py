@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit import applicable
+from genobit.data import availability
+from genobit.data.labels import text
+from genobit.data.summary import BINS, Genotypes, genotypes
 from genobit.engine.options import in_units
-from genobit.labels import text
-from genobit.summary import BINS, Genotypes, genotypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import xarray as xr
 
-    from genobit.applicable import Analysis
+    from genobit.data.availability import Analysis
 
 CONTIGS = 8
 """Most contigs that are named."""
@@ -45,7 +45,7 @@ _STYLE = """<style>
 def dataset_html(ds: xr.Dataset) -> str:
     """Summarise a Dataset of genotypes, packed or not."""
     try:
-        found, analyses = genotypes(ds), applicable.of_dataset(ds)
+        found, analyses = genotypes(ds), availability.of_dataset(ds)
     except ValueError as error:
         return _page("genotypes that cannot be used", [f"<p>{escape(str(error))}</p>"])
     if found is None:
@@ -61,7 +61,7 @@ def dataset_html(ds: xr.Dataset) -> str:
 
 def dataarray_html(da: xr.DataArray) -> str:
     """Summarise a DataArray: measurements, binary rows or an alignment."""
-    analyses = applicable.of_dataarray(da)
+    analyses = availability.of_dataarray(da)
     sizes = " × ".join(f"{size:,} {dim}" for dim, size in da.sizes.items()) or "one value"
     facts = {"values": f"{da.dtype}, {in_units(da.nbytes)}"}
     if da.chunks is None and da.size and da.nbytes <= MOST:
@@ -78,7 +78,7 @@ MOST = 2**26
 
 
 def _values(da: xr.DataArray) -> dict[str, str]:
-    if {*da.dims} == {applicable.TAXA, applicable.SITES} and da.dtype.kind in "OUST":
+    if {*da.dims} == {availability.TAXA, availability.SITES} and da.dtype.kind in "OUST":
         symbols, counts = np.unique(text(da.values).astype(str), return_counts=True)
         gaps = counts[np.isin(symbols, ("-", "?"))].sum() / da.size
         plain = [str(symbol) for symbol in symbols if symbol not in {"-", "?"}]

@@ -1,6 +1,6 @@
 """What a Dataset of genotypes holds, in numbers: counted where that is cheap, estimated elsewhere.
 
-May import: lazy, packed and what is below. `genobit.summary_html` shows it.
+May import: lazy, packed and what is below. `genobit.data.summary_html` shows it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import labels, model
+from genobit.data import labels, model
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, words_for
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit import labels, model
+from genobit.data import labels, model
 
 if TYPE_CHECKING:
     import xarray as xr

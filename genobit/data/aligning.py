@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import labels, model
+from genobit.data import labels, model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit import alphabets
-from genobit.alphabets import GAP, MISSING
+from genobit.data import alphabets
+from genobit.data.alphabets import GAP, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

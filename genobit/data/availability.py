@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genobit import model
-from genobit.labels import decoded, text
+from genobit.data import model
+from genobit.data.labels import decoded, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

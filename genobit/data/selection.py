@@ -10,8 +10,8 @@ import pandas as pd
 import traitlets
 import xarray as xr
 
-from genobit import labels
-from genobit.aligning import selected
+from genobit.data import labels
+from genobit.data.aligning import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

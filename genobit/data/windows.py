@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit import labels, model
+from genobit.data import labels, model
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit import model
+from genobit.data import model
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
