@@ -211,9 +211,9 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     """
     import dask.array as da
 
+    from genobit.data.guards.planes import guarded_plane
     from genobit.engine.schedule.blocks import in_chunks
     from genobit.engine.schedule.packing import sound
-    from genobit.io._planes import guarded_plane
 
     planes = {}
     for name in _names(ds, layout):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import dask.array as da
 import numpy as np
 
+from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
 from genobit.io._alignment_text import CONTROL
-from genobit.io._bounded import TEXT_COST
 from genobit.kernels import fasta_lines
 
 if TYPE_CHECKING:

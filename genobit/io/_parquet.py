@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit.data.guards.damage import named_failure
 from genobit.engine.options import require_fits
-from genobit.io._damage import named_failure
 
 if TYPE_CHECKING:
     import os

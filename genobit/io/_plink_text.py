@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.io._bounded import TEXT_COST, require_text_fits
+from genobit.data.guards.bounded import TEXT_COST, require_text_fits
 from genobit.io._plain_columns import plain_bim
 
 if TYPE_CHECKING:

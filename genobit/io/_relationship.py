@@ -15,13 +15,13 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model
+from genobit.data.guards.bounded import require_text_fits
+from genobit.data.guards.damage import named_damage
 from genobit.data.labels import first_difference, text
 from genobit.engine.files import READ, local_path
 from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
-from genobit.io._bounded import require_text_fits
-from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,9 @@ from contextlib import ExitStack, closing
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING
 
+from genobit.data.guards.bounded import TEXT_COST, lines_of, open_bytes
+from genobit.data.guards.damage import named_damage, named_failure
 from genobit.engine.options import require_fits
-from genobit.io._bounded import TEXT_COST, lines_of, open_bytes
-from genobit.io._damage import named_damage, named_failure
 from genobit.io._region import REGION_SYNTAX, Region
 
 if TYPE_CHECKING:

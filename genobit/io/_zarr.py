@@ -12,10 +12,10 @@ import xarray as xr
 import zarr
 
 from genobit.data import model
+from genobit.data.guards.chunks import GuardedStore
+from genobit.data.guards.damage import named_failure
 from genobit.data.labels import as_objects
 from genobit.engine.files import address, is_address
-from genobit.io._damage import named_failure
-from genobit.io._guarded import GuardedStore
 from genobit.io._stored import lazy, read_label, require_plain, require_written
 
 if TYPE_CHECKING:

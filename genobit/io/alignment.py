@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import alphabets
+from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
-from genobit.io._bounded import GZIP, read_bytes
 from genobit.io._nexus import read_nexus
 
 if TYPE_CHECKING:

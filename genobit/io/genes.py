@@ -17,11 +17,11 @@ from urllib.parse import unquote
 import pandas as pd
 import xarray as xr
 
+from genobit.data.guards.bounded import TEXT_COST, lines_of, open_text
+from genobit.data.guards.damage import named_damage
 from genobit.data.labels import text
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
-from genobit.io._bounded import TEXT_COST, lines_of, open_text
-from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.guards.bounded import lines_of, open_text
+from genobit.data.guards.damage import named_damage
 from genobit.engine.files import WRITE, replacing
 from genobit.engine.options import require_fits
 from genobit.io import _relationship as files
-from genobit.io._bounded import lines_of, open_text
-from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from pathlib import Path

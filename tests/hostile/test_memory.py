@@ -230,7 +230,7 @@ def test_a_zip_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codec", ["blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma"])
 def test_sizes_are_those_that_codecs_inflate_to(codec: str) -> None:
-    from genobit.io._inflation import inflated_size, is_cut
+    from genobit.data.guards.inflation import inflated_size, is_cut
 
     data = numcodecs.get_codec({"id": codec}).encode(np.zeros(3 * 2**20, np.uint8))
     assert inflated_size(codec, bytes(data), 2**30) == 3 * 2**20

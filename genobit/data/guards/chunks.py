@@ -13,9 +13,9 @@ import zarr
 from zarr.abc.store import RangeByteRequest, Store
 from zarr.storage import LocalStore, WrapperStore, ZipStore
 
+from genobit.data.guards.bounded import TEXT_COST
+from genobit.data.guards.inflation import INFLATING, inflated_size, is_cut
 from genobit.engine.options import get_options, in_units, require_fits
-from genobit.io._bounded import TEXT_COST
-from genobit.io._inflation import INFLATING, inflated_size, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

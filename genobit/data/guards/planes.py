@@ -14,8 +14,8 @@ import zarr
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
+from genobit.data.guards.chunks import GuardedStore
 from genobit.engine.schedule.names import layer_name
-from genobit.io._guarded import GuardedStore
 
 _REMEDY = "The store is damaged: copy it again, or pack the genotypes again."
 

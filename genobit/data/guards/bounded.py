@@ -11,8 +11,8 @@ import io
 from itertools import count
 from typing import IO, TYPE_CHECKING, AnyStr, cast
 
+from genobit.data.guards.damage import named_damage
 from genobit.engine.options import get_options, require_fits
-from genobit.io._damage import named_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
