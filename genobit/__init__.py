@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
-    from genobit.io.sample import sample_dataset
-    from genobit.io.sample_alignment import sample_alignment
-    from genobit.io.sample_expression import sample_expression
-    from genobit.io.streams import to_zarr
+    from genobit.io.resumable_zarr import to_zarr
+    from genobit.io.samples.sample import sample_dataset
+    from genobit.io.samples.sample_alignment import sample_alignment
+    from genobit.io.samples.sample_expression import sample_expression
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.ipython import load_ipython_extension, unload_ipython_extension
@@ -65,14 +65,14 @@ _PUBLIC = {
     "open_plink_rel": "genobit.io.plink_rel",
     "open_vcf": "genobit.io.vcf",
     "open_vcf_zarr": "genobit.io.vcf",
-    "sample_alignment": "genobit.io.sample_alignment",
-    "sample_dataset": "genobit.io.sample",
-    "sample_expression": "genobit.io.sample_expression",
+    "sample_alignment": "genobit.io.samples.sample_alignment",
+    "sample_dataset": "genobit.io.samples.sample",
+    "sample_expression": "genobit.io.samples.sample_expression",
     "set_options": "genobit.engine.options",
     "to_gcta": "genobit.io.gcta",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
-    "to_zarr": "genobit.io.streams",
+    "to_zarr": "genobit.io.resumable_zarr",
     "unload_ipython_extension": "genobit.ipython",
 }
 

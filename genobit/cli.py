@@ -238,7 +238,7 @@ def run_pack(options: argparse.Namespace) -> int:
     Data that are refused leave nothing. After an interruption or a full disk the same command
     resumes.
     """
-    from genobit.io.streams import discard, to_zarr, unfinished
+    from genobit.io.resumable_zarr import discard, to_zarr, unfinished
 
     fresh = not options.store.exists()
     dataset = open_genotypes(options.source)

@@ -106,7 +106,7 @@ def test_pack__interrupted_is_refused_and_resumed(tmp_path, capsys, monkeypatch,
     def stopped(*_):
         raise error
 
-    monkeypatch.setattr("genobit.io.streams._store", stopped)
+    monkeypatch.setattr("genobit.io.resumable_zarr._store", stopped)
     with dask.config.set(scheduler="synchronous"):
         assert cli.main(command) == status
     monkeypatch.undo()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit.engine.files import replacing
-from genobit.io.streams import discard, to_zarr
+from genobit.io.resumable_zarr import discard, to_zarr
 
 from . import epistasis, grm, kendall, ld, parsimony
 from .report import render

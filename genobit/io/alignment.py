@@ -11,8 +11,8 @@ from genobit.data import alphabets
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
-from genobit.io._alignment_text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
-from genobit.io._nexus import read_nexus
+from genobit.io.alignment_files._text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
+from genobit.io.tree_files._nexus import read_nexus
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.io._fasta_chunks import FastaFile
+    from genobit.io.alignment_files._fasta import FastaFile
 
 TAXA, SITES = "taxa", "sites"
 _READERS = {"fasta": read_fasta, "phylip": read_phylip, "nexus": read_nexus}
@@ -115,7 +115,7 @@ def open_alignment(
 def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) -> xr.DataArray:
     import xarray as xr
 
-    from genobit.io._fasta_chunks import index_fasta
+    from genobit.io.alignment_files._fasta import index_fasta
 
     if not isinstance(chunks, int | np.integer) or isinstance(chunks, bool) or chunks < 1:
         raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")

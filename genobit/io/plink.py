@@ -104,7 +104,7 @@ class BedFile:
 
         Returns
         -------
-        uint8, (stop - start, bytes_per_row): two bits a call, see `genobit.kernels.bed`.
+        uint8, (stop - start, bytes_per_row): two bits a call, see `genobit.io.kernels.bed`.
         The padding bits of the last byte are whatever the file holds.
 
         Raises
@@ -206,7 +206,7 @@ class _Calls(_Rows):
         self.ndim = 3
 
     def expand(self, rows: np.ndarray) -> np.ndarray:
-        from genobit.kernels.bed import expand_bed_rows
+        from genobit.io.kernels.bed import expand_bed_rows
 
         return expand_bed_rows(rows, self.bed.n_samples)
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from genobit.data.topology import NO_PARENT, children, tips
 from genobit.engine.files import WRITE, is_address, local_path, replacing
-from genobit.io._alignment_text import CONTROL
-from genobit.io._newick import quoted, read_newick, tip_names, written
-from genobit.io._tip_names import match_tips
-from genobit.io._tree_nodes import nodes_of, read_text_trees
 from genobit.io.alignment import read_text
+from genobit.io.alignment_files._text import CONTROL
+from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
+from genobit.io.tree_files._tip_names import match_tips
+from genobit.io.tree_files._tree_nodes import nodes_of, read_text_trees
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.io._tree_nodes import Nodes
+    from genobit.io.tree_files._tree_nodes import Nodes
 
 TREE = "tree"
 """The variable of a search that holds trees as Newick."""

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.io import _dendropy
+from genobit.io.tree_files import _dendropy
 
 THREE = ">a\nACGT\n>b c_d\nACRT\n>c\nA-NT\n"
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.io import _fasta_chunks
+from genobit.io.alignment_files import _fasta
 
 
 def written(folder: Path, text: str | bytes, name: str = "x.fasta") -> Path:
@@ -46,13 +46,13 @@ def test_equals_the_file_read_whole(tmp_path_factory, data, end, symbols, block)
     text = wrapped(rows, widths, end, data.draw(st.sampled_from(["", end])), int(rng.integers(3)))
     mark = data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
     path = written(tmp_path_factory.mktemp("fasta"), mark + text)
-    before = _fasta_chunks.BLOCK
+    before = _fasta.BLOCK
     try:
         # A mark of byte order is looked for in one block.
-        _fasta_chunks.BLOCK = max(block, 3) if mark else block
+        _fasta.BLOCK = max(block, 3) if mark else block
         found = gb.open_alignment(path, chunks=data.draw(st.integers(1, sites + 3)))
     finally:
-        _fasta_chunks.BLOCK = before
+        _fasta.BLOCK = before
     whole = gb.open_alignment(path)
     assert found.dtype == whole.dtype
     xr.testing.assert_identical(found.compute(), whole)

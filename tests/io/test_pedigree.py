@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genobit.io import _pedigree
-from genobit.io._pedigree import FAMILY, Genome, kinship_of_family, shuffled, with_families
+from genobit.io.samples import _pedigree
+from genobit.io.samples._pedigree import FAMILY, Genome, kinship_of_family, shuffled, with_families
 
 VARIANTS, SAMPLES = 6_000, 40
 POPULATION = np.repeat(np.array(["A", "B"], object), SAMPLES // 2)

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 from genobit.analyses.relatives import degree_of
-from genobit.io import sample as sample_module
-from genobit.io.sample import sample_dataset
+from genobit.io.samples import sample as sample_module
+from genobit.io.samples.sample import sample_dataset
 
 pytestmark = pytest.mark.slow
 

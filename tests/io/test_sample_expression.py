@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit.io import sample_expression as module
-from genobit.io.sample_expression import sample_expression
+from genobit.io.samples import sample_expression as module
+from genobit.io.samples.sample_expression import sample_expression
 
 
 @pytest.fixture(scope="module")

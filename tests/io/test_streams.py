@@ -17,7 +17,7 @@ import zarr
 
 import genobit as gb
 from genobit.engine.schedule.tiles import _Tiles
-from genobit.io import streams
+from genobit.io import resumable_zarr
 from tests.cohorts import cohort, random_calls
 from tests.test_similarity import prints, rows_of
 
@@ -65,8 +65,8 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
         raise OSError("no more")
 
     monkeypatch.setattr(_Tiles, "task", noted)
-    monkeypatch.setattr(streams, "_store", stop)
-    monkeypatch.setattr(streams, "SIDE", 2)
+    monkeypatch.setattr(resumable_zarr, "_store", stop)
+    monkeypatch.setattr(resumable_zarr, "SIDE", 2)
     with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="no more"):
         gb.to_zarr(matrix(), tmp_path / "r2.zarr")
     # Of 25: a block of two chunks a side.
@@ -77,7 +77,7 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
 def test_several_arrays_and_uneven_chunks(
     tmp_path: Path, side: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "SIDE", side)
+    monkeypatch.setattr(resumable_zarr, "SIDE", side)
     near = prints(rows_of(1, 50, 90), (13, 90)).genobit.similarity(top=3)
     xr.testing.assert_identical(opened(gb.to_zarr(near, tmp_path / "near")), near.compute())
     ds = cohort(random_calls(1, 130, 12, missing=0.1), chunks=(20, 6), contigs=2)
@@ -91,7 +91,7 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right, path = matrix(), tmp_path / "r2.zarr"
-    genuine, written = streams._store, []
+    genuine, written = resumable_zarr._store, []
 
     def full(chunk: Any, name: str, at: tuple[int, ...]) -> None:
         if len(written) == 7:
@@ -99,7 +99,7 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
         genuine(chunk, name, at)
         written.append(at)
 
-    monkeypatch.setattr(streams, "_store", full)
+    monkeypatch.setattr(resumable_zarr, "_store", full)
     with (
         dask.config.set(scheduler="synchronous"),
         pytest.raises(OSError, match=rf"No space left .*{path}"),
@@ -117,7 +117,7 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
         genuine(chunk, name, at)
         again.append(at)
 
-    monkeypatch.setattr(streams, "_store", noted)
+    monkeypatch.setattr(resumable_zarr, "_store", noted)
     gb.to_zarr(right, path)
     assert sorted([*written, *again]) == [(i, j) for i in range(5) for j in range(5)]
     xr.testing.assert_identical(opened(path).r2, right.compute())
@@ -155,22 +155,22 @@ def test_a_file_that_is_not_whole__is_none(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.undo()
     assert not files[3].exists()
     # What a kill would have left in its place.
-    (files[3].parent / f"0.abc{streams.UNFINISHED}").write_bytes(b"half")
+    (files[3].parent / f"0.abc{resumable_zarr.UNFINISHED}").write_bytes(b"half")
     gb.to_zarr(right, path)
-    assert not list(path.rglob(f"*{streams.UNFINISHED}"))
+    assert not list(path.rglob(f"*{resumable_zarr.UNFINISHED}"))
     xr.testing.assert_identical(opened(path).r2, right.compute())
 
 
 def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r2.zarr"
-    genuine = streams._store
+    genuine = resumable_zarr._store
 
     def stopped(chunk: Any, name: str, at: tuple[int, ...]) -> None:
         if at == (1, 0):
             raise KeyboardInterrupt
         genuine(chunk, name, at)
 
-    monkeypatch.setattr(streams, "_store", stopped)
+    monkeypatch.setattr(resumable_zarr, "_store", stopped)
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         gb.to_zarr(matrix(), path)
     monkeypatch.undo()

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.bits.layout import UNWRITTEN, Layout, require_sound, tail_mask, words_for
-from genobit.io import streams
+from genobit.io import resumable_zarr
 from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def test_any_prefix_of_the_files__is_refused_or_whole(
     assert outcomes[-1] == "whole"
     for moment in moments[:: max(1, len(moments) // 6)]:
         begun = (moment / "x.zarr.progress").exists()
-        if (moment / "x.zarr").exists() and not streams.unfinished(moment / "x.zarr"):
+        if (moment / "x.zarr").exists() and not resumable_zarr.unfinished(moment / "x.zarr"):
             continue
         assert begun or not (moment / "x.zarr").exists()
         again = gb.to_zarr(make(), moment / "x.zarr")
@@ -161,7 +161,7 @@ def test_a_run_killed_after_its_last_rename__is_whole(
     def killed(_: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(streams, "_remove", killed)
+    monkeypatch.setattr(resumable_zarr, "_remove", killed)
     with pytest.raises(KeyboardInterrupt):
         gb.to_zarr(result(), tmp_path / "x.zarr")
     monkeypatch.undo()
@@ -188,7 +188,7 @@ def test_another_store_in_the_place_of_an_interrupted_one__stays(
 
 
 def _stop_at(monkeypatch: pytest.MonkeyPatch, chunks: int) -> list[Any]:
-    genuine, written = streams._store, []
+    genuine, written = resumable_zarr._store, []
 
     def store(*arguments: Any) -> None:
         if len(written) == chunks:
@@ -196,7 +196,7 @@ def _stop_at(monkeypatch: pytest.MonkeyPatch, chunks: int) -> list[Any]:
         genuine(*arguments)
         written.append(arguments[1:])
 
-    monkeypatch.setattr(streams, "_store", store)
+    monkeypatch.setattr(resumable_zarr, "_store", store)
     return written
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.symbol_tables import looked_up
-from genobit.kernels import fasta_lines
+from genobit.io.kernels import fasta_lines
 
 
 def twin(text: bytes) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.io._newick import TreeNode, read_newick, read_nexus_trees
+from genobit.io.tree_files._newick import TreeNode, read_newick, read_nexus_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.engine.extras import require
-from genobit.io import _pedigree
 from genobit.io._cache import cached_store
 from genobit.io._zarr import open_store
+from genobit.io.samples import _pedigree
 
 if TYPE_CHECKING:
     import os

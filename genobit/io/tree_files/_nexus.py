@@ -12,8 +12,8 @@ import string
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.data.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
-from genobit.io._alignment_text import Rows
-from genobit.io._dendropy import dendropy, nexus, reading
+from genobit.io.alignment_files._text import Rows
+from genobit.io.tree_files._dendropy import dendropy, nexus, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

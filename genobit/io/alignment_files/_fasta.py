@@ -17,8 +17,8 @@ import numpy as np
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
-from genobit.io._alignment_text import CONTROL
-from genobit.kernels import fasta_lines
+from genobit.io.alignment_files._text import CONTROL
+from genobit.io.kernels import fasta_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

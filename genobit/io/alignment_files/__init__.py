@@ -1,0 +1,1 @@
+"""The alignment_files folder."""
