@@ -20,11 +20,11 @@ from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
-from genobit.haplotype_blocks import HaplotypeBlockMethods
 from genobit.interactions import InteractionMethods
-from genobit.linkage_decay import LinkageDecayMethods
-from genobit.linked_pairs import LinkedPairs
-from genobit.pruning import PruningMethods
+from genobit.ld.methods.blocks import HaplotypeBlockMethods
+from genobit.ld.methods.decay import LinkageDecayMethods
+from genobit.ld.methods.pairs import LinkedPairs
+from genobit.ld.methods.prune import PruningMethods
 from genobit.relatedness import RelativesMethods
 from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
@@ -243,7 +243,7 @@ class GenobitDatasetAccessor(
         -----
         Missing calls: every count is over the calls present at both variants. Monomorphic
         variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512
-        popcounts, x samples / 512 of them. Formulas and references: `genobit.analyses.ld`.
+        popcounts, x samples / 512 of them. Formulas and references: `genobit.ld.matrix`.
 
         Examples
         --------
@@ -254,7 +254,7 @@ class GenobitDatasetAccessor(
         array([[1.  , 0.75],
                [0.75, 1.  ]], dtype=float32)
         """
-        from genobit.analyses import ld
+        from genobit.ld import matrix as ld
 
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         ld.check_statistic(statistic, layout.kind)
@@ -323,7 +323,7 @@ def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any])
 
 
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
-    from genobit.analyses.ld import LONG_NAMES
+    from genobit.ld.matrix import LONG_NAMES
 
     attributes: dict[str, Any] = {
         "long_name": LONG_NAMES[statistic],

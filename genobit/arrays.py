@@ -14,9 +14,9 @@ import xarray as xr
 from genobit.correlated_pairs import ArrayPairs
 from genobit.correlations import ArrayCorrelations
 from genobit.data.labels import plain
+from genobit.ld.methods.sites import ArrayLinkage
 from genobit.phylogenetics import ArrayPhylogenetics
 from genobit.similarity import ArraySimilarity
-from genobit.site_linkage import ArrayLinkage
 from genobit.tree_search import ArrayTreeSearch
 
 

@@ -215,7 +215,7 @@ def _limits(
     prefilter: int | None,
 ) -> Limits:
     from genobit.analyses.epistasis_scope import Limits, checked, members_of
-    from genobit.analyses.ld import parse_window
+    from genobit.ld.matrix import parse_window
 
     count = ds.sizes[model.VARIANTS]
     ids = labels.ids(ds, model.VARIANTS)

@@ -78,7 +78,7 @@ from genobit.kernels.rank_lanes import (
     sum_eight,
 )
 from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
-from genobit.kernels.tallies import store_sums, tallied, tally, zero_tally
+from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

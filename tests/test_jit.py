@@ -150,11 +150,11 @@ def test_cache_folder__is_another_when_a_source_changes(
     from genobit.engine.simd import jit
 
     (tmp_path / "kernels").mkdir()
-    for name in ("_jit.py", "cpu.py", "simd.py", "kernels/ld.py"):
+    for name in ("_jit.py", "cpu.py", "simd.py", "ld/kernels/r2.py"):
         (tmp_path / name).write_text("one")
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "_jit.py"))
     folders = [cache_folder.__wrapped__()]
-    for name in ("cpu.py", "simd.py", "kernels/ld.py"):
+    for name in ("cpu.py", "simd.py", "ld/kernels/r2.py"):
         (tmp_path / name).write_text("two")
         folders.append(cache_folder.__wrapped__())
     assert len(set(folders)) == 4

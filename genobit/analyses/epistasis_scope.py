@@ -3,7 +3,7 @@
 ``variants_0`` and ``variants_1`` are sets: a combination holds a member of the one and, where both
 are given, another variant of the other. ``min_gap`` leaves out combinations with two members on
 one contig that are less apart, ``max_r2`` those with two members of larger r2 (as
-`genobit.analyses.ld`: dosages, calls present at both, all samples). ``prefilter=n`` searches among
+`genobit.ld.matrix`: dosages, calls present at both, all samples). ``prefilter=n`` searches among
 the n variants with the largest mutual information with the class, of equal ones the first, and
 keeps the members of the sets whatever theirs is.
 """
@@ -285,9 +285,9 @@ def _linked(
     MemoryError
         If they take more than ``get_options().eager_limit``.
     """
-    from genobit.analyses.ld import matrix
     from genobit.engine.options import get_options
     from genobit.engine.schedule.computing import compute
+    from genobit.ld.matrix import matrix
 
     size, limit = places.size * (-(-places.size // 8)), get_options().eager_limit
     if size > limit:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.analyses.ld import Labels
+    from genobit.ld.matrix import Labels
 
 
 def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:

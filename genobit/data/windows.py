@@ -34,9 +34,9 @@ def window_ends(
     open_end
         Leave out pairs whose distance is exactly that of the window.
     """
-    from genobit.analyses import ld
+    from genobit.ld import matrix
 
-    variable, size = ld.parse_window(window)
+    variable, size = matrix.parse_window(window)
     if variable is None and count:
         size -= 1
     contig = labels.contig_of_variants(ds)
@@ -45,7 +45,7 @@ def window_ends(
     )
     n = ds.sizes[model.VARIANTS]
     name = variable or "variants"
-    return ld.window_ends(n, contig, coordinate, size, name, open_end=open_end)
+    return matrix.window_ends(n, contig, coordinate, size, name, open_end=open_end)
 
 
 def named_window(window: int | str, unit: str = "variants") -> str:

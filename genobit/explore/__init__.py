@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.ld.explorer.explorer import LDExplorer
     from genobit.network import PairTable
 
     from .epistasis import EpistasisExplorer
     from .grm import GRMExplorer
     from .kendall import KendallExplorer
     from .launcher import Launcher
-    from .ld import LDExplorer
     from .parsimony import ParsimonyExplorer
 
 # Without panel and jupyter_bokeh the controls work, and the place of a plot says what is missing.
@@ -87,7 +87,7 @@ class Explore:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .ld import LDExplorer
+        from genobit.ld.explorer.explorer import LDExplorer
 
         return LDExplorer(self._ds, genes, blocks, **initial)
 

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.ld import parse_window, window_ends
+from genobit.ld.matrix import parse_window, window_ends
 from tests.cohorts import cohort, random_calls
 from tests.programs import run
 from tests.reference import dosages, window_pairs

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.ld_blocks import parse_span
-from genobit.kernels import ld_blocks as kernel
+from genobit.ld.blocks import parse_span
+from genobit.ld.kernels import blocks as kernel
 from tests.analyses.test_ld import FILESETS, founders
 from tests.cohorts import cohort, mosaic_calls
 from tests.reference import dosages, dprime_interval, haplotype_blocks

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.ld_decay import (
+from genobit.ld.decay import (
     Resampling,
     Sums,
     decay,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import genobit as gb
-from genobit.explore.window import STATISTICS
+from genobit.ld.explorer.data import STATISTICS
 from tests.analyses.test_ld import FILESETS, PRINTED, founders, listed
 from tests.cohorts import cohort, random_calls
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.ld_prune import sliding_windows
+from genobit.ld.prune import sliding_windows
 from tests.analyses.test_ld import FILESETS, founders
 from tests.cohorts import cohort, random_calls
 from tests.reference import dosages, haplotypes, pruned

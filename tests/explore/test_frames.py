@@ -13,9 +13,9 @@ from bokeh.plotting import figure
 from jupyter_bokeh.widgets import BokehModel
 
 from genobit.explore.bridge import PATIENCE, Bundle, Coalesced, Home
-from genobit.explore.repaint import Repaint
-from genobit.plots.ld import overlay
-from genobit.plots.ld_drawing import Look, square, triangle
+from genobit.ld.explorer.repaint import Repaint
+from genobit.ld.plots.drawing import Look, square, triangle
+from genobit.ld.plots.heatmap import overlay
 
 hv.extension("bokeh")
 

@@ -8,9 +8,9 @@ import traitlets
 import xarray as xr
 
 import genobit  # noqa: F401  registers the accessor
-from genobit.explore import ld as explore_ld
-from genobit.explore import ld_views, tiles
-from genobit.explore.region import Contig, parse_region, region_text
+from genobit.ld.explorer import explorer as explore_ld
+from genobit.ld.explorer import tile_cache, views
+from genobit.ld.explorer.region import Contig, parse_region, region_text
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ GENES = [
 
 
 def test_a_pan_to_what_was_seen_computes_nothing(bits, monkeypatch):
-    monkeypatch.setattr(tiles, "EDGE", 16)
+    monkeypatch.setattr(tile_cache, "EDGE", 16)
     explorer = bits.genobit.explore.ld(region=("1", 5_000, 60_000))
     explorer.region = ("1", 40_000, 100_000)
     assert "computed in" in explorer.status
@@ -299,7 +299,7 @@ def test_no_pair_above_the_threshold_is_said(bits):
 
 def test_decay_beside_and_nothing(bits, monkeypatch):
     shown = []
-    monkeypatch.setattr(ld_views.Beside, "_show", lambda _self, picture: shown.append(picture))
+    monkeypatch.setattr(views.Beside, "_show", lambda _self, picture: shown.append(picture))
     explorer = bits.genobit.explore.ld(beside="decay")
     assert not explorer.status.startswith("Error")
     expected = bits.isel(variants=slice(0, 100)).genobit.ld_decay("99000bp", parts=3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genobit.explore.region import RUN, Contig
-from genobit.explore.tiles import EDGE, Tiles
+from genobit.ld.explorer.region import RUN, Contig
+from genobit.ld.explorer.tile_cache import EDGE, Tiles
 
 COUNT = 7 * EDGE + 30
 

@@ -9,8 +9,8 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.engine.bits.layout import Layout
-from genobit.kernels import pair_ld
-from genobit.kernels.ld import R2, _statistic, correlation, inverse_root
+from genobit.ld.kernels import row_pairs
+from genobit.ld.kernels.r2 import R2, _statistic, correlation, inverse_root
 
 MOST = model.MOST_ALLELES // 2
 
@@ -43,14 +43,14 @@ def test_r2__of_as_many_samples_as_a_row_may_have(share: float) -> None:
     scale = inverse_root(n, x, xx) * inverse_root(n, y, yy)
     found = _statistic(R2, float(n), float(x), float(y), scale, float(xy))
     assert found == pytest.approx(exact_r2(n, x, y, xx, yy, xy), rel=1e-6)
-    assert pair_ld.variance(n, h, h) == pytest.approx(n * xx - x * x, rel=1e-12)
-    assert pair_ld.reachable(n, h, h, k, k, 0.5) == (exact_r2(n, x, y, xx, yy, xy) > 0.5)
+    assert row_pairs.variance(n, h, h) == pytest.approx(n * xx - x * x, rel=1e-12)
+    assert row_pairs.reachable(n, h, h, k, k, 0.5) == (exact_r2(n, x, y, xx, yy, xy) > 0.5)
 
 
 def test_polymorphic__of_as_many_samples_as_a_row_may_have() -> None:
     nothing = np.empty((3, 0), np.uint64)
     counts = np.array([[MOST, MOST, MOST], [MOST, MOST, MOST - 1], [MOST, 0, 0]], np.int64)
-    rows = pair_ld.PairRows(
+    rows = row_pairs.PairRows(
         haplotypes=False,
         bits=MOST,
         first=nothing,
@@ -60,7 +60,7 @@ def test_polymorphic__of_as_many_samples_as_a_row_may_have() -> None:
         total=np.zeros(3, np.int64),
         spread=np.zeros(3),
     )
-    assert pair_ld.polymorphic(rows).tolist() == [False, True, False]
+    assert row_pairs.polymorphic(rows).tolist() == [False, True, False]
 
 
 def test_more_samples_are_refused() -> None:

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from genobit.engine.options import set_options
-from genobit.kernels import em_haplotypes, ld, linked_pairs
+from genobit.ld.kernels import em_haplotypes, pairs
+from genobit.ld.kernels import r2 as ld
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import sized
 from tests.kernels.test_ld import KERNELS, rows_of, window
@@ -150,7 +151,7 @@ def test_band_and_pairs__equal_the_square(seed: int, missing: float, cut: int) -
     found = ld.band("r2_em", head, reached, last[:cut], right.shape[1])
     np.testing.assert_array_equal(found, right[:cut])
 
-    i, j, r2 = linked_pairs.pairs(rows, None, last, 0, 0.3, "r2_em")
+    i, j, r2 = pairs.pairs(rows, None, last, 0, 0.3, "r2_em")
     wanted = sorted((i, j) for i, j in inside if square[i, j] >= np.float32(0.3))
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == wanted
     assert r2.astype(np.float32).tobytes() == square[i, j].tobytes()

@@ -17,7 +17,7 @@ from genobit.engine.simd.count_lanes import (
     reaching,
 )
 from genobit.engine.simd.jit import njit
-from genobit.kernels import ld, linked_pairs
+from genobit.ld.kernels import pairs, r2
 from tests.cohorts import random_calls
 from tests.kernels import KERNELS, sized
 from tests.kernels.test_ld import rows_of as calls_as_rows
@@ -69,14 +69,14 @@ def test_pairs__are_those_found_one_by_one(
     x = alike(variants, bits, seed, share)
     rows, last = rows_of(x), window(variants, reach, seed)
     wanted = one_by_one(x, last, minimum)
-    square = ld.square("r", rows)
+    square = r2.square("r", rows)
     for kernel in KERNELS:
         with set_options(kernel=kernel):
-            i, j, r = linked_pairs.pairs(rows, None, last, 0, minimum)
+            i, j, r = pairs.pairs(rows, None, last, 0, minimum)
             assert list(zip(i.tolist(), j.tolist(), strict=True)) == wanted, kernel
             assert r.astype(np.float32).tobytes() == square[i, j].tobytes()
             if cut < variants:
-                i, j, _ = linked_pairs.pairs(
+                i, j, _ = pairs.pairs(
                     rows.part(0, cut), rows.part(cut, variants), last[:cut] - cut, cut, minimum
                 )
                 across = [pair for pair in wanted if pair[0] < cut <= pair[1]]
@@ -95,13 +95,13 @@ def test_pairs_of_dosages__are_those_of_the_square(
     calls = random_calls(seed, variants, samples)
     calls[1] = calls[0]
     rows, last = calls_as_rows(calls, haploid=False), window(variants, 50, seed)
-    square = ld.square("r", rows)
+    square = r2.square("r", rows)
     for kernel in KERNELS:
         with set_options(kernel=kernel):
-            i, j, r = linked_pairs.pairs(rows, None, last, 0, minimum)
+            i, j, r = pairs.pairs(rows, None, last, 0, minimum)
             found = set(zip(i.tolist(), j.tolist(), strict=True))
             assert r.astype(np.float32).tobytes() == square[i, j].tobytes()
-            everything, *_ = linked_pairs.pairs(rows, None, last, 0, 0.0)
+            everything, *_ = pairs.pairs(rows, None, last, 0, 0.0)
             for a in range(variants):
                 for b in range(a + 1, last[a] + 1):
                     near = abs(float(square[a, b]) ** 2 - minimum) < 1e-6
@@ -113,7 +113,7 @@ def test_pairs_of_dosages__are_those_of_the_square(
 
 @pytest.mark.parametrize("n", [60, 5_000, 2**20 + 7, 2**30])
 def test_a_pair_at_the_minimum__is_not_lost(n: int) -> None:
-    rng, columns = np.random.default_rng(n), 2 * linked_pairs.STRETCH
+    rng, columns = np.random.default_rng(n), 2 * pairs.STRETCH
     for _ in range(sized(400, 40)):
         x, y = rng.integers(1, n, 1).astype(float), rng.integers(1, n, columns).astype(float)
         scale_x, scale_y = 1 / np.sqrt(x * (n - x)), 1 / np.sqrt(y * (n - y))
@@ -123,7 +123,7 @@ def test_a_pair_at_the_minimum__is_not_lost(n: int) -> None:
         counts[0, k] = rng.integers(least, most + 1)
         r = (n * float(counts[0, k]) - x[0] * y[k]) * (scale_x[0] * scale_y[k])
         found, kept = np.empty((2, columns), np.int64), np.empty(columns)
-        count = linked_pairs._collect_counts(
+        count = pairs._collect_counts(
             counts,
             float(n),
             (x, scale_x),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, load_register, zero_register
-from genobit.kernels.tallies import (
+from genobit.ld.kernels.popcount_accumulators import (
     IN_BYTES,
     TALLY_WORDS,
     store_sums,

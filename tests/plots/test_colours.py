@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from genobit.plots import decay, kinship, tree_states
+from genobit.ld.plots import decay
+from genobit.plots import kinship, tree_states
 from genobit.plots.samples import OKABE_ITO
 from genobit.plots.style import (
     BLUES,

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from genobit.ld.plots.hover import OUTSIDE
 from genobit.plots import (
     allele_frequency_spectrum,
     ld_decay,
@@ -14,7 +15,6 @@ from genobit.plots import (
     ld_track,
     ld_triangle,
 )
-from genobit.plots.hover import OUTSIDE
 from genobit.plots.pixels import lay_out, pair_at, rotate, strongest
 from tests.cohorts import cohort, random_calls
 

@@ -1,0 +1,114 @@
+"""Clumps of associated variants, by the rule of ``plink --clump``.
+
+Variants with p of at most p1 are gone through from the smallest p on. One that is in no clump yet
+begins one, which takes every other variant in its window that is in none and whose r2 with it is
+above the limit, whatever its p. The r2 of dosages is that of EM haplotype frequencies, as plink 1.9
+has it here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.schedule.streaming import row_windows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+
+
+class Clumps(NamedTuple):
+    """Clumps from the smallest p of an index variant on, and their members in order."""
+
+    leads: NDArray[np.int64]
+    """Index variant of each clump."""
+    sizes: NDArray[np.int64]
+    """Members of each, without the index variant."""
+    members: NDArray[np.int64]
+    """Of all clumps, one after another."""
+    r2: NDArray[np.float64]
+    """Of each member with its index variant."""
+
+
+def clump(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    statistic: str,
+    last: NDArray[np.int64],
+    size: NDArray[np.float64],
+    largest: float,
+    limit: float,
+) -> Clumps:
+    """Form clumps.
+
+    Parameters
+    ----------
+    planes, layout, last
+        As for `genobit.ld.matrix.band`. Held are a window and a few chunks.
+    statistic
+        "r2" or "r2_em".
+    size
+        What orders the variants, p or its logarithm; NaN takes one out.
+    largest
+        Most of it that an index variant has.
+    limit
+        r2 of members is above.
+    """
+    candidates = np.flatnonzero(size <= largest)
+    found = _neighbours(planes, layout, statistic, last, candidates, limit)
+    known = ~np.isnan(size)
+    free = known.copy()
+    index: list[int] = []
+    members: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    values: list[NDArray[np.float64]] = [np.empty(0)]
+    for k in np.argsort(size[candidates], kind="stable"):
+        variant = int(candidates[k])
+        if not free[variant]:
+            continue
+        free[variant] = False
+        others, r2 = found[k]
+        left = free[others]
+        free[others[left]] = False
+        index.append(variant)
+        members.append(others[left])
+        values.append(r2[left])
+    sizes = np.array([part.size for part in members[1:]], np.int64)
+    return Clumps(np.array(index, np.int64), sizes, np.concatenate(members), np.concatenate(values))
+
+
+def _neighbours(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    statistic: str,
+    last: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    limit: float,
+) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Variants in the window of each candidate whose r2 with it is above the limit, and this r2."""
+    from genobit.ld.kernels import r2 as ld
+    from genobit.ld.kernels.row_pairs import ROUNDING
+
+    # The first whose window reaches the candidate.
+    starts = np.searchsorted(last, candidates).astype(np.int64)
+    stops = last[candidates] + 1
+    found = []
+    windows = row_windows(planes, layout, starts, stops)
+    for variant, start, rows in zip(candidates, starts, windows, strict=True):
+        here = slice(int(variant - start), int(variant - start) + 1)
+        one = rows._replace(
+            planes=tuple(plane[here] for plane in rows.planes),
+            called=None if rows.called is None else rows.called[here],
+        )
+        r2 = np.empty(rows.planes[0].shape[0])
+        for _, columns, values in ld.blocks(statistic, one, rows, dtype=np.float64):
+            r2[columns] = values[0]
+        r2[here] = np.nan
+        above = np.flatnonzero(r2 > limit * (1 + ROUNDING))
+        found.append((start + above, r2[above]))
+    return found

@@ -1,0 +1,415 @@
+"""Decay of linkage disequilibrium with distance: means, a curve, and where it has fallen by half.
+
+The curve is the expectation of r2 under drift and recombination, with few mutations, in a sample of
+n (Hill and Weir, Theoretical Population Biology 33:54, 1988; as in Remington et al., PNAS 98:11479,
+2001): with C = rho d, the population recombination parameter 4 N c of the distance d,
+
+    E(r2) = (10 + C) / ((2 + C)(11 + C)) * (1 + (3 + C)(12 + 12 C + C^2) / (n (2 + C)(11 + C)))
+
+n is the number of observations that are correlated: haplotypes, or samples where r2 is of dosages.
+rho is fitted by least squares to the means of the bins, each weighted by its pairs. The half-decay
+distance is where the curve is half of its value at 0; that of the means, where they first are half
+of the first of them.
+
+A curve is only worth a half-decay distance if it describes the means. It is compared with a
+constant, the mean of all pairs, which has one parameter as well. With S the squared distances to
+the means of B bins, weighted by pairs,
+
+    R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
+
+(AIC of least squares, Burnham and Anderson, Model Selection and Multimodel Inference, 2002,
+section 2.2). The curve fits if R2 is at least 1/2 and delta AIC at least 10, which leaves the
+constant "essentially no support" (ibid., section 2.6). The distance also has to lie within the
+mean distances of the first and the last bin: outside, it would be an extrapolation.
+
+Confidence intervals resample parts of the genome (a pair belongs to that of its first variant) with
+replacement: the block bootstrap, as values of neighbouring pairs are not independent.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.passes import in_groups
+from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.ld.matrix import check_statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+    from genobit.ld.matrix import Planes
+
+STATISTICS = ("r2", "r2_em")
+"""Those that the curve is the expectation of."""
+
+
+class Along(NamedTuple):
+    """Variants along the genome, each array (variants,)."""
+
+    place: NDArray[np.float64]
+    """In the unit of the distances; does not decrease within a window."""
+    last: NDArray[np.int64]
+    """Last variant in the window of each."""
+    part: NDArray[np.int64]
+    """Which part of the genome it belongs to, from 0."""
+
+
+class Sums(NamedTuple):
+    """Of the pairs of each part and bin, float64 (parts, bins)."""
+
+    pairs: NDArray[np.float64]
+    value: NDArray[np.float64]
+    distance: NDArray[np.float64]
+
+
+FITS, MISFITS, BELOW, BEYOND = "fits", "does not fit", "below the bins", "beyond the bins"
+LEAST_R2, LEAST_SUPPORT = 0.5, 10.0
+
+
+class Fit(NamedTuple):
+    """How well the curve describes the means of bins, against a constant."""
+
+    verdict: str
+    """FITS, MISFITS, or where the half-decay distance lies outside the bins."""
+    r2: float
+    """Share of the variation between bins that the curve explains; negative where a constant is
+    nearer to the means."""
+    support: float
+    """AIC of the constant less that of the curve."""
+
+
+class Decay(NamedTuple):
+    """Decay of one set of samples."""
+
+    mean: NDArray[np.float64]
+    """Of the statistic, (bins,), NaN where a bin has no pairs."""
+    pairs: NDArray[np.int64]
+    """(bins,)."""
+    distance: NDArray[np.float64]
+    """Mean of the pairs' distances, (bins,); the middle of a bin without pairs."""
+    curve: NDArray[np.float64]
+    """The fitted expectation at these distances, (bins,)."""
+    rho: float
+    fit: Fit
+    half: tuple[float, float, float]
+    """Half-decay distance of the curve: estimate, lower and upper end; NaN unless it fits."""
+    half_of_means: tuple[float, float, float]
+
+
+class Resampling(NamedTuple):
+    """How confidence intervals are made."""
+
+    times: int
+    confidence: float
+    seed: int
+
+
+def check_choice(statistic: str, kind: str) -> None:
+    """Refuse a statistic that has no decay here.
+
+    Raises
+    ------
+    ValueError
+        For it.
+    """
+    if statistic not in STATISTICS:
+        msg = (
+            f"statistic {statistic!r} of a decay is not one of {', '.join(STATISTICS)}: the curve "
+            "is an expectation of r2"
+        )
+        raise ValueError(msg)
+    check_statistic(statistic, kind)
+
+
+def edges_of(bins: int | Sequence[float], window: float) -> NDArray[np.float64]:
+    """Edges of bins of equal width up to the window, or the given ones, float64.
+
+    Raises
+    ------
+    ValueError
+        If they are no positive number, or do not ascend from 0 or more up to the window.
+
+    Examples
+    --------
+    >>> edges_of(2, 100.0).tolist()
+    [0.0, 50.0, 100.0]
+    """
+    if isinstance(bins, int | np.integer) and not isinstance(bins, bool) and bins > 0:
+        return np.linspace(0.0, window, int(bins) + 1)
+    edges = np.asarray(bins, np.float64)
+    fits = edges.ndim == 1 and edges.size > 1 and bool((np.diff(edges) > 0).all())
+    if not fits or edges[0] < 0 or edges[-1] > window:
+        msg = (
+            f"bins={bins!r} is neither a positive number of bins nor their edges, ascending from 0 "
+            f"or more to at most the window ({window:g})"
+        )
+        raise ValueError(msg)
+    return edges
+
+
+def parts_of(n: int, contig: NDArray[Any] | None, parts: int) -> NDArray[np.int64]:
+    """Cut the variants in about ``parts`` runs of equal numbers, none across contigs: (variants,).
+
+    Examples
+    --------
+    >>> parts_of(6, np.array([0, 0, 0, 0, 1, 1]), 3).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    contigs = np.zeros(n, np.int64) if contig is None else np.asarray(contig)
+    starts = np.flatnonzero(np.r_[True, contigs[1:] != contigs[:-1]]) if n else np.zeros(0, int)
+    out = np.empty(n, np.int64)
+    first = 0
+    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+        size = stop - start
+        number = min(size, max(1, round(parts * size / n)))
+        out[start:stop] = first + np.arange(size) * number // size
+        first += number
+    return out
+
+
+def _tile(
+    a: list[Any],
+    b: list[Any] | None,
+    last: NDArray[np.int64],
+    shift: int,
+    left: dict[str, NDArray[Any]],
+    right: dict[str, NDArray[Any]],
+    *,
+    statistic: str,
+    layout: Layout,
+    edges: NDArray[np.float64],
+) -> tuple[int, NDArray[np.int64]]:
+    from genobit.ld.kernels.decay import sums_by_distance
+
+    part = left["part"]
+    first = int(part[0]) if part.size else 0
+    other = None if b is None else as_rows(b, layout)
+    places = left["place"], right["place"]
+    return first, sums_by_distance(
+        statistic, as_rows(a, layout), other, last, shift, places, part - first, edges
+    )
+
+
+def sums(
+    planes: Planes, layout: Layout, statistic: str, along: Along, edges: NDArray[np.float64]
+) -> Sums:
+    """Sum the pairs of a window by part of the genome and bin of distance, in one pass of dask.
+
+    Computed here and now, a task for each pair of chunks that a window couples. What is held of
+    the pairs are these sums.
+    """
+    from genobit.ld.kernels.decay import DISTANCE, PAIRS, UNIT, VALUE
+
+    function = partial(_tile, statistic=statistic, layout=layout, edges=edges)
+    values = {"place": along.place, "part": along.part}
+    keys, graph = tiles.band_tiles(function, ordered(planes, layout), along.last, values)
+    parts = int(along.part[-1]) + 1
+    total = np.zeros((parts, edges.size - 1, 3), np.int64)
+    for first, found in in_groups(keys, graph):
+        total[first : first + len(found)] += found
+    each = total.astype(np.float64)
+    return Sums(
+        each[:, :, PAIRS], each[:, :, VALUE] / UNIT, each[:, :, DISTANCE] * (edges[-1] / UNIT)
+    )
+
+
+def hill_weir(c: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Expectation of r2 at population recombination parameters ``c``, in a sample of ``n``.
+
+    Examples
+    --------
+    >>> hill_weir(np.array([0.0]), 10**9).round(4)
+    array([0.4545])
+    """
+    product = (2 + c) * (11 + c)
+    return (10 + c) / product * (1 + (3 + c) * (12 + 12 * c + c * c) / (n * product))
+
+
+def half_parameter(n: int) -> float:
+    """The parameter C at which the curve of a sample of ``n`` is half of its value at 0.
+
+    NaN for the few where it never falls as low: E(r2) of unlinked variants is 1 / n.
+    """
+    from scipy.optimize import brentq
+
+    half = hill_weir(np.zeros(1), n)[0] / 2
+
+    def above(c: float) -> float:
+        return float(hill_weir(np.array([c]), n)[0] - half)
+
+    far = 1e6
+    return float(brentq(above, 0.0, far, xtol=1e-12)) if above(far) < 0 else np.nan
+
+
+def fitted_rho(
+    distance: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    n: int,
+    start: float | None = None,
+) -> float:
+    """The rho whose curve is nearest to the means of bins; NaN without a pair at a distance.
+
+    ``start`` is where the search begins; by default the best of a grid of orders of magnitude.
+    """
+    from scipy.optimize import least_squares
+
+    kept = pairs > 0
+    if not (distance[kept] > 0).any():
+        return np.nan
+    d, y = distance[kept], mean[kept]
+    root = np.sqrt(pairs[kept] / pairs[kept].sum())
+    far = float(d.max())
+    grid = np.linspace(*LOG_RANGE, 61)
+    if start is not None:
+        # Other pairs may have another farthest bin.
+        grid = np.clip(np.log([start * far]), *LOG_RANGE)
+
+    def residuals(log_c: NDArray[np.float64]) -> NDArray[np.float64]:
+        return root * (hill_weir(np.exp(log_c[0]) * d / far, n) - y)
+
+    costs = [float((residuals(np.array([x])) ** 2).sum()) for x in grid]
+    best = least_squares(residuals, [grid[int(np.argmin(costs))]], bounds=LOG_RANGE, xtol=1e-10)
+    return float(np.exp(best.x[0])) / far
+
+
+def fit_of(
+    mean: NDArray[np.float64],
+    curve: NDArray[np.float64],
+    distance: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    half: float,
+) -> Fit:
+    """Judge a fitted curve and its half-decay distance.
+
+    Examples
+    --------
+    >>> d = np.linspace(1.0, 10.0, 10)
+    >>> falls = hill_weir(d, 100)
+    >>> fit_of(falls + 1e-4 * (-1) ** d, falls, d, np.ones(10), 1.7).verdict
+    'fits'
+    >>> fit_of(np.full(10, 0.2) + 1e-4 * (-1) ** d, falls, d, np.ones(10), 1.7).verdict
+    'does not fit'
+    """
+    kept = pairs > 0
+    y, w = mean[kept], pairs[kept]
+    if y.size < 2:
+        return Fit(MISFITS, np.nan, np.nan)
+    constant = float(w @ (y - w @ y / w.sum()) ** 2)
+    left = float(w @ (y - curve[kept]) ** 2)
+    # Means on the curve, to the last bits of their sums.
+    rounding = float(w @ y**2) * 2.0**-60
+    left = max(left, rounding)
+    constant = max(constant, rounding)
+    r2, support = 1 - left / constant, y.size * float(np.log(constant / left))
+    near, far = float(distance[kept].min()), float(distance[kept].max())
+    if not (r2 >= LEAST_R2 and support >= LEAST_SUPPORT) or np.isnan(half):
+        verdict = MISFITS
+    elif half < near:
+        verdict = BELOW
+    else:
+        verdict = FITS if half <= far else BEYOND
+    return Fit(verdict, r2, support)
+
+
+LOG_RANGE = (-14.0, 14.0)
+"""Of the log of C at the farthest bin: from no decay to one that is over before the first."""
+
+
+def half_of_means(
+    distance: NDArray[np.float64], mean: NDArray[np.float64], pairs: NDArray[np.float64]
+) -> float:
+    """Where the means first are half of the first of them, between bins on a line.
+
+    Infinite where they never are, NaN without a pair.
+
+    Examples
+    --------
+    >>> half_of_means(np.array([1.0, 3.0]), np.array([0.8, 0.2]), np.array([5.0, 5.0])).round(4)
+    np.float64(2.3333)
+    """
+    kept = pairs > 0
+    d, y = distance[kept], mean[kept]
+    if not d.size:
+        return np.nan
+    low = np.flatnonzero(y <= y[0] / 2)
+    if not low.size or low[0] == 0:
+        return np.inf
+    k = low[0]
+    return d[k - 1] + (y[k - 1] - y[0] / 2) / (y[k - 1] - y[k]) * (d[k] - d[k - 1])
+
+
+def _estimates(
+    totals: Sums, middle: NDArray[np.float64], n: int, parameter: float, start: float | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float, float]:
+    """Means, distances, rho and both half-decay distances of sums (bins,)."""
+    some = np.maximum(totals.pairs, 1)
+    mean = np.where(totals.pairs > 0, totals.value / some, np.nan)
+    distance = np.where(totals.pairs > 0, totals.distance / some, middle)
+    rho = fitted_rho(distance, mean, totals.pairs, n, start)
+    return mean, distance, rho, parameter / rho, half_of_means(distance, mean, totals.pairs)
+
+
+def _interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    """Ends of the middle share of resampled values, NaN where any is.
+
+    No interpolation, which infinite values have not.
+    """
+    if not values.size or np.isnan(values).any():
+        return np.nan, np.nan
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.quantile(values, tails, method="inverted_cdf")
+    return float(low), float(high)
+
+
+_NONE = (np.nan, np.nan, np.nan)
+
+
+def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resampling) -> Decay:
+    """Means, curve and half-decay distances with their intervals, from sums by part.
+
+    Parameters
+    ----------
+    of_parts
+        Of `sums`.
+    edges
+        Of the bins.
+    n
+        Observations that are correlated.
+    resampling
+        The same parts are drawn for the same seed, whatever the sums are.
+    """
+    middle = (edges[:-1] + edges[1:]) / 2
+    parameter = half_parameter(n)
+    totals = Sums(*(x.sum(axis=0) for x in of_parts))
+    mean, distance, rho, half, of_means = _estimates(totals, middle, n, parameter)
+    curve = hill_weir(rho * distance, n)
+    fit = fit_of(mean, curve, distance, totals.pairs, half)
+    halves = np.empty((2, resampling.times))
+    parts = len(of_parts.pairs)
+    if parts > 1 and totals.pairs.any():
+        drawn = np.random.default_rng(resampling.seed).multinomial(
+            parts, np.full(parts, 1 / parts), resampling.times
+        )
+        for k, times in enumerate(drawn.astype(np.float64)):
+            again = Sums(*(times @ x for x in of_parts))
+            halves[:, k] = _estimates(again, middle, n, parameter, rho)[-2:]
+    else:
+        halves.fill(np.nan)
+    return Decay(
+        mean,
+        totals.pairs.astype(np.int64),
+        distance,
+        curve,
+        rho,
+        fit,
+        (half, *_interval(halves[0], resampling.confidence)) if fit.verdict == FITS else _NONE,
+        (of_means, *_interval(halves[1], resampling.confidence)),
+    )

@@ -1,0 +1,287 @@
+"""What an explorer knows of its Dataset, and one computed window into it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels
+from genobit.ld.explorer.region import Choice, Contig, Region, region_text
+from genobit.ld.explorer.tile_cache import Tiles
+from genobit.plots.pixels import Axis
+from genobit.plots.style import number, scale_of
+
+STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
+#: What a person can look at to begin with.
+FIRST_LOOK = 300
+#: Planes smaller than this are read once and kept: every zoom needs them again.
+KEPT_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Window:
+    """LD of the variants in view: `matrix` of the variants `shown`, as `choice` took them."""
+
+    shown: xr.Dataset
+    matrix: xr.DataArray
+    choice: Choice
+    position: np.ndarray
+    seconds: float
+    computed: int
+    """Tiles that were not known."""
+
+    def extent(self, axis: Axis) -> tuple[float, float]:
+        """The stretch of an axis that the window fills.
+
+        Parameters
+        ----------
+        axis
+            "rank" or "position" (Mb).
+        """
+        if axis == "rank":
+            first = self.choice.first_rank
+            return first - 0.5, first + self.choice.n_in_view - 0.5
+        return float(self.position[0]) / 1e6, float(self.position[-1]) / 1e6
+
+    def coordinates(self, axis: Axis) -> np.ndarray:
+        """Where each variant stands on an axis.
+
+        Parameters
+        ----------
+        axis
+            "rank" or "position" (Mb).
+        """
+        if axis == "rank":
+            ranks = np.arange(len(self.position), dtype="f8")
+            return self.choice.first_rank + self.choice.step * ranks
+        return self.position / 1e6
+
+    def index_of(self, variant: int | None) -> int | None:
+        """Where a variant of the Dataset is in the window, if it is there.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        if variant is None:
+            return None
+        found = np.flatnonzero(self.choice.variants == variant)
+        return int(found[0]) if len(found) else None
+
+    def in_words(self) -> str:
+        """What was computed, for the status line."""
+        n_variants = len(self.position)
+        missing = int(np.isnan(np.diagonal(self.matrix.values)).sum())
+        text = (
+            f"{scale_of(str(self.matrix.name)).label}: {number(n_variants, 'variant')}, "
+            f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
+            f"{missing:,} monomorphic, "
+            f"{'computed' if self.computed else 'known before, put together'} "
+            f"in {1e3 * self.seconds:.0f} ms"
+        )
+        if self.choice.step > 1:
+            text += (
+                f"; thinned: {self.choice.in_words()} of the "
+                f"{self.choice.n_in_view:,} variants in view"
+            )
+        return text
+
+
+class Cohort:
+    """The Dataset of an explorer, packed, with what choosing a window needs.
+
+    Parameters
+    ----------
+    ds
+        Genotypes or packed planes.
+
+    Raises
+    ------
+    ValueError
+        If it has no variants, or no positions and contigs.
+    """
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        for name in ("variant_position", "variant_contig"):
+            if name not in ds.variables:
+                raise ValueError(
+                    f"the explorer needs {name} (variants), and the Dataset has none; open the "
+                    "file with genobit.open_plink or open_vcf, or assign it"
+                )
+        if not ds.sizes["variants"]:
+            raise ValueError("the Dataset has no variants, so there is nothing to explore")
+        bits = ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
+        self.bits = bits.compute() if bits.nbytes <= KEPT_BYTES else bits
+        self.n_samples = int(bits.sizes["samples"])
+        self.layout = str(bits.attrs["genobit_layout"])
+        self.statistics = STATISTICS[self.layout]
+        self.position = bits["variant_position"].values
+        found = labels.known_contigs(bits)
+        self._contig, self.contigs = found.numbers, found.names.tolist()
+        self._ids = labels.ids(bits, "variants")
+        self._frequencies: dict[str, np.ndarray] = {}
+        self._sorted: dict[str, np.ndarray] = {}
+        self._members: tuple[tuple[str, float], Contig] | None = None
+        self._tiles = Tiles()
+
+    def __len__(self) -> int:
+        """Count the variants."""
+        return len(self.position)
+
+    def among(self, samples: np.ndarray) -> Cohort:
+        """Take some samples alone.
+
+        Parameters
+        ----------
+        samples
+            Their places.
+        """
+        return Cohort(self.bits.genobit.isel(samples=samples))
+
+    def contig_of(self, variant: int) -> str:
+        """Name the contig of a variant.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        return self.contigs[int(self._contig[variant])]
+
+    def name_of(self, variant: int) -> str:
+        """Name a variant by its id, or by its place where there are no ids.
+
+        Parameters
+        ----------
+        variant
+            Index along the Dataset.
+        """
+        if self._ids is not None:
+            return str(self._ids[variant])
+        return f"{self.contig_of(variant)}:{self.position[variant]:,}"
+
+    def positions_on(self, contig: str) -> np.ndarray:
+        """Sort the positions of a contig's variants.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+
+        Raises
+        ------
+        ValueError
+            If it has no variants.
+        """
+        if contig not in self._sorted:
+            there = np.sort(self.position[self._contig == self.contigs.index(contig)])
+            if not len(there):
+                raise ValueError(f"contig {contig} has no variants; choose another one")
+            self._sorted[contig] = there
+        return self._sorted[contig]
+
+    def first_look(self, contig: str) -> Region:
+        """Choose the region that a contig is entered by.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        """
+        there = self.positions_on(contig)
+        return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
+
+    def members(self, contig: str, min_maf: float) -> Contig:
+        """Take the variants of a contig that are frequent enough.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        min_maf
+            Minor allele frequency of the rarest to take.
+        """
+        if self._members is None or self._members[0] != (contig, min_maf):
+            members = np.flatnonzero(self._contig == self.contigs.index(contig))
+            frequency = self.frequency_of(contig, members) if min_maf > 0 else np.empty(0)
+            chosen = Contig(self.position, members, frequency, min_maf)
+            self._members = (contig, min_maf), chosen
+        return self._members[1]
+
+    def frequency_of(self, contig: str, members: np.ndarray) -> np.ndarray:
+        """Compute the frequencies of all variants of a contig, once.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        members
+            Indices of its variants.
+        """
+        if contig not in self._frequencies:
+            whole = len(members) == len(self)
+            there = self.bits if whole else self.bits.isel(variants=members)
+            self._frequencies[contig] = np.asarray(there.genobit.allele_frequency())
+        return self._frequencies[contig]
+
+    def window(self, statistic: str, region: Region, min_maf: float, limit: int) -> Window:
+        """Compute LD of all pairs of a region.
+
+        Parameters
+        ----------
+        statistic
+            As `.genobit.ld()` takes it.
+        region
+            Both ends included.
+        min_maf
+            Rarer variants are left out.
+        limit
+            More variants than this are thinned.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two variants are left.
+        """
+        began = time.perf_counter()
+        contig, start, end = region
+        members = self.members(contig, min_maf)
+        choice = members.between(start, end, limit)
+        if len(choice.variants) < 2:
+            raise ValueError(
+                f"{number(len(choice.variants), 'variant')} of {region_text(region)} with a "
+                f"minor allele frequency of at least {min_maf:g}: zoom out, or lower it"
+            )
+        thinned = members.thinned(choice.step)
+
+        def compute(rows: range, columns: range | None) -> np.ndarray:
+            bits, other = (
+                None if side is None else self.bits.isel(variants=thinned[side.start : side.stop])
+                for side in (rows, columns)
+            )
+            return bits.genobit.ld(statistic, other=other).values
+
+        level = (statistic, contig, min_maf, choice.step)
+        values, computed = self._tiles.square(level, choice.places, len(thinned), compute)
+        shown = self.bits.isel(variants=choice.variants)
+        labelled = shown.genobit.ld(statistic)  # lazy: the tiles are its values
+        matrix = labelled.copy(deep=False, data=values)
+        position = self.position[choice.variants]
+        return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
+
+    def row(self, window: Window, lead: int) -> xr.DataArray:
+        """Compute r² of a window's variants with one lead variant, shape (variants, 1).
+
+        Parameters
+        ----------
+        window
+            Of the lead's contig.
+        lead
+            Index along the Dataset.
+        """
+        other = self.bits.isel(variants=[lead])
+        return window.shown.genobit.ld("r2", other=other).compute()

@@ -1,0 +1,377 @@
+"""The LD explorer: a heatmap that computes what is in view, and the region of a lead variant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.explore.bridge import Coalesced, Gestures
+from genobit.explore.frame import framed
+from genobit.explore.looks import panel, wrapping
+from genobit.explore.traits import refuse_unknown
+from genobit.explore.view import Frame, plot_of
+from genobit.io.genes import read_genes
+from genobit.ld.explorer.controls import ld_controls
+from genobit.ld.explorer.data import Cohort, Window
+from genobit.ld.explorer.files import LDFiles
+from genobit.ld.explorer.linking import LDLinking
+from genobit.ld.explorer.region import parse_region, region_text
+from genobit.ld.explorer.repaint import Repaint
+from genobit.ld.explorer.traits import LDTraits
+from genobit.ld.explorer.views import Beside, Genes, Track
+from genobit.ld.plots.curves import ld_track
+from genobit.ld.plots.drawing import Drawing, Look, square, triangle
+from genobit.ld.plots.heatmap import overlay
+from genobit.plots.pixels import lay_out, pair_at
+from genobit.plots.style import WIDTH, few_marks, margins, number, scale_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from genobit.data.selection import Selection
+
+#: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
+#: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
+MAX_PIXELS = 500
+MAX_VARIANTS = 2_000
+
+
+class LDExplorer(LDFiles, LDLinking, LDTraits):
+    """Linkage disequilibrium of what is in view, as widget and as traits.
+
+    Parameters
+    ----------
+    ds
+        Packed planes with rows="variants" (or genotypes, which are packed first), with
+        variant_position and variant_contig.
+    genes
+        Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
+        and perhaps name and strand (`genobit.io.genes.read_genes`).
+    blocks
+        Result of `.genobit.ld_blocks()` of these variants, to outline; by default that of the
+        variants in view is computed.
+    selection
+        Shared with other explorers; by default one of its own.
+    **initial
+        Any of the traits of `LDTraits`.
+
+    Raises
+    ------
+    ValueError
+        If the Dataset has no variants or no positions.
+    """
+
+    def __init__(
+        self,
+        ds: xr.Dataset,
+        genes: Any = None,
+        blocks: xr.Dataset | None = None,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, ds)
+        table = None if genes is None else read_genes(genes)
+        self._cohort = self._whole = cohort = Cohort(ds)
+        self._among: tuple[tuple[int, ...], Cohort] | None = None
+        self.statistics, self.contigs = cohort.statistics, cohort.contigs
+        self._stale: set[str] = set()
+        self._from_gesture = False
+        self._window: Window | None = None
+        self._row: xr.DataArray | None = None
+        self._blocks = blocks
+        self._outlined: xr.Dataset | None = None
+        self._found: tuple[Window, xr.Dataset] | None = None
+        if "region" not in initial:
+            initial["region"] = cohort.first_look(cohort.contig_of(0))
+        if blocks is not None:
+            initial.setdefault("show_blocks", True)
+        super().__init__(**initial)
+        self._make_parts(table)
+        if self.selected:
+            self._select("variants", self.selected)
+        else:
+            self._follow_quietly("variants", own=False)
+        self._later = Coalesced(self._home, self.refresh)
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        self._stale = {"window", "plot", "track"}
+        self.refresh()
+
+    def _make_parts(self, genes: pd.DataFrame | None) -> None:
+        self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
+        self._track = Track(self._home, self._on_track_tap)
+        self._track.box.layout.min_height = "240px"
+        self._genes = Genes(self._home, genes)
+        self._beside = Beside(self._home, self._select_rows)
+        pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
+        both = wrapping(pictures, panel(self._beside.box))
+        self.children = framed(self, ld_controls(self), [both], "ld_window")
+
+    def _on_trait(self, change: Any) -> None:
+        if change["name"] == "selected":
+            self._select("variants", self.selected)
+        stale = set(_STALE_BY_TRAIT[change["name"]])
+        if change["name"] == "region" and not self._from_gesture:
+            stale.add("aim")
+        self._home.run(self._mark, stale)
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
+        self._later()
+
+    # What the controls ask for.
+
+    def go_to(self, text: str) -> None:
+        """Show the region that a text names; say so in the status line if it cannot be read.
+
+        Parameters
+        ----------
+        text
+            As `contig:from-to`, or the name of a gene of the table.
+        """
+        gene = self._genes.find(text)
+        try:
+            if gene is None:
+                self.region = parse_region(text, self.contigs, self.region[0])
+            else:
+                contig, start, end = gene
+                margin = (end - start) / 4
+                self.region = (contig, max(start - margin, 0.0), end + margin)
+        except (ValueError, traitlets.TraitError) as error:
+            self._complain(error)
+
+    def go_to_contig(self, contig: str) -> None:
+        """Show the first variants of another contig, without a lead.
+
+        Parameters
+        ----------
+        contig
+            Its name.
+        """
+        self.lead = None
+        self.region = self._cohort.first_look(contig)
+
+    def widen(self, factor: float) -> None:
+        """Zoom about the middle of the region.
+
+        Parameters
+        ----------
+        factor
+            Above 1 shows more of the chromosome.
+        """
+        contig, start, end = self.region
+        middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
+        self.region = (contig, max(middle - half, 0.0), middle + half)
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if not stale:
+            return
+        try:
+            if "window" in stale:
+                self._compute_window()
+            if "track" in stale:
+                self._compute_row()
+            self._draw(stale)
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
+            self._complain(error)
+
+    def _compute_window(self) -> None:
+        self._choose_cohort()
+        self._window = self._cohort.window(self.statistic, self.region, self.min_maf, MAX_VARIANTS)
+
+    def _outline(self) -> None:
+        """Choose the blocks: those handed in, or those of a window that is not thinned."""
+        window = self._now()
+        self.status = window.in_words() + self._of_samples_in_words()
+        self._outlined = self._blocks if self.show_blocks else None
+        if not self.show_blocks or self._blocks is not None:
+            return
+        if window.choice.step > 1:
+            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or hand in blocks="
+            return
+        if self._found is None or self._found[0] is not window:
+            self._found = window, window.shown.genobit.ld_blocks()
+        self._outlined = self._found[1]
+        self.status += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
+
+    def _compute_row(self) -> None:
+        self._row = None
+        if self.lead is None:
+            return
+        if self._cohort.contig_of(self.lead) != self.region[0]:
+            raise ValueError(
+                f"the lead variant {self._cohort.name_of(self.lead)} is not on contig "
+                f"{self.region[0]}; choose another, or set lead = None"
+            )
+        self._row = self._cohort.row(self._now(), self.lead)
+
+    def _now(self) -> Window:
+        if self._window is None:
+            raise ValueError(f"nothing has been computed yet. {self.status}")
+        return self._window
+
+    def _draw(self, stale: set[str]) -> None:
+        anew = "plot" in stale
+        if stale & {"window", "blocks"}:
+            self._outline()
+        if anew:
+            self._build_plot()
+        elif stale & {"window", "colours", "track", "selected", "blocks"}:
+            if "aim" in stale:
+                self._gestures.aim(*self._now().extent(self.axis))
+            if not self._repaint.paint(self._drawing(), self._name_file):
+                self._frame.event(number=self._frame.number + 1)
+        self._draw_around(stale)
+
+    def _draw_around(self, stale: set[str]) -> None:
+        """Draw the tracks over and under the picture, and what stands beside it."""
+        anew = "plot" in stale
+        extent = self._gestures.target or self._now().extent(self.axis)
+        if self._row is None:
+            self._track.hint()
+        elif stale & {"window", "track", "plot"}:
+            self._track.draw(self._track_picture, extent, anew=anew)
+        if stale & {"window", "plot"}:
+            self._genes.show(self.region[0], self._now(), self.axis, extent, anew=anew)
+        if stale & {"window", "beside"} or stale & {"colours", "track"} & _LISTS[self.beside]:
+            self._beside.ask(lambda: self._try(self._draw_beside))
+        elif "selected" in stale:
+            self._beside.mark(self.selected)
+
+    def _draw_beside(self) -> None:
+        window = self._now()
+        if self.beside == "variants":
+            self._beside.list_variants(window, self._row, self.selected)
+        elif self.beside == "pairs":
+            least = self.min_r2 * scale_of(self.statistic).limits[1]
+            self._beside.list_pairs(window, least, self.selected)
+        elif self.beside == "decay":
+            self._beside.draw_decay(window)
+        else:
+            self._beside.clear()
+
+    def _build_plot(self) -> None:
+        self._frame, self._repaint = Frame(), Repaint()
+        self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
+        self._gestures.aim(*self._now().extent(self.axis))
+        draw = hv.DynamicMap(self._picture, streams=[self._frame])
+        self._plot_box.children = (plot_of(draw, self._home),)
+
+    def _drawing(self) -> Drawing:
+        window = self._now()
+        look = Look(
+            axis=self.axis,
+            hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
+            max_pixels=MAX_PIXELS,
+            aggregate=self.aggregate,
+            lead=window.index_of(self.lead),
+            selected=np.flatnonzero(np.isin(window.choice.variants, self.selected)).tolist(),
+            blocks=self._outlined,
+            first_rank=window.choice.first_rank,
+            rank_step=window.choice.step,
+            note=window.choice.in_words(),
+        )
+        if self.view == "square":
+            return square(window.matrix, look)
+        return triangle(window.matrix, look, "down")
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        height = WIDTH if self.view == "square" else WIDTH // 2
+        return overlay(self._drawing(), height).opts(
+            apply_ranges=False,
+            framewise=False,
+            hooks=[
+                self._gestures.hook,
+                self._repaint.hook,
+                margins,
+                few_marks,
+                self._name_file,
+            ],
+        )
+
+    def _name_file(self, plot: Any, _element: Any) -> None:
+        """Name the file of the toolbar's save button after the region (a HoloViews hook)."""
+        from bokeh.models import SaveTool
+
+        place = region_text(self.region).replace(",", "").replace(":", "_")
+        for tool in plot.state.toolbar.tools:
+            if isinstance(tool, SaveTool):
+                tool.filename = f"ld_{place}"
+
+    def _track_picture(self) -> hv.Overlay:
+        choice = self._now().choice
+        ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
+        return ld_track(self._row, axis=self.axis, **ranks)
+
+    # Gestures in the browser.
+
+    def _on_move(self, start: float, end: float) -> None:
+        contig = self.region[0]
+        if self.axis == "rank":
+            start, end = self._cohort.members(contig, self.min_maf).positions_of_ranks(start, end)
+        else:
+            start, end = start * 1e6, end * 1e6
+        self._from_gesture = True
+        try:
+            self.region = (contig, max(start, 0.0), end)
+        except traitlets.TraitError:
+            self.status = "There are no variants further on; zoom out or pan back"
+        finally:
+            self._from_gesture = False
+
+    def _on_tap(self, x: float, y: float) -> None:
+        self.try_to(self._choose_pair, x, y)
+
+    def _choose_pair(self, x: float, y: float) -> None:
+        window = self._now()
+        choice = window.choice
+        bins = lay_out(window.position, self.axis, MAX_PIXELS, choice.first_rank, choice.step)
+        pair = pair_at(window.matrix.values, bins, self._shape(), x, y, self.aggregate)
+        first, second = choice.variants[list(pair)]
+        self.selected = (first, second)
+        # A second click on the pair turns to its other variant.
+        self.lead = int(second if self.lead == first else first)
+
+    def _on_track_tap(self, x: float, y: float) -> None:
+        self.try_to(self._choose_point, x, y)
+
+    def _choose_point(self, x: float, y: float) -> None:
+        window = self._now()
+        if self._row is None:
+            return
+        start, end = self._gestures.target or window.extent(self.axis)
+        # The track is five times as wide as high: near is what is near to the eye.
+        across = (window.coordinates(self.axis) - x) / (end - start) * 5
+        away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
+        self.lead = int(window.choice.variants[int(np.argmin(away))])
+
+    def _select_rows(self, variants: tuple[int, ...]) -> None:
+        self.selected = variants
+
+    def _shape(self) -> str:
+        return "square" if self.view == "square" else "down"
+
+
+_STALE_BY_TRAIT = {
+    "statistic": {"window", "track", "plot"},
+    "region": {"window", "track"},
+    "min_maf": {"window", "track", "aim"},
+    "min_r2": {"colours"},
+    "view": {"plot"},
+    "axis": {"plot"},
+    "aggregate": {"colours"},
+    "show_blocks": {"blocks"},
+    "beside": {"beside"},
+    "selected": {"selected"},
+    "lead": {"track"},
+    "of_samples": {"window", "track"},
+}
+#: What the panel beside the picture follows, beside the window.
+_LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

@@ -1,0 +1,111 @@
+"""The traits of the LD explorer, and what their values can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from genobit.explore.explorer import Explorer
+from genobit.ld.explorer.region import Region, known_contig
+from genobit.plots.pixels import AGGREGATES
+
+if TYPE_CHECKING:
+    from genobit.ld.explorer.data import Cohort
+
+
+class LDTraits(Explorer):
+    """The state of an LD explorer.
+
+    Attributes
+    ----------
+    statistic
+        "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
+    region
+        (contig, from, to) in base pairs, both ends included.
+    min_maf
+        Rarer variants are left out before anything is computed.
+    min_r2
+        Pairs whose statistic is nearer to 0 stay white; nothing is computed anew.
+    view
+        "triangle" or "square".
+    axis
+        "rank" (variants evenly spaced) or "position" (to scale).
+    aggregate
+        What a pixel of several pairs shows: the strongest ("max"), their "mean", or one of them
+        ("sample").
+    show_blocks
+        Whether haplotype blocks are outlined.
+    beside
+        What stands beside the picture: "nothing", the "variants" or strongest "pairs" in view as
+        a table, or the "decay" of their LD with distance.
+    selected
+        Indices along `variants` that are marked in the picture and selected in the table; a click
+        on a pair selects both.
+    lead
+        Index along `variants` of the variant whose r² with the region is drawn, or None.
+    of_samples
+        "all", or "selected": LD among the selected samples alone.
+    """
+
+    _cohort: Cohort
+    statistics: tuple[str, ...]
+    contigs: list[str]
+
+    css = "genobit-ld"
+    statistic = traitlets.Unicode("r2")
+    region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
+    min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
+    min_r2 = traitlets.Float(0.0, min=0.0, max=1.0)
+    view = traitlets.Enum(("triangle", "square"), "triangle")
+    axis: Any = traitlets.Enum(("rank", "position"), "rank")
+    aggregate: Any = traitlets.Enum(tuple(AGGREGATES), "max")
+    show_blocks = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
+    beside = traitlets.Enum(("nothing", "variants", "pairs", "decay"), "nothing")
+    selected: Any = traitlets.Tuple(())
+    of_samples = traitlets.Enum(("all", "selected"), "all")
+    lead = traitlets.Int(None, allow_none=True)
+
+    @traitlets.validate("statistic")
+    def _check_statistic(self, proposal: Any) -> str:
+        if proposal["value"] not in self.statistics:
+            layout = self._cohort.layout
+            raise traitlets.TraitError(
+                f"{proposal['value']!r} cannot be computed from {layout}s; "
+                f"use one of {', '.join(self.statistics)}"
+                + (", or pack(phased=True)" if layout == "dosage" else "")
+            )
+        return str(proposal["value"])
+
+    @traitlets.validate("region")
+    def _check_region(self, proposal: Any) -> Region:
+        contig, start, end = proposal["value"]
+        try:
+            contig = known_contig(contig, self.contigs)
+            there = self._cohort.positions_on(contig)
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+        if end < start:
+            raise traitlets.TraitError(
+                f"region ends before it begins ({start:,.0f} to {end:,.0f}); swap the positions"
+            )
+        return contig, max(start, float(there[0])), min(end, float(there[-1]))
+
+    @traitlets.validate("lead")
+    def _check_lead(self, proposal: Any) -> int | None:
+        lead, n_variants = proposal["value"], len(self._cohort)
+        if lead is not None and not 0 <= lead < n_variants:
+            raise traitlets.TraitError(
+                f"lead is {lead}, and the Dataset has variants 0 to {n_variants - 1}"
+            )
+        return lead
+
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: Any) -> tuple[int, ...]:
+        selected = tuple(sorted({int(k) for k in proposal["value"]}))
+        if selected and not 0 <= selected[0] <= selected[-1] < len(self._cohort):
+            raise traitlets.TraitError(
+                f"selected has {selected[0]} to {selected[-1]}, and the Dataset has variants 0 to "
+                f"{len(self._cohort) - 1}"
+            )
+        return selected

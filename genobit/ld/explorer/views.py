@@ -1,0 +1,300 @@
+"""What stands round the picture of the LD explorer: tracks over and under it, a panel beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.explore.bridge import Gestures, Home
+from genobit.explore.selecting import Picks
+from genobit.explore.view import View, hooks_of
+from genobit.ld.explorer.repaint import Repaint
+from genobit.ld.plots.curves import ld_decay
+from genobit.ld.plots.genes import gene_track
+from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
+from genobit.plots.style import few_marks, margins, number, plain_frame, scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import holoviews as hv
+    import pandas as pd
+    import xarray as xr
+
+    from genobit.ld.explorer.data import Window
+    from genobit.plots.pixels import Axis
+
+#: Seconds that a window stays before the panel beside it follows.
+REST = 0.3
+#: Base pairs that the decay is drawn over at most: beyond, it is flat.
+DECAY = 500e3
+#: Variants of a run that the bootstrap of the decay keeps together, at least.
+RUN = 30
+_HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
+
+
+class Along(View):
+    """A figure whose x axis is that of the picture.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    tapped
+        Called with (x, y).
+    """
+
+    css = "genobit-ld"
+
+    def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
+        super().__init__(home)
+        self._tapped = tapped
+        self._picture: Callable[[], hv.Overlay] | None = None
+        self._gestures: Gestures
+        self._repaint: Repaint
+
+    def draw(
+        self, picture: Callable[[], hv.Overlay], extent: tuple[float, float], *, anew: bool
+    ) -> None:
+        """Draw a picture, in the figure that there is.
+
+        Parameters
+        ----------
+        picture
+            Makes it.
+        extent
+            The stretch of the x axis to show.
+        anew
+            Whether it needs another figure: its axis counts something else.
+        """
+        self._picture = picture
+        if self._frame is not None and not anew:
+            self._gestures.aim(*extent)
+            if not self._repaint.show(self._drawn(0)):
+                self._redraw()
+            return
+        self._repaint = Repaint()
+        self._gestures = Gestures(self._home, lambda *_: None, self._tapped)
+        self._gestures.aim(*extent)
+        self._build(self._drawn)
+
+    def _drawn(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        picture = self._picture()
+        given = hooks_of(picture) or [margins]
+        hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook]
+        return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
+
+
+class Track(Along):
+    """r² of the window with the lead variant."""
+
+    name = "track"
+    size = (760, 190)
+
+    def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
+        super().__init__(home, tapped)
+        self.say(_HINT)
+
+    def hint(self) -> None:
+        """Say how to choose a lead, in the place of a picture."""
+        if self._picture is not None:
+            self._picture = None
+            self.say(_HINT)
+
+
+class Genes(Along):
+    """The genes of the window, under the picture.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    table
+        From `genobit.io.genes.read_genes`, or None.
+    """
+
+    name = "genes"
+    size = (760, 150)
+
+    def __init__(self, home: Home, table: pd.DataFrame | None) -> None:
+        super().__init__(home, lambda *_: None)
+        self._table = table
+        self._contigs = () if table is None else tuple(table["contig"].unique())
+        if table is None:
+            self.box.children = ()
+
+    def find(self, name: str) -> tuple[str, float, float] | None:
+        """Find the place of a gene by its name, whatever its case.
+
+        Parameters
+        ----------
+        name
+            As the table has it.
+        """
+        if self._table is None:
+            return None
+        found = self._table[self._table["name"].str.lower() == name.strip().lower()]
+        if not len(found):
+            return None
+        first = found.iloc[0]
+        return str(first["contig"]), float(first["start"]), float(first["end"])
+
+    def show(
+        self, contig: str, window: Window, axis: Axis, extent: tuple[float, float], *, anew: bool
+    ) -> None:
+        """Draw the genes of a window.
+
+        Parameters
+        ----------
+        contig
+            Its name, with or without "chr" as in the table.
+        window
+            The variants in view.
+        axis, extent
+            Of the picture.
+        anew
+            Whether the axis is another.
+        """
+        if self._table is None:
+            return
+        bare = contig.removeprefix("chr")
+        names = [name for name in self._contigs if name.removeprefix("chr") == bare]
+        if not names:
+            known = ", ".join(map(str, self._contigs[:8]))
+            self.say(f"The genes are not of contig {contig} but of {known}.")
+            return
+        genes = self._table[self._table["contig"] == names[0]]
+        spaced = (
+            {"position": window.position, "at": window.coordinates(axis)} if axis == "rank" else {}
+        )
+        self.draw(lambda: gene_track(genes, extent, **spaced), extent, anew=anew)
+
+
+class Beside(View):
+    """The variants or the strongest pairs of the window, or how its LD decays.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    picked
+        Called with indices along the Dataset when rows are selected.
+    """
+
+    css = "genobit-ld"
+    name = "beside"
+    size = (380, 200)
+
+    def __init__(self, home: Home, picked: Callable[[tuple[int, ...]], None]) -> None:
+        super().__init__(home)
+        self._on_picked = picked
+        self._members = np.empty((0, 1), "i8")
+        self._picks: Picks | None = None
+        self._request: Any = None
+        self.box.children = ()
+
+    def ask(self, draw: Callable[[], None]) -> None:
+        """Draw once nothing has been asked for a while.
+
+        Parameters
+        ----------
+        draw
+            Calls one of the methods below.
+        """
+        if self._request is not None:
+            self._request.cancel()
+        if self._home.loop is None:
+            draw()
+        else:
+            self._request = self._home.loop.call_later(REST, draw)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._members, self._picks, self._frame = self._members[:0], None, None
+        self.box.children = ()
+
+    def list_variants(
+        self, window: Window, row: xr.DataArray | None, selected: Sequence[int]
+    ) -> None:
+        """List the variants of a window.
+
+        Parameters
+        ----------
+        window
+            What is in view.
+        row
+            r² with the lead, if there is one.
+        selected
+            Indices along the Dataset.
+        """
+        frequency = np.asarray(window.shown.genobit.allele_frequency())
+        picture = variants_table(window.matrix, frequency, row)
+        self._list(picture, window.choice.variants[:, None], selected)
+
+    def list_pairs(self, window: Window, least: float, selected: Sequence[int]) -> str:
+        """List the strongest pairs of a window.
+
+        Parameters
+        ----------
+        window
+            What is in view.
+        least
+            How far from 0 the pairs are at least.
+        selected
+            Indices along the Dataset; pairs of two of them are selected.
+
+        Returns
+        -------
+        How many there are, in words.
+        """
+        pairs, count = strongest_pairs(window.matrix.values, least)
+        label = scale_of(str(window.matrix.name)).label
+        if not count:
+            self.clear()
+            self.say(f"No pair in view has |{label}| of {least:g} or more.")
+            return ""
+        self._list(pairs_table(window.matrix, pairs), window.choice.variants[pairs], selected)
+        text = f"{number(count, 'pair')} with |{label}| ≥ {least:g}"
+        return f"{text}, the {len(pairs):,} strongest listed" if count > len(pairs) else text
+
+    def _list(self, picture: hv.Table, members: np.ndarray, selected: Sequence[int]) -> None:
+        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        self._members, self._picks = members, Picks(self._picked)
+        self.mark(selected)
+        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Select the rows whose variants are selected.
+
+        Parameters
+        ----------
+        selected
+            Indices along the Dataset.
+        """
+        if self._picks is not None:
+            inside = np.isin(self._members, list(selected)).all(axis=1)
+            self._picks.show(np.flatnonzero(inside).tolist())
+
+    def _picked(self, rows: list[int]) -> None:
+        self._on_picked(tuple(np.unique(self._members[rows]).tolist()))
+
+    def draw_decay(self, window: Window) -> None:
+        """Draw how r² falls with distance in a window, and where its curve has fallen by half.
+
+        Parameters
+        ----------
+        window
+            What is in view.
+        """
+        self._members, self._picks = self._members[:0], None
+        span = float(window.position[-1] - window.position[0])
+        # The curve is one of r², whichever way it is estimated.
+        statistic = "r2_em" if str(window.matrix.name).endswith("_em") else "r2"
+        decay = window.shown.genobit.ld_decay(
+            f"{max(min(span, DECAY), 1.0):.0f}bp",
+            statistic=statistic,
+            parts=int(np.clip(len(window.position) // RUN, 2, 50)),
+        )
+        picture = ld_decay(decay)
+        self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))

@@ -1,0 +1,165 @@
+"""Tables of linked pairs on disk: a Parquet file for each tile, written whole or not at all.
+
+A run that was stopped goes on where it was: a folder inside the table's keeps the question and
+which tiles are finished (`genobit.engine.schedule.checkpoints`). Held at a time are the tiles of one pass and
+the planes they need.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dask.base import compute
+from dask.delayed import Delayed
+
+from genobit.data.labels import text
+from genobit.engine.files import WRITE, disk_full_named, local_path
+from genobit.engine.progress import bar
+from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint, digest
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.rows import ordered
+from genobit.engine.schedule.tiles import whole_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+
+FINISHED = ".genobit"
+"""Folder of what is finished; readers of Parquet pass over names with a dot."""
+INCOMPLETE = "INCOMPLETE-repeat-the-call-of-ld_pairs.parquet"
+"""A file that is no Parquet, there until all parts are: readers refuse the folder, and name it."""
+END_VARIANTS, END_BYTES = 1000, 2**20
+"""Most variants at either end whose calls tell one set of genotypes from another, and most bytes of
+a plane of them: long rows are few, as they are held together."""
+PASS = 16
+"""Tiles of a pass: enough for the threads of one machine not to wait for each other for long."""
+
+
+def question_of(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    last: NDArray[np.int64],
+    labels: Mapping[str, NDArray[Any]],
+) -> dict[str, Any]:
+    """What tells one set of genotypes and windows from another.
+
+    Of the calls only the first and the last variants are looked at: to read all of them would take
+    as long as to use them.
+    """
+    arrays = whole_rows(ordered(planes, layout))
+    most = min(END_VARIANTS, max(1, END_BYTES // (8 * max(1, layout.words))))
+    ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in arrays])
+    named = [
+        values if values.dtype.kind in "biuf" else _marked(text(values, name, missing=None))
+        for name, values in labels.items()
+    ]
+    return {
+        "layout": layout.to_attributes(),
+        "chunks": digest([np.array(arrays[0].chunks[0])]),
+        "windows": digest([last]),
+        "variants": digest(named),
+        "calls": digest([np.asarray(end) for end in ends]),
+    }
+
+
+def _marked(texts: NDArray[np.object_]) -> NDArray[np.str_]:
+    """Texts in which a missing one is no empty one."""
+    return np.array(["" if label is None else f"={label}" for label in texts], "U")
+
+
+def _writes(name: str, files: list[tuple[int, Any, Path]]) -> dict[Any, Any]:
+    return {(name, k): (_write, key, path) for k, key, path in files}
+
+
+def _write(table: Any, path: Path) -> int:
+    """Write a part whole or not at all; returns its pairs."""
+    import pyarrow.parquet as pq
+
+    with (
+        disk_full_named(path),
+        tempfile.NamedTemporaryFile(
+            dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
+        ) as unfinished,
+    ):
+        pq.write_table(table, unfinished)
+    Path(unfinished.name).replace(path)
+    return int(table.num_rows)
+
+
+def write(
+    folder: str | os.PathLike[str],
+    keys: Sequence[Any],
+    graph: HighLevelGraph,
+    question: Mapping[str, Any],
+    *,
+    progress: bool | None,
+) -> Path:
+    """Write the tables of tiles that are not there yet; returns the folder.
+
+    Parameters
+    ----------
+    folder
+        Where; made if it is not there.
+    keys, graph
+        Of `genobit.ld.matrix.pair_tiles`, whose tables are pyarrow's.
+    question
+        What is asked. Another one in the same folder is refused.
+    progress
+        Whether to show a bar; None for what `get_options` says.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds the pairs of another question, or something else.
+    RuntimeError
+        If another run is at work in it.
+    """
+    place = local_path(folder, "parquet=", WRITE)
+    _check_folder(place, folder)
+    with Checkpoint(place / FINISHED, question) as kept:
+        paths = [place / f"part-{k:06d}.parquet" for k in range(len(keys))]
+        written = [k for unit in kept.units() for k in kept.read(unit)["tiles"].tolist()]
+        done = {k for k in written if paths[k].exists()}
+        todo = [k for k in range(len(keys)) if k not in done]
+        if todo:
+            with disk_full_named(place):
+                (place / INCOMPLETE).write_text("Not all parts are written: repeat the call.")
+        with bar(
+            progress=progress, total=len(keys), initial=len(done), desc="pairs", unit="tile"
+        ) as steps:
+            for part in _batches(todo):
+                files = [(k, keys[k], paths[k].absolute()) for k in part]
+                name, whole = named_layer("genobit-write", _writes, files, above=graph)
+                counts = compute(*[Delayed((name, k), whole, layer=name) for k in part])
+                # One for each pass: it waits for the disk.
+                kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
+                steps.update(len(part))
+        (place / INCOMPLETE).unlink(missing_ok=True)
+    return place
+
+
+def _batches(numbers: list[int]) -> list[list[int]]:
+    return [numbers[k : k + PASS] for k in range(0, len(numbers), PASS)]
+
+
+def _check_folder(place: Path, folder: str | os.PathLike[str]) -> None:
+    if not os.fspath(folder):
+        raise ValueError("parquet='' is no folder: name an empty or a new one")
+    if place.exists() and not place.is_dir():
+        msg = f"parquet={str(place)!r} is a file: name a folder"
+        raise ValueError(msg)
+    if place.is_dir() and not (place / FINISHED).exists() and any(place.iterdir()):
+        msg = (
+            f"parquet={str(place)!r} is a folder of something else: it holds "
+            f"{min(path.name for path in place.iterdir())!r}; name an empty or a new one"
+        )
+        raise ValueError(msg)

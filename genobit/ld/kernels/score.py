@@ -1,0 +1,84 @@
+"""Sums of r2 of each row with the others in its window.
+
+Every r2 is rounded to a multiple of 2^-36 before it is added: sums below 2^17 are then exact, in
+any order, and a score is the same for every chunking.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.engine.pairwise.blocks import BandRows, band_columns
+from genobit.engine.simd.jit import njit
+from genobit.ld.kernels.r2 import blocks
+from genobit.ld.kernels.row_pairs import pair_rows, polymorphic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.planes import Rows
+
+ROUND = 1.5 * 2.0 ** (52 - 36)
+"""Added and taken off again, it leaves a double no bits below 2^-36."""
+
+
+@njit
+def _add(
+    values: NDArray[np.floating],
+    top: int,
+    left: int,
+    last: NDArray[np.int64],
+    shift: int,
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+) -> None:
+    """Add pairs i < shift + j, j <= last[i], of a block to sums and counts (2, ...) of both."""
+    for i in range(values.shape[0]):
+        row = top + i
+        first = max(0, row + 1 - shift - left)
+        stop = min(values.shape[1], last[row] + 1 - left)
+        total = number = 0.0
+        for j in range(first, stop):
+            value = values[i, j]
+            here = 1.0 if value == value else 0.0  # noqa: PLR0124 - NaN
+            rounded = (value + ROUND) - ROUND if here else 0.0
+            total += rounded
+            number += here
+            columns[0, left + j] += rounded
+            columns[1, left + j] += here
+        rows[0, row] += total
+        rows[1, row] += number
+
+
+def scores(
+    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, *, adjust: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of r2 and number of the pairs that have one, of rows of ``a`` and of ``b``: (2, rows).
+
+    Parameters
+    ----------
+    a, b, last, shift
+        As for `genobit.ld.kernels.pairs.pairs`. Without ``b`` each row is compared with itself,
+        too, and the second result is empty.
+    adjust
+        Whether r2 is less what chance adds to it.
+    """
+    rows = np.zeros((2, a.planes[0].shape[0]))
+    columns = rows if b is None else np.zeros((2, b.planes[0].shape[0]))
+    if b is None:
+        own = pair_rows([a])
+        known = polymorphic(own) & (own.counts[:, 0] > (2 if adjust else 0))
+        rows += known
+    for part, others, values in blocks(
+        "r2_adjusted" if adjust else "r2",
+        a,
+        b,
+        dtype=np.float64,
+        upper=b is None,
+        rows_of=BandRows(last, shift),
+        columns=band_columns(last + shift),
+    ):
+        _add(values, part.start, others.start, last, shift, rows, columns)
+    return rows, columns[:, :0] if b is None else columns

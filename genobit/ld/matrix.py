@@ -1,0 +1,356 @@
+"""Linkage disequilibrium: r, r2, D and D' between variants.
+
+Of two biallelic variants with allele frequencies P_i, P_j and haplotype frequency P_ij,
+
+    D  = P_ij - P_i P_j                                    (Lewontin and Kojima 1960)
+    r2 = D^2 / (P_i (1 - P_i) P_j (1 - P_j))               (Hill and Robertson 1968)
+    D' = D / Dmax,  Dmax = min(P_i (1 - P_j), (1 - P_i) P_j)  if D >= 0,
+                    else   min(P_i P_j, (1 - P_i)(1 - P_j))   (Lewontin 1964)
+
+From unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
+and what ``plink --r`` prints. "r2_em" and "dprime_em" are r2 and D' of the haplotype frequencies
+of largest likelihood, which the EM algorithm finds from dosages (Excoffier and Slatkin 1995), and
+what ``plink --r2 dprime`` prints, D' there without its sign. All counts are of the calls present
+at both variants (pairwise complete). A variant with one allele among them has no r, r2 or D': NaN.
+The counts are popcounts of a matrix product of bit planes (Alachiotis, Popovici and Low 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import dask.array as da
+import numpy as np
+
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.rows import as_rows, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dask.highlevelgraph import HighLevelGraph
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+
+LONG_NAMES = {
+    "r": "correlation r",
+    "r2": "squared correlation r²",
+    "D": "linkage disequilibrium D",
+    "dprime": "normalised linkage disequilibrium D′",
+    "r2_em": "squared correlation r² of EM haplotype frequencies",
+    "dprime_em": "normalised linkage disequilibrium D′ of EM haplotype frequencies",
+}
+NEED_HAPLOTYPES = ("D", "dprime")
+NEED_DOSAGES = ("r2_em", "dprime_em")
+Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
+"""Column of a table of pairs -> labels of variants, and the place among them for each pair."""
+Planes = Mapping[str, da.Array]
+"""Plane name -> uint64 (variants, words), ``called`` only where calls can be missing."""
+
+
+def check_statistic(statistic: str, kind: str) -> None:
+    """Refuse a statistic that does not exist, or that dosages or haplotypes do not have.
+
+    Raises
+    ------
+    ValueError
+        For any of these.
+    """
+    if statistic not in LONG_NAMES:
+        msg = f"statistic {statistic!r} is not one of {', '.join(LONG_NAMES)}"
+        raise ValueError(msg)
+    if kind == "dosage" and statistic in NEED_HAPLOTYPES:
+        msg = (
+            f"statistic {statistic!r} needs haplotypes: pack phased calls with "
+            "ds.genobit.pack(phased=True); dosages have 'r' and 'r2', and 'r2_em' and 'dprime_em' "
+            "of haplotype frequencies that are estimated"
+        )
+        raise ValueError(msg)
+    if kind == "haplotype" and statistic in NEED_DOSAGES:
+        msg = (
+            f"statistic {statistic!r} estimates haplotypes from dosages, and these are haplotypes: "
+            f"take {statistic.removesuffix('_em')!r} of them, or their dosages with phased=False"
+        )
+        raise ValueError(msg)
+
+
+def _square_tile(
+    a: list[Any], b: list[Any] | None, *, statistic: str, layout: Layout
+) -> NDArray[np.float32]:
+    from genobit.ld.kernels import r2
+
+    return r2.square(statistic, as_rows(a, layout), None if b is None else as_rows(b, layout))
+
+
+def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:
+    """The statistic of every variant with every variant, of the planes or of ``other``'s.
+
+    Parameters
+    ----------
+    planes, other
+        Planes of the variants (rows) and of those they are compared with (columns).
+    layout
+        Of both.
+    statistic
+        "r", "r2", "D", "dprime", "r2_em" or "dprime_em".
+
+    Returns
+    -------
+        float32 (variants, variants of ``other``), lazy, a tile for each pair of chunks. Exact but
+        for one rounding to float32; the same bits for every chunking.
+    """
+    check_statistic(statistic, layout.kind)
+    return tiles.square(
+        partial(_square_tile, statistic=statistic, layout=layout),
+        ordered(planes, layout),
+        None if other is None else ordered(other, layout),
+        np.float32,
+    )
+
+
+def _band_tile(
+    blocks: list[list[Any]],
+    last: NDArray[np.int64],
+    reach: int,
+    width: int,
+    *,
+    statistic: str,
+    layout: Layout,
+) -> NDArray[np.float32]:
+    from genobit.ld.kernels import r2
+
+    head = blocks[0][0].shape[0]
+    joined = [np.concatenate(planes)[:reach] for planes in zip(*blocks, strict=True)]
+    rows, all_rows = [plane[:head] for plane in joined], joined
+    return r2.band(statistic, as_rows(rows, layout), as_rows(all_rows, layout), last, width)
+
+
+def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]) -> da.Array:
+    """The statistic of each variant with those after it in its window.
+
+    Parameters
+    ----------
+    planes, layout, statistic
+        As for `matrix`.
+    last
+        Last variant in the window of each variant, non-decreasing (see `window_ends`).
+
+    Returns
+    -------
+        float32 (variants, width), lazy: entry (i, k) is the pair (i, i + 1 + k), NaN past the
+        window.
+    """
+    check_statistic(statistic, layout.kind)
+    width = int((last - np.arange(last.size)).max(initial=0))
+    function = partial(_band_tile, statistic=statistic, layout=layout)
+    return tiles.band(function, ordered(planes, layout), last, width, np.float32)
+
+
+def _pairs_tile(
+    a: list[Any],
+    b: list[Any] | None,
+    last: NDArray[np.int64],
+    shift: int,
+    left: dict[str, NDArray[Any]],
+    right: dict[str, NDArray[Any]],
+    *,
+    layout: Layout,
+    minimum: float,
+    statistic: str,
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
+) -> Any:
+    from genobit.ld.kernels import pairs
+
+    other = None if b is None else as_rows(b, layout)
+    i, j, found = pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
+    labels: Labels = {}
+    for name, values in left.items():
+        if name == "contig":
+            labels[name] = values, i
+        else:
+            labels[f"{name}_0"], labels[f"{name}_1"] = (values, i), (right[name], j)
+    if statistic == "r":
+        return table(
+            labels, {"r": found.astype(np.float32), "r2": (found * found).astype(np.float32)}
+        )
+    return table(labels, {statistic: found.astype(np.float32)})
+
+
+def pair_tiles(
+    planes: Planes,
+    layout: Layout,
+    last: NDArray[np.int64],
+    minimum: float,
+    labels: Mapping[str, NDArray[Any]],
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
+    statistic: str = "r2",
+) -> tuple[list[Any], HighLevelGraph, Any]:
+    """Tables of the pairs of variants in a window whose r2 is at least ``minimum``.
+
+    Parameters
+    ----------
+    planes, layout, last
+        As for `band`.
+    minimum
+        Smallest r2 of a pair that is kept, compared after rounding to float32.
+    labels
+        Columns that describe a variant, each (variants,).
+    table
+        Makes a table of the labels of pairs and of their statistics.
+    statistic
+        "r2", which gives r too, or "r2_em".
+
+    Returns
+    -------
+        Keys and graph of tables, one for each pair of chunks that a window couples, and an empty
+        one that shows their columns.
+    """
+    check_statistic(statistic, layout.kind)
+
+    # r2 is squared last, so that r keeps its sign.
+    taken = "r" if statistic == "r2" else statistic
+    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken, table=table)
+    keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)
+    empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
+    nothing = np.zeros(0, np.int64)
+    none = {name: values[:0] for name, values in labels.items()}
+    example = function(empty, None, nothing, 0, none, none)
+    return keys, graph, example
+
+
+_UNITS: dict[str, tuple[str, float]] = {
+    "bp": ("variant_position", 1.0),
+    "kb": ("variant_position", 1e3),
+    "mb": ("variant_position", 1e6),
+    "cm": ("variant_genetic_position", 1.0),
+}
+
+
+def parse_window(window: int | str, name: str = "window") -> tuple[str | None, float]:
+    """Return the variable a window is measured in (none: a number of variants) and its size.
+
+    ``name`` is what the argument is called, for the error.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a positive whole number nor a number with bp, kb, Mb or cM.
+
+    Examples
+    --------
+    >>> parse_window("500kb")
+    ('variant_position', 500000.0)
+    >>> parse_window(1000), parse_window("1000 variants")
+    ((None, 1000.0), (None, 1000.0))
+    """
+    if isinstance(window, int | np.integer) and not isinstance(window, bool) and window > 0:
+        return None, float(window)
+    if isinstance(window, str):
+        text = window.strip().replace("_", "").replace(",", "").lower()
+        count = text.removesuffix(" variants")
+        if count != text and count.isdecimal() and int(count) > 0:
+            return None, float(count)
+        for unit, (variable, factor) in _UNITS.items():
+            if text.endswith(unit):
+                size = _number(text[: -len(unit)])
+                if size is not None:
+                    return variable, size * factor
+    msg = (
+        f"{name}={window!r} is neither a positive number of variants (1000 is 1000 variants, not "
+        "base pairs) nor a distance with its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
+    )
+    raise ValueError(msg)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) and number > 0 else None
+
+
+def window_ends(
+    n: int,
+    contig: NDArray[Any] | None,
+    coordinate: NDArray[Any] | None,
+    size: float,
+    name: str,
+    *,
+    open_end: bool = False,
+) -> NDArray[np.int64]:
+    """Return the last variant in the window of each: on its contig, at most ``size`` after it.
+
+    Parameters
+    ----------
+    n
+        Number of variants.
+    contig
+        Contig of each variant; all on one if none.
+    coordinate
+        Position of each variant in the unit of ``size``; the variant's number if none.
+    size
+        Largest distance of a pair.
+    name
+        Variable that ``coordinate`` comes from, for messages.
+    open_end
+        Leave out pairs at exactly ``size`` of a ``coordinate``.
+
+    Raises
+    ------
+    ValueError
+        If a contig's variants are not together, or not in the order of their positions, or a
+        position is no number.
+    """
+    starts = _contig_starts(n, contig)
+    side: Literal["left", "right"] = "left" if open_end else "right"
+    last = np.empty(n, np.int64)
+    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+        if coordinate is None:
+            reach = np.arange(start, stop) + int(min(size, n)) + 1
+        else:
+            here = coordinate[start:stop]
+            _check_sorted(here, start, name)
+            reach = start + np.searchsorted(here, here + size, side=side)
+        last[start:stop] = np.minimum(reach, stop) - 1
+    return last
+
+
+def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
+    if contig is None or n == 0:
+        return [0]
+    starts = [0, *(np.flatnonzero(contig[1:] != contig[:-1]) + 1).tolist()]
+    seen: set[Any] = set()
+    for start in starts:
+        if contig[start] in seen:
+            msg = (
+                f"variant_contig goes back to contig {contig[start]} at variants={start}: a window "
+                "needs each contig's variants together; sort them, for example with "
+                "ds.sortby(['variant_contig', 'variant_position'])"
+            )
+            raise ValueError(msg)
+        seen.add(contig[start])
+    return starts
+
+
+def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
+    if coordinate.dtype.kind not in "iuf":
+        msg = (
+            f"{name} has dtype {coordinate.dtype}, a window needs numbers: convert it, for example "
+            f"with ds.assign({name}=ds[{name!r}].astype('int64'))"
+        )
+        raise TypeError(msg)
+    # Compared, not subtracted: differences of unsigned positions are never negative.
+    wrong = ~np.isfinite(coordinate)
+    wrong[1:] |= coordinate[1:] < coordinate[:-1]
+    if wrong.any():
+        k = start + int(wrong.argmax())
+        msg = (
+            f"{name} decreases or is no number at variants={k}: a window needs sorted positions; "
+            "sort the genotypes before packing, for example with "
+            "ds.sortby(['variant_contig', 'variant_position'])"
+        )
+        raise ValueError(msg)

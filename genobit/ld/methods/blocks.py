@@ -1,0 +1,126 @@
+"""``ds.genobit`` on haplotype blocks.
+
+A part of the accessor, and like it labels in, labels out. May import: packed and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model, packed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCKS = "blocks"
+
+
+class HaplotypeBlockMethods:
+    """Methods of ``ds.genobit`` about haplotype blocks."""
+
+    _ds: xr.Dataset
+
+    def ld_blocks(self, max_span: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
+        """Haplotype blocks: stretches of variants with little sign of recombination.
+
+        Parameters
+        ----------
+        max_span
+            Longest block, as a distance in base pairs.
+        min_maf
+            Variants with a rarer minor allele are left out before anything is computed.
+
+        Returns
+        -------
+            Dataset, computed. Along ``blocks``, in the order of the variants: ``first`` and
+            ``last`` (positions along ``variants``, both inside), ``first_position`` and
+            ``last_position``, ``kb`` (both ends counted), ``n`` (variants of the block, without
+            those that ``min_maf`` leaves out), ``first_id`` and ``last_id``, and ``contig`` where
+            known. Along ``variants`` the coordinate ``block``: the block that a variant is of, -1
+            where it is of none, and the labels of the variants.
+
+        Raises
+        ------
+        KeyError
+            Without ``variant_position``.
+        ValueError
+            For a ``max_span`` that is no distance in base pairs, a ``min_maf`` outside [0, 0.5],
+            or unsorted positions.
+
+        Notes
+        -----
+        Gabriel et al. (2002) as ``plink --blocks no-pheno-req`` and Haploview have it; the rule is
+        in `genobit.ld.blocks`. Haplotypes are added up to dosages, and D' is estimated
+        from these. Missing calls: every pair is of the samples called at both variants. Chunks of
+        variants go by with what their windows reach; the result is the same for any chunking.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.random.default_rng(1).integers(0, 2, (4, 50, 2), "int8")
+        >>> calls[1] = calls[2] = calls[0]
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_position": ("variants", [1_000, 2_000, 3_500, 4_000]),
+        ...     }
+        ... )
+        >>> found = ds.genobit.ld_blocks()
+        >>> found[["first_position", "last_position", "n"]].to_array().values.tolist()
+        [[1000], [3500], [3]]
+        >>> found["block"].values.tolist()
+        [0, 0, 0, -1]
+        """
+        from genobit.data import frequency
+        from genobit.ld import blocks as ld_blocks
+        from genobit.ld import matrix
+
+        span = ld_blocks.parse_span(max_span)
+        ds, layout, planes = packed.by_variants(self._ds, phased=False)
+        position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
+        contig = labels.contig_of_variants(ds)
+        # Of all variants, to name the first that is out of order as the Dataset counts them.
+        matrix.window_ends(len(position), contig, position, span, model.VARIANT_POSITION)
+        shares = np.asarray(frequency.allele_frequency(planes, layout))
+        kept = ld_blocks.frequent(shares, min_maf)
+        last = matrix.window_ends(
+            kept.size,
+            None if contig is None else contig[kept],
+            position[kept],
+            span,
+            model.VARIANT_POSITION,
+        )
+        chosen = {name: plane[kept] for name, plane in planes.items()}
+        first, ends = ld_blocks.blocks(chosen, layout, position[kept], last)
+        attributes = {"max_span": max_span, "min_maf": min_maf}
+        return _labelled(ds, kept, first, ends).assign_attrs(attributes)
+
+
+def _labelled(
+    ds: xr.Dataset,
+    kept: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> xr.Dataset:
+    """Blocks of the variants that were kept, from the first of each to its last, with labels."""
+    block = np.full(ds.sizes[model.VARIANTS], -1, np.int64)
+    n = last - first + 1
+    inside = np.repeat(first - np.cumsum(n) + n, n) + np.arange(n.sum())
+    block[kept[inside]] = np.repeat(np.arange(first.size), n)
+    ends = {"first": kept[first], "last": kept[last]}
+    variables: dict[str, NDArray[Any]] = dict(ends)
+    for label, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
+        if variable in ds.variables:
+            values = np.asarray(labels.as_objects(ds[variable].variable, variable).values)
+            variables |= {f"{end}_{label}": values[at] for end, at in ends.items()}
+    # Not of float positions: a span is a whole number of base pairs, both ends inside.
+    base_pairs = variables["last_position"] - variables["first_position"] + 1
+    variables |= {"kb": base_pairs / 1000, "n": n}
+    contig = labels.contig_of_variants(ds)
+    if contig is not None:
+        variables["contig"] = contig[ends["first"]]
+    coords = {**labels.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
+    return xr.Dataset({name: (BLOCKS, values) for name, values in variables.items()}, coords)

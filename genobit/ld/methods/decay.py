@@ -1,0 +1,253 @@
+"""``ds.genobit.ld_decay``: how linkage disequilibrium falls with distance, by population.
+
+A part of the accessor, and like it labels in, labels out. May import: windows and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data import aligning, labels, model, packed
+from genobit.data.windows import check_share, check_whole, named_window, window_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.ld.decay import Along, Decay, Resampling
+
+BINS, POPULATIONS, BOUNDS = "bins", "populations", "bounds"
+_UNITS = {
+    model.VARIANT_POSITION: ("bp", "base pairs"),
+    model.VARIANT_GENETIC_POSITION: ("cM", "centimorgans"),
+}
+
+
+class LinkageDecayMethods:
+    """Methods of ``ds.genobit`` on the decay of linkage disequilibrium."""
+
+    _ds: xr.Dataset
+
+    def ld_decay(
+        self,
+        window: str = "500kb",
+        *,
+        bins: int | Sequence[float] = 50,
+        populations: str | ArrayLike | xr.DataArray | None = None,
+        statistic: str = "r2",
+        phased: bool | None = None,
+        parts: int = 50,
+        resamples: int = 200,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> xr.Dataset:
+        """Decay of linkage disequilibrium with distance: means, fitted curve, half-decay distance.
+
+        Parameters
+        ----------
+        window
+            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Pairs are on one contig.
+        bins
+            Number of bins of equal width, or their edges in base pairs (of a window in cM,
+            centimorgans).
+        populations
+            Name of a variable of the samples, or their values: the decay of the samples of each
+            value, in sorted order. A DataArray or Series is aligned by its labels. Samples without
+            a value are left out. All samples together by default.
+        statistic
+            "r2", or "r2_em" of dosages.
+        phased
+            As for `ld`.
+        parts, resamples, confidence, seed
+            Confidence intervals draw this many runs of neighbouring variants, about ``parts`` of
+            equal numbers and none across contigs, with replacement, ``resamples`` times from
+            ``seed``. Runs should be longer than the linkage: fewer parts for a short region.
+
+        Returns
+        -------
+            In memory, with a dimension ``populations`` first where they are asked for: by bin
+            ``r2`` (mean), ``pairs``, ``distance`` (mean of the pairs') and ``curve``; ``rho``,
+            ``half_decay`` and ``half_decay_of_means``, and of both ``..._interval`` (bounds:
+            lower, upper). Distances are in ``attrs["unit"]``. ``bin_start`` and ``bin_stop`` are
+            the bins: a pair at an edge is in the lower one. ``fit`` says whether the curve "fits",
+            ``fit_r2`` how much of the variation between bins it explains, and ``attrs["fit"]``
+            both in words. ``half_decay`` is NaN where the curve does not fit or is half outside
+            the bins; the means have infinity where they never fall to half.
+
+        Raises
+        ------
+        ValueError
+            For a window in variants, an unknown choice, unsorted positions, or a population of
+            one sample.
+        KeyError
+            If the positions of the window, or ``populations``, are not there.
+
+        Notes
+        -----
+        The pairs are streamed: what is held are sums by bin and part. These are sums of whole
+        numbers, so that means are the same for every chunking and number of threads, within 1e-9
+        of the exact ones. Pairs without r2 (a monomorphic variant) are left out. Rare variants
+        lower every mean: choose them first, by `allele_frequency`. Formulas and references:
+        `genobit.ld.decay`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> rng = np.random.default_rng(1)
+        >>> calls = rng.integers(0, 2, (40, 20, 2)).astype("int8")
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_position": ("variants", 1000 * np.arange(40)),
+        ...     }
+        ... )
+        >>> decay = ds.genobit.ld_decay("10kb", bins=5)
+        >>> decay.pairs.values, bool((decay.r2 < 0.2).all())
+        (array([77, 73, 69, 65, 61]), True)
+        """
+        from genobit.ld import decay as analysis
+
+        resampling = _resampling(resamples, confidence, seed)
+        ds, layout, _ = packed.by_variants(self._ds, phased=phased)
+        analysis.check_choice(statistic, layout.kind)
+        along, variable, size = _along(ds, window, parts)
+        edges = analysis.edges_of(bins, size)
+        groups = [("all samples", None)] if populations is None else _groups(ds, populations)
+        found, observations = [], []
+        for name, mask in groups:
+            chosen = ds if mask is None else packed.isel(ds, None, mask)
+            _, part, planes = packed.by_variants(chosen, phased=phased)
+            if part.bits < 2:
+                msg = f"population {name!r} has one observation, which has no r2: leave it out"
+                raise ValueError(msg)
+            sums = analysis.sums(planes, part, statistic, along, edges)
+            found.append(analysis.decay(sums, edges, part.bits, resampling))
+            observations.append(part.bits)
+        unit, unit_name = _UNITS[variable]
+        attributes = {
+            "statistic": statistic,
+            "source": layout.kind + "s",
+            "window": named_window(window),
+            "unit": unit,
+            "parts": int(along.part[-1]) + 1,
+            **resampling._asdict(),
+            "missing": "pairwise complete: counts are over the calls present at both variants",
+        }
+        fits = [_fit_in_words(decay, unit) for decay in found]
+        if populations is not None:
+            fits = [f"{name}: {text}" for (name, _), text in zip(groups, fits, strict=True)]
+        attributes["fit"] = fits[0] if populations is None else fits
+        result = _labelled(found, statistic, edges, unit_name, attributes)
+        result["observations"] = (POPULATIONS, observations, {"long_name": "n of the curve"})
+        if populations is None:
+            return result.isel({POPULATIONS: 0})
+        return result.assign_coords({POPULATIONS: [name for name, _ in groups]})
+
+
+def _resampling(times: int, confidence: float, seed: int) -> Resampling:
+    from genobit.ld.decay import Resampling
+
+    check_whole("resamples", times)
+    check_whole("seed", seed, 0)
+    check_share("confidence", confidence)
+    if confidence in (0, 1):
+        msg = f"confidence={confidence!r} makes no interval: give one between 0 and 1, such as 0.95"
+        raise ValueError(msg)
+    return Resampling(int(times), float(confidence), int(seed))
+
+
+def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
+    """Where the variants are, which of them share a window, and the unit and size of the window."""
+    from genobit.ld.decay import Along, parts_of
+    from genobit.ld.matrix import parse_window
+
+    variable, size = parse_window(window)
+    if variable is None:
+        msg = f"window={window!r} is a number of variants: a decay is over a distance, '500kb'"
+        raise ValueError(msg)
+    check_whole("parts", parts)
+    place = model.values(ds, variable, needed_for=f"window={window!r}")
+    contig = labels.contig_of_variants(ds)
+    cut = parts_of(place.size, contig, parts)
+    return Along(place.astype(np.float64), window_ends(ds, window), cut), variable, size
+
+
+def _groups(
+    ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
+) -> list[tuple[Any, NDArray[np.bool_]]]:
+    """Each value of a variable of the samples, sorted, with the samples that have it."""
+    values = labels.decoded(aligning.aligned(ds, populations, model.SAMPLES, "populations"))
+    known = pd.notna(values)
+    names = sorted({value for value in values[known].tolist() if value != ""})
+    if not names:
+        msg = "populations= names no population: every sample's value is missing"
+        raise ValueError(msg)
+    return [(name, known & (values == name)) for name in names]
+
+
+def _fit_in_words(decay: Decay, unit: str) -> str:
+    """Whether the curve describes the means, and what to do where it has no half-decay distance."""
+    from genobit.ld.decay import BELOW, BEYOND, FITS
+
+    fit, seen = decay.fit, decay.distance[decay.pairs > 0]
+    compared = f"R² {fit.r2:.2f}, AIC {fit.support:.1f} below that of a constant"
+    if fit.verdict == FITS:
+        return f"the curve fits the means of the bins ({compared})"
+    if fit.verdict == BELOW:
+        return (
+            f"the curve falls to half before the first bin, at {seen.min():.4g} {unit}: use a "
+            "smaller window= or more bins="
+        )
+    if fit.verdict == BEYOND:
+        return (
+            f"the curve falls to half after the last bin, at {seen.max():.4g} {unit}: use a "
+            "larger window="
+        )
+    return f"the curve does not fit the means of the bins ({compared}): no half-decay distance"
+
+
+def _labelled(
+    found: list[Decay],
+    statistic: str,
+    edges: NDArray[np.float64],
+    unit: str,
+    attributes: dict[str, Any],
+) -> xr.Dataset:
+    def stacked(name: str) -> NDArray[Any]:
+        return np.array([getattr(decay, name) for decay in found])
+
+    by_bin, by_bound = (POPULATIONS, BINS), (POPULATIONS, BOUNDS)
+    half, of_means = stacked("half"), stacked("half_of_means")
+    about = {"long_name": "half-decay distance of the curve", "units": unit}
+    about_means = {"long_name": "half-decay distance of the means", "units": unit}
+    return xr.Dataset(
+        {
+            statistic: (by_bin, stacked("mean"), {"long_name": "mean r²"}),
+            "pairs": (by_bin, stacked("pairs"), {"long_name": "pairs of variants"}),
+            "distance": (by_bin, stacked("distance"), {"long_name": "distance", "units": unit}),
+            "curve": (by_bin, stacked("curve"), {"long_name": "expectation of r²"}),
+            # Objects: Zarr has no stable specification for text of fixed width.
+            "fit": (
+                POPULATIONS,
+                np.array([x.fit.verdict for x in found], object),
+                {"long_name": "whether the curve fits"},
+            ),
+            "fit_r2": (POPULATIONS, [x.fit.r2 for x in found], {"long_name": "R² of the curve"}),
+            "rho": (POPULATIONS, stacked("rho"), {"long_name": "4 N c", "units": f"1 / {unit}"}),
+            "half_decay": (POPULATIONS, half[:, 0], about),
+            "half_decay_interval": (by_bound, half[:, 1:], about),
+            "half_decay_of_means": (POPULATIONS, of_means[:, 0], about_means),
+            "half_decay_of_means_interval": (by_bound, of_means[:, 1:], about_means),
+        },
+        {
+            "bin_start": (BINS, edges[:-1], {"units": unit}),
+            "bin_stop": (BINS, edges[1:], {"units": unit}),
+            BOUNDS: ["lower", "upper"],
+        },
+        attributes,
+    )

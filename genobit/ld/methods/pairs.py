@@ -1,0 +1,122 @@
+"""``ds.genobit.ld_pairs``: tables of pairs in linkage disequilibrium, lazy or on disk.
+
+A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
+below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.data import model, packed
+from genobit.data.windows import check_share, pair_labels, window_ends
+from genobit.engine.extras import require
+from genobit.engine.options import get_options
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    import dask.dataframe as dd
+    import xarray as xr
+
+    from genobit.engine.bits.layout import Layout
+
+FEW_ABOVE = 0.2
+"""From this ``min_r2`` on few pairs are kept, so that tables of wider chunks are no larger."""
+
+
+class LinkedPairs:
+    """Methods of ``ds.genobit`` that list pairs of variants."""
+
+    _ds: xr.Dataset
+
+    def ld_pairs(
+        self,
+        *,
+        min_r2: float,
+        window: int | str | None = None,
+        phased: bool | None = None,
+        statistic: str = "r2",
+        parquet: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+    ) -> dd.DataFrame | Path:
+        """Pairs of variants in LD, as a long table made chunk by chunk.
+
+        Parameters
+        ----------
+        min_r2
+            Smallest r2 of a pair in the table, in [0, 1].
+        window
+            Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
+        phased
+            As for `ld`.
+        statistic
+            The r2 that is meant: "r2", or "r2_em" of dosages.
+        parquet
+            A folder to write the table to, now, a file for each tile of it. Memory is bounded by a
+            pass of 16 tiles. If interrupted, repeat the call to resume; finished files are kept.
+            Until all are written, readers refuse the folder, and name a file that says so.
+        progress
+            Whether to show a bar, with ``parquet``; by default what `get_options` says.
+
+        Returns
+        -------
+            Lazy dask DataFrame, a partition for each pair of chunks a window couples:
+            ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
+            ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
+            float32, or ``r2_em``. ``.compute()`` loads it.
+            With ``parquet``, the folder, for ``pandas.read_parquet`` or ``dask.dataframe``.
+
+        Raises
+        ------
+        ValueError
+            For ``min_r2`` outside [0, 1], another statistic, unsorted positions, or a ``parquet``
+            folder that holds other pairs.
+        RuntimeError
+            If another run is at work in the ``parquet`` folder.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> pairs = ds.genobit.ld_pairs(min_r2=0.5).compute()
+        >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
+        [[0.0, 1.0, 0.75]]
+        """
+        require("ld_pairs", "pyarrow")
+        from genobit.data.pair_tables import as_arrow, as_frame, lazy_table
+        from genobit.engine.schedule.windows import in_rows, wide_rows
+        from genobit.ld import matrix
+
+        check_share("min_r2", min_r2)
+        if statistic not in {"r2", "r2_em"}:
+            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
+            raise ValueError(msg)
+        size: int | str = (
+            max(1, self._ds.sizes.get(model.VARIANTS, 0)) if window is None else window
+        )
+
+        def rows_of(ds: xr.Dataset, layout: Layout) -> int:
+            if parquet is None or min_r2 < FEW_ABOVE or not get_options().free:
+                return get_options().edge
+            return max(get_options().edge, wide_rows(window_ends(ds, size), layout.bits))
+
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased, rows_of=rows_of)
+        planes = in_rows(planes, rows_of(ds, layout))
+        last, labels = window_ends(ds, size), pair_labels(ds)
+        table = as_frame if parquet is None else as_arrow
+        keys, graph, example = matrix.pair_tiles(
+            planes, layout, last, min_r2, labels, table, statistic
+        )
+        if parquet is not None:
+            from genobit.ld import files
+
+            question = {
+                "statistic": statistic,
+                "min_r2": float(min_r2),
+                **files.question_of(planes, layout, last, labels),
+            }
+            return files.write(parquet, keys, graph, question, progress=progress)
+        return lazy_table(keys, graph, example, "genobit-ld-pairs")

@@ -1,0 +1,342 @@
+"""``ds.genobit`` on variants that stand for others: pruning, clumps, scores of linkage.
+
+A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
+below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import aligning, labels, model, packed
+from genobit.data.windows import check_share, check_whole, named_window, window_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.ld.clump import Clumps
+
+COMPLETE = "pairwise complete: r2 is of the calls present at both variants"
+
+
+class PruningMethods:
+    """Methods of ``ds.genobit`` that thin variants by linkage disequilibrium."""
+
+    _ds: xr.Dataset
+
+    def ld_prune(
+        self,
+        window: int | str = 50,
+        step: int = 5,
+        r2: float = 0.2,
+        *,
+        frequency: str | ArrayLike | xr.DataArray | None = None,
+        phased: bool | None = None,
+    ) -> xr.DataArray:
+        """Variants of which no two in a window are in linkage disequilibrium, as plink prunes.
+
+        Parameters
+        ----------
+        window
+            How many variants a window holds (50), or how far from its first one it reaches
+            ("500kb", "0.5cM"); never past the end of a contig.
+        step
+            Variants from the begin of one window to that of the next.
+        r2
+            Largest r2 of a pair that may stay together.
+        frequency
+            Allele frequency of each variant, (variants,), or the name of a variable; by default
+            that of these samples. Of a pair, the variant with the rarer minor allele goes. A
+            DataArray or Series is aligned by its labels.
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            bool (variants,), computed, with the labels of the variants: whether a variant stays.
+            For ``ds.genobit.isel(variants=...)``.
+
+        Raises
+        ------
+        ValueError
+            For a window, step, r2 or frequency out of range, or unsorted positions.
+        KeyError
+            For a name that the Dataset lacks.
+
+        Notes
+        -----
+        The rule of ``plink --indep-pairwise window step r2``, and the same set: of a pair above
+        the limit the later variant goes where both are equally common; variants of one allele go
+        before. plink uses founders only, and the allele frequencies of founders unless it is told
+        ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1 (2.0).
+        Missing calls: r2 is of the calls present at both variants. Held are a few chunks and the
+        variants of a window; the result is the same for every chunking and scheduler.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld_prune(r2=0.5).values
+        array([ True, False])
+        """
+        from genobit.ld import prune as ld_prune
+
+        check_share("r2", r2)
+        check_whole("step", step)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        windows = ld_prune.sliding_windows(
+            window_ends(ds, window, count=True) + 1, _contig_starts(ds), step
+        )
+        minor = None if frequency is None else _minor(ds, frequency)
+        keep = ld_prune.prune(planes, layout, windows, r2, minor)
+        attributes = {
+            "long_name": "variant stays when pruned by linkage disequilibrium",
+            "window": named_window(window),
+            "step": int(step),
+            "r2": float(r2),
+            "source": layout.kind + "s",
+            "missing": COMPLETE,
+            "kept": int(keep.sum()),
+        }
+        mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
+        return mask.assign_coords(labels.along(ds, model.VARIANTS))
+
+    def ld_clump(
+        self,
+        p: str | ArrayLike | xr.DataArray,
+        r2: float = 0.5,
+        window: int | str = "250kb",
+        p1: float = 1e-4,
+        p2: float = 1e-2,
+        *,
+        log10: bool = False,
+        statistic: str | None = None,
+        phased: bool | None = None,
+    ) -> xr.Dataset:
+        """Clumps of associated variants, each around the one with the smallest p, as plink's.
+
+        Parameters
+        ----------
+        p
+            p-value of each variant, (variants,), or the name of a variable. NaN takes a variant
+            out. A DataArray or Series is aligned by its labels.
+        r2
+            Members have an r2 with their index variant above this. An r2 that equals the limit
+            but for rounding (a relative 2^-44) is not above it.
+        window
+            Distance from the index variant that a member stays below, on either side: "250kb"
+            reaches 249,999 bp, as in plink 1.9. A number of variants is reached itself.
+        p1
+            Largest p of an index variant.
+        p2
+            Members with p below this are listed; others are counted.
+        log10
+            ``p`` is -log10 of p-values, which may be smaller than a float64 can be.
+        statistic
+            "r2", or "r2_em" of dosages; by default that of haplotypes or, of dosages, "r2_em" as
+            in plink 1.9.
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            Dataset, computed. Along ``clumps``, from the smallest p on: ``index_variant`` (position
+            along ``variants``), ``p`` as it was given, ``total`` (members), and how many of them
+            have p in each bin: ``nsig`` from 0.05 on, ``s05`` from 0.01, ``s01`` from 0.001,
+            ``s001`` from 0.0001, ``s0001`` below. Along ``members``, clump by clump: ``member``
+            (position along ``variants``), ``clump``, ``r2``, ``member_p``, and ``listed``, whether
+            its p is below p2. Labels of variants as coordinates of both.
+
+        Raises
+        ------
+        ValueError
+            For p-values out of range or of another length, p1 above p2, another statistic, or
+            unsorted positions.
+        TypeError
+            For a p that is no numbers.
+        KeyError
+            For a name that the Dataset lacks.
+
+        Notes
+        -----
+        The rule of ``plink --clump`` without ``--clump-allow-overlap``: from the smallest p on, a
+        variant that is in no clump begins one, and takes all others in its window that are in none
+        and in LD with it, whatever their p. Of equal p the first in the file comes first. Missing
+        calls: counts are of the calls present at both variants. Held are a window, a few chunks,
+        and the pairs above the limit of variants with p up to p1.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> clumps = ds.genobit.ld_clump([1e-3, 1e-9], window=10, statistic="r2")
+        >>> clumps.index_variant.values, clumps.member.values
+        (array([1]), array([0]))
+        """
+        from genobit.ld import clump as ld_clump
+        from genobit.ld import matrix
+
+        check_share("r2", r2)
+        check_share("p1", p1)
+        check_share("p2", p2)
+        if p1 > p2:
+            msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
+            raise ValueError(msg)
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        given = aligning.aligned_numbers(ds, p, model.VARIANTS, "p")
+        size = _sizes(given, log10=log10)
+        if statistic is None:
+            statistic = "r2" if layout.kind == "haplotype" else "r2_em"
+        if statistic not in {"r2", "r2_em"}:
+            msg = f"statistic {statistic!r} of clumps is not one of r2, r2_em"
+            raise ValueError(msg)
+        matrix.check_statistic(statistic, layout.kind)
+        largest = _limit(p1, log10=log10)
+        last = window_ends(ds, window, open_end=True)
+        found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
+        out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
+        along = labels.along(ds, model.VARIANTS)
+        for dim, variants in (("clumps", found.leads), ("members", found.members)):
+            out = out.assign_coords(_labels_at(along, dim, variants))
+        limits = {"r2": float(r2), "p1": float(p1), "p2": float(p2), "window": named_window(window)}
+        source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
+        return out.assign_attrs({**limits, **source})
+
+    def ld_score(
+        self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
+    ) -> xr.Dataset:
+        """Sum of r2 of each variant with those in its window: how much of the genome it tags.
+
+        Parameters
+        ----------
+        window
+            Largest distance of a pair, on either side: variants (1000) or a distance ("1cM",
+            "1Mb").
+        adjust
+            Take off what chance adds to r2: of n observations, r2 - (1 - r2) / (n - 2).
+        phased
+            As for `ld`.
+
+        Returns
+        -------
+            Dataset of ``ld_score`` float64 (variants,) and ``ld_score_count`` int64 (variants,),
+            how many variants the sum is of. Both lazy, with the labels of the variants.
+
+        Raises
+        ------
+        ValueError
+            For a window that is none, or unsorted positions.
+
+        Notes
+        -----
+        As ``ldsc --l2`` does (Bulik-Sullivan et al. 2015), with each pair computed once and no
+        block jumps: a variant itself is in its sum (1), pairs at exactly the distance are, contigs
+        share no window. Missing calls: r2 and n are of the calls present at both variants, where
+        ldsc puts in the mean. A pair without r2 adds nothing and is not counted; a variant of one
+        allele is NaN and counts 0. The adjustment needs three observations. Scores are the same
+        bits for every chunking: every r2 is rounded to a multiple of 2^-36.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld_score(10, adjust=False).ld_score.values.round(2)
+        array([1.75, 1.75])
+        """
+        from genobit.ld import score as ld_score
+
+        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
+        both = ld_score.scores(planes, layout, window_ends(ds, window), adjust=adjust)
+        attributes = {
+            "long_name": "LD score, adjusted" if adjust else "LD score",
+            "window": named_window(window),
+            "source": layout.kind + "s",
+            "missing": COMPLETE,
+        }
+        counted = {"long_name": "variants that the LD score is a sum of"}
+        variables = {
+            "ld_score": (model.VARIANTS, both[:, 0], attributes),
+            "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
+        }
+        return xr.Dataset(variables, labels.along(ds, model.VARIANTS))
+
+
+def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
+    if model.VARIANT_CONTIG not in ds.variables:
+        return np.zeros(1, np.int64)
+    return labels.contig_starts(ds)
+
+
+def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
+    given = aligning.aligned_numbers(ds, frequency, model.VARIANTS, "frequency")
+    wrong = np.flatnonzero((given < 0) | (given > 1))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
+        raise ValueError(msg)
+    return np.minimum(given, 1 - given)
+
+
+BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": (0.01, 0.05)}
+"""Columns of plink's report: p from the first to below the second; ``nsig`` is what is left."""
+
+
+def _sizes(given: NDArray[np.float64], *, log10: bool) -> NDArray[np.float64]:
+    """p-values, or their logarithms where these are given."""
+    wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
+    if wrong.size:
+        k = int(wrong[0])
+        remedy = "is negative" if log10 else "is outside [0, 1]; -log10 of p goes with log10=True"
+        msg = f"p[{k}] = {given[k]} {remedy}"
+        raise ValueError(msg)
+    return -given if log10 else given
+
+
+def _limit(p: float, *, log10: bool) -> float:
+    if not log10:
+        return p
+    return float(np.log10(p)) if p > 0 else -np.inf
+
+
+def _clump_table(
+    found: Clumps, size: NDArray[np.float64], p: NDArray[np.float64], listed: float, *, log10: bool
+) -> xr.Dataset:
+    """The variables of clumps and of their members."""
+    clump = np.repeat(np.arange(found.leads.size), found.sizes)
+    of_members = size[found.members]
+    counts = {}
+    for name, ends in BINS.items():
+        low, high = (_limit(end, log10=log10) for end in ends)
+        within = (of_members >= low) & (of_members < high)
+        counts[name] = np.bincount(clump[within], minlength=found.leads.size)
+    counts["nsig"] = found.sizes - sum(counts.values())
+    clumps = {"index_variant": found.leads, "p": p[found.leads], "total": found.sizes, **counts}
+    members = {
+        "member": found.members,
+        "clump": clump,
+        "r2": found.r2,
+        "member_p": p[found.members],
+        "listed": of_members < listed,
+    }
+    return xr.Dataset(
+        {name: ("clumps", x) for name, x in clumps.items()}
+        | {name: ("members", x) for name, x in members.items()}
+    )
+
+
+def _labels_at(
+    along: dict[Hashable, Any], dim: str, variants: NDArray[np.int64]
+) -> dict[Hashable, Any]:
+    """Labels of some variants as coordinates along another dimension, named after it."""
+    if not along:
+        return {}
+    at = xr.Dataset(coords=along).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})
+    return {f"{dim[:-1]}_{name}": at[name].variable for name in at.coords}

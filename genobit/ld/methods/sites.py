@@ -1,0 +1,135 @@
+"""``DataArray.genobit.ld``: linkage disequilibrium between the sites of an alignment, with labels.
+
+A part of the accessor of DataArrays, and like it labels in, labels out. May import: phylogenetics,
+which reads alignments, and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model
+from genobit.data.size_limit import computed
+from genobit.data.windows import named_window, window_ends
+from genobit.phylogenetics import SITES, TAXA, alignment_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from genobit.ld.sites import Sites
+    from genobit.phylogenetics import Alignment
+
+
+class ArrayLinkage:
+    """Methods of ``DataArray.genobit`` that set sites of an alignment against each other."""
+
+    _da: xr.DataArray
+
+    def ld(
+        self,
+        statistic: str = "r2",
+        *,
+        gap: str = "missing",
+        window: int | str | None = None,
+        compute: bool = False,
+    ) -> xr.DataArray:
+        """Linkage disequilibrium between the sites of an alignment.
+
+        Parameters
+        ----------
+        statistic
+            "r2", "r", "D" or "dprime" of sites of at most two states, each taxon a haplotype; or
+            "T" of sites of any number of states (finite sites), nearly chi2 of (v_i - 1)(v_j - 1)
+            degrees of freedom where the sites are not linked.
+        gap
+            "missing": a taxon with a gap is not valid at the site. "state": the gap is one more
+            state.
+        window
+            Only pairs at most this far apart: sites (100), or a distance ("500bp", "1kb") between
+            their ``variant_position``. The result is a band.
+        compute
+            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+
+        Returns
+        -------
+            float32, lazy unless ``compute``: (sites_0, sites_1) with the labels of the sites on
+            both sides; or, with a window, (sites, offsets), where entry (i, k) is the pair of site
+            i and i + offsets[k], NaN outside. The coordinate ``states`` says how many states each
+            site has, ``counted_state`` which one r, D and D' count (the later in
+            ``attrs["states"]``). The alignment itself is read when this is called; one of dask in
+            its chunks of sites, a few at a time, for the states of each site, and again for the
+            bit planes of the sites that are computed.
+
+        Raises
+        ------
+        ValueError
+            For another alignment than text or numbers of states (taxa, sites), an unknown
+            statistic, or, but for "T", a site of more than two states.
+        MemoryError
+            With ``compute``, for a result past the limit.
+
+        Notes
+        -----
+        Gaps, missing characters and ambiguity codes are not valid; every count of a pair, and the
+        states that it has, are over the taxa valid at both sites. A site of one state there gives
+        NaN. Formulas and limits: `genobit.ld.sites`.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AC"), list("AC"), list("GT"), list("GT"), list("-T"), list("NC")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcdef")}, ("taxa", "sites"))
+        >>> aln.genobit.ld("r2").values
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
+        >>> aln.genobit.ld("T").values
+        array([[4., 4.],
+               [4., 6.]], dtype=float32)
+        """
+        from genobit.ld import sites as finite_sites
+
+        aligned = alignment_of(self._da, gap)
+        sites = finite_sites.sites_of(aligned.values, aligned.coding, aligned.taxa, statistic)
+        of_sites = _labels(self._da, sites, aligned.coding.symbols)
+        attributes = _attributes(statistic, aligned)
+        if window is not None:
+            data = finite_sites.band(
+                sites, statistic, window_ends(of_sites.rename({SITES: model.VARIANTS}), window)
+            )
+            coords: dict[Hashable, Any] = labels.along(of_sites, SITES)
+            coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
+            attributes["window"] = named_window(window, SITES)
+            result = xr.DataArray(data, coords, (SITES, "offsets"), statistic, attributes)
+        else:
+            coords = {**labels.along(of_sites, SITES, "_0"), **labels.along(of_sites, SITES, "_1")}
+            dims = (SITES + "_0", SITES + "_1")
+            data = finite_sites.matrix(sites, statistic)
+            result = xr.DataArray(data, coords, dims, statistic, attributes)
+        return computed(result, "use window= or select sites") if compute else result
+
+
+def _labels(da: xr.DataArray, sites: Sites, symbols: tuple[str, ...]) -> xr.Dataset:
+    """Coordinates of the sites, and what is known of their states."""
+    of_sites = da.coords.to_dataset().drop_vars(TAXA, errors="ignore")
+    of_sites = of_sites.assign_coords(states=(SITES, sites.states))
+    if sites.counted is None:
+        return of_sites
+    names = np.array([*symbols, ""], object)
+    return of_sites.assign_coords(counted_state=(SITES, names[sites.counted]))
+
+
+def _attributes(statistic: str, aligned: Alignment) -> dict[str, Any]:
+    from genobit.ld.sites import LONG_NAMES
+
+    return {
+        "long_name": LONG_NAMES[statistic],
+        "statistic": statistic,
+        "source": "alignment",
+        "taxa": len(aligned.taxa),
+        "gap": aligned.attrs["gap"],
+        "states": aligned.attrs["states"],
+        "missing": "pairwise complete: counts are over the taxa with one state at both sites",
+    }

@@ -1,0 +1,291 @@
+"""LD along a line: one lead variant's region, the decay with distance, allele frequencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+
+from genobit.ld.plots.decay import fitted_decay
+from genobit.ld.plots.hover import columns_of, track_hook
+from genobit.ld.plots.result import axis_label, computed, coordinates_of, variant_names
+from genobit.plots.pixels import Axis, lay_out
+from genobit.plots.style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, WIDTH, margins, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def ld_track(
+    r2_row: xr.DataArray,
+    *,
+    axis: Axis = "position",
+    first_rank: int = 0,
+    rank_step: int = 1,
+) -> hv.Overlay:
+    """LD of every variant of a region with one lead variant, along the chromosome.
+
+    Parameters
+    ----------
+    r2_row
+        Result of `.genobit.ld(other=lead)`, where `lead` is a Dataset of one variant: dims
+        (variants_0, variants_1) of sizes (n, 1). NaN is drawn as a grey cross at 0.
+    axis
+        "position" is true to scale, "rank" gives each variant the same width.
+    first_rank, rank_step
+        Where a rank axis begins and how many ranks lie between neighbours.
+
+    Returns
+    -------
+    hv.Points (values) * hv.Points (pairs without a value) * hv.Segments (the lead's place).
+
+    Raises
+    ------
+    ValueError
+        If variants_1 has not size 1.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> row = xr.DataArray(
+    ...     [[1.0], [0.2]],
+    ...     dims=("variants_0", "variants_1"),
+    ...     coords={
+    ...         "variant_position_0": ("variants_0", [100, 900]),
+    ...         "variant_position_1": ("variants_1", [100]),
+    ...     },
+    ...     name="r2",
+    ... )
+    >>> len(ld_track(row).Values.I)
+    2
+    """
+    row, scale = computed(r2_row)
+    if row.shape[1] != 1:
+        raise ValueError(
+            f"a track needs one lead variant along variants_1, which has size {row.shape[1]}; "
+            "call ld(other=bits.isel(variants=[lead]))"
+        )
+    position = row["variant_position_0"].values
+    lead_position = row["variant_position_1"].values
+    n_variants = len(position)
+    at = coordinates_of(position, axis, first_rank, rank_step)
+    kept, none = _track_points(row, at)
+    kdims = ["at", hv.Dimension("value", label=scale.label)]
+    vdims = ["variant", "position", "apart"]
+    title = f"{scale.label} with lead {variant_names(row, 1)[0]}"
+    if none["at"].size:
+        title += f" (grey crosses: no {scale.label}, {number(none['at'].size, 'variant')})"
+    low, high = scale.limits
+    where = float(np.interp(lead_position[0], position, at))
+    inside = position[0] <= lead_position[0] <= position[-1]
+    bins = lay_out(position, "rank", n_variants, first_rank, rank_step)
+    return (
+        hv.Points(kept, kdims, vdims, group="Values").opts(
+            color=POINT_COLOUR,
+            size=5,
+            alpha=0.7,
+            tools=[_track_hover(scale.label)],
+            hooks=[track_hook(columns_of(row, 0, bins), axis)],
+        )
+        * hv.Points(none, kdims, vdims, group="Missing").opts(
+            color=NO_VALUE_COLOUR, marker="x", size=6
+        )
+        * hv.Segments([(where, low, where, high)] if inside else [], ["x", "y", "x1", "y1"]).opts(
+            color=LEAD_COLOUR, line_width=1.5
+        )
+    ).opts(
+        title=title,
+        frame_width=WIDTH,
+        frame_height=140,
+        show_legend=False,
+        default_tools=["save"],
+        hooks=[margins],
+        xlabel=axis_label(row, 0, axis),
+        ylabel=scale.label,
+        ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)),
+    )
+
+
+def _track_points(
+    row: xr.DataArray, at: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Columns of the variants that have a value, and of those that have none, drawn at 0."""
+    position = row["variant_position_0"].values
+    columns = {
+        "at": at,
+        "value": row.values[:, 0].astype("f8"),
+        "variant": variant_names(row, 0),
+        "position": position.astype("f8"),
+        "apart": (position - row["variant_position_1"].values[0]) / 1e3,
+    }
+    missing = np.isnan(columns["value"])
+    kept = {name: column[~missing] for name, column in columns.items()}
+    none = {name: column[missing] for name, column in columns.items()}
+    return kept, none | {"value": np.zeros(int(missing.sum()))}
+
+
+def _track_hover(label: str) -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(
+        tooltips=[
+            ("variant", "@variant"),
+            ("position", "@position{0,0}"),
+            ("from the lead", "@apart{+0,0.0} kb"),
+            (label, "@value{0.0000}"),
+        ]
+    )
+
+
+def ld_decay(
+    decay: xr.Dataset | xr.DataArray | pd.DataFrame,
+    *,
+    bins: int = 40,
+    max_distance: float | None = None,
+) -> hv.Overlay:
+    """Mean LD of the pairs at each distance, and of a fitted decay its curve and half distance.
+
+    Parameters
+    ----------
+    decay
+        Result of `.genobit.ld_decay()`; or of `.genobit.ld()` of a set with itself, or the table
+        of `.genobit.ld_pairs()` (pandas or dask), whose pairs are averaged here. Take `min_r2=0`
+        there: a table of strong pairs alone gives a curve that does not fall.
+    bins
+        Number of bins of equal length; those of `.genobit.ld_decay()` are as they are.
+    max_distance
+        Base pairs; the farthest pair by default.
+
+    Returns
+    -------
+    hv.Curve * hv.Points over the distance in kb; the points know how many pairs they average. Of
+    a fitted decay, for each population: hv.Points (means) * hv.Curve (fitted) * hv.Segments (the
+    half-decay distance), a colour each.
+
+    Raises
+    ------
+    ValueError
+        If no pair has a value, or the array is not one set against itself.
+
+    Notes
+    -----
+    NaN pairs (monomorphic variants) are left out, pairs on different contigs too. The title of a
+    fitted decay says the half-decay distance with its confidence interval; the key, for several
+    populations.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"position_0": [1, 1], "position_1": [101, 901], "r2": [0.8, 0.2]})
+    >>> len(ld_decay(table, bins=2).Points.I)
+    2
+    """
+    if isinstance(decay, xr.Dataset):
+        return fitted_decay(decay, max_distance)
+    distance, value, statistic = (
+        _pairs_of_matrix(decay) if isinstance(decay, xr.DataArray) else _pairs_of_table(decay)
+    )
+    known = ~np.isnan(value)
+    if max_distance is not None:
+        known &= distance <= max_distance
+    distance, value = distance[known], value[known]
+    if not len(value):
+        raise ValueError("no pair within max_distance has a value, so there is no decay to draw")
+    stop = max(max_distance or float(distance.max()), 1.0)
+    edges = np.linspace(0.0, stop, bins + 1)
+    bin_of = np.clip(np.digitize(distance, edges) - 1, 0, bins - 1)
+    count = np.bincount(bin_of, minlength=bins)
+    filled = count > 0
+    total = np.bincount(bin_of, weights=value, minlength=bins)
+    columns = {
+        "distance": ((edges[:-1] + edges[1:]) / 2e3)[filled],
+        "mean": total[filled] / count[filled],
+        "pairs": count[filled],
+    }
+    curve = hv.Curve(columns, "distance", "mean").opts(color=POINT_COLOUR)
+    points = hv.Points(columns, ["distance", "mean"], "pairs").opts(
+        color=POINT_COLOUR, size=6, tools=["hover"]
+    )
+    return (curve * points).opts(
+        title=f"Decay of {statistic}: mean of {number(len(value), 'pair')} in {bins} bins",
+        xlabel="distance between the variants (kb)",
+        ylabel=f"mean {statistic}",
+        ylim=(0, None),
+        frame_width=WIDTH,
+        frame_height=260,
+        hooks=[margins],
+    )
+
+
+def _pairs_of_matrix(matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray, str]:
+    matrix, scale = computed(matrix)
+    position = matrix["variant_position_0"].values
+    if not np.array_equal(position, matrix["variant_position_1"].values):
+        raise ValueError(
+            "decay needs one set of variants against itself, and the positions along variants_0 "
+            "and variants_1 differ"
+        )
+    first, second = np.triu_indices(len(position), k=1)
+    values = matrix.values[first, second].astype("f8")
+    if "variant_contig_0" in matrix.coords:
+        contig = matrix["variant_contig_0"].values
+        values[contig[first] != contig[second]] = np.nan
+    return np.abs(position[second] - position[first]), values, scale.label
+
+
+def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    columns = table[["position_0", "position_1", "r2"]]
+    columns = columns.compute() if hasattr(columns, "compute") else columns
+    distance = np.abs(columns["position_1"].to_numpy() - columns["position_0"].to_numpy())
+    return distance, columns["r2"].to_numpy().astype("f8"), "r²"
+
+
+def allele_frequency_spectrum(
+    frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
+) -> hv.Histogram:
+    """How many variants there are at each allele frequency.
+
+    Parameters
+    ----------
+    frequency
+        Shape (variants,), of the counted allele; the result of `.genobit.allele_frequency()`.
+        NaN (nothing called) is left out, and the title says how many.
+    bins
+        Number of bins.
+    folded
+        Show the rarer allele, 0 to 0.5, instead of the counted one, 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If no variant has a frequency.
+
+    Examples
+    --------
+    >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).dimension_values(1)
+    array([0, 2, 0, 0, 0])
+    """
+    values = np.asarray(frequency, dtype="f8").ravel()
+    known = values[~np.isnan(values)]
+    if not len(known):
+        raise ValueError("no variant has a called genotype, so there are no frequencies to draw")
+    if folded:
+        known = np.minimum(known, 1 - known)
+    counts, edges = np.histogram(known, bins, (0.0, 0.5 if folded else 1.0))
+    missing = len(values) - len(known)
+    title = f"Allele frequencies of {number(len(known), 'variant')}"
+    if missing:
+        title += f" ({missing:,} without calls left out)"
+    return hv.Histogram((edges, counts)).opts(
+        title=title,
+        xlabel="minor allele frequency" if folded else "frequency of the counted allele",
+        ylabel="variants",
+        color=POINT_COLOUR,
+        line_color="white",
+        frame_width=WIDTH,
+        frame_height=220,
+        hooks=[margins],
+        tools=["hover"],
+    )

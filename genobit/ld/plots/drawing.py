@@ -1,0 +1,182 @@
+"""What a picture of LD consists of, in numbers and texts: the same for HoloViews and for a frame.
+
+`genobit.ld.plots.heatmap` makes HoloViews objects of it; an explorer that has a figure already sends it
+there as it is, since to make those objects takes longer than all that is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.ld.plots.hover import OUTSIDE, Shape, columns_of, pair_hook
+from genobit.ld.plots.outlines import Lines, legs, outlines
+from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of
+from genobit.plots.pixels import AGGREGATES, Aggregate, Axis, Pixels, aggregated, lay_out, rotate
+from genobit.plots.style import Scale, number, palette, window_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Look:
+    """How to draw LD; `genobit.plots.ld_heatmap` says what each is, but those of a part of a set.
+
+    A rank axis begins at `first_rank`, and `rank_step` ranks lie between neighbours; `note` is
+    added to the subtitle.
+    """
+
+    axis: Axis = "rank"
+    hidden_below: float = 0.0
+    max_pixels: int = 500
+    aggregate: Aggregate = "max"
+    lead: int | None = None
+    selected: Sequence[int] = ()
+    blocks: xr.Dataset | None = None
+    first_rank: int = 0
+    rank_step: int = 1
+    note: str = ""
+
+    def lay_out(self, position: np.ndarray) -> Pixels:
+        """Bins along one axis."""
+        return lay_out(position, self.axis, self.max_pixels, self.first_rank, self.rank_step)
+
+    def coordinates(self, position: np.ndarray) -> np.ndarray:
+        """Where variants stand on an axis."""
+        return coordinates_of(position, self.axis, self.first_rank, self.rank_step)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of LD: pixels in a frame, lines over them, and texts."""
+
+    statistic: str
+    scale: Scale
+    pixels: np.ndarray
+    """Shape (rows, columns), float32, the row on top first."""
+    bounds: tuple[float, float, float, float]
+    """Left, bottom, right, top."""
+    colours: list[str]
+    hook: Callable[[Any, Any], None]
+    """Keeps what the hover and the ticks say."""
+    blocks: Lines
+    selected: Lines
+    lead: Lines
+    title: str
+    xlabel: str
+    ylabel: str
+
+
+def square(r2: xr.DataArray, look: Look) -> Drawing:
+    """Draw two sets of variants against each other.
+
+    Parameters
+    ----------
+    r2
+        As for `genobit.plots.ld_heatmap`.
+    look
+        How.
+    """
+    matrix, scale = computed(r2)
+    rows = look.lay_out(matrix["variant_position_0"].values)
+    columns = look.lay_out(matrix["variant_position_1"].values)
+    shown = _clipped(aggregated(matrix.values, rows, columns, look.aggregate), scale)
+    at = look.coordinates(matrix["variant_position_1"].values)
+    return Drawing(
+        str(matrix.name),
+        scale,
+        shown[::-1],
+        (columns.start, rows.start, columns.stop, rows.stop),
+        palette(scale, look.hidden_below),
+        _hover(matrix, scale, rows, columns, "square", look.axis),
+        outlines(matrix, at, columns, look.blocks, "square"),
+        [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
+        [] if look.lead is None else legs(at[look.lead], columns, "square", rows),
+        _title(matrix, scale, columns, look),
+        axis_label(matrix, 1, look.axis),
+        axis_label(matrix, 0, look.axis),
+    )
+
+
+def triangle(r2: xr.DataArray, look: Look, apex: Shape) -> Drawing:
+    """Draw the pairs of one set of variants.
+
+    Parameters
+    ----------
+    r2
+        As for `genobit.plots.ld_triangle`.
+    look
+        How.
+    apex
+        "down" or "up".
+    """
+    matrix, scale = computed(r2)
+    position = matrix["variant_position_0"].values
+    if not np.array_equal(position, matrix["variant_position_1"].values):
+        raise ValueError(
+            "a triangle shows one set of variants against itself, and the positions along "
+            "variants_0 and variants_1 differ; use ld_heatmap for two sets"
+        )
+    bins = look.lay_out(position)
+    shown = _clipped(aggregated(matrix.values, bins, bins, look.aggregate), scale)
+    rotated = rotate(shown, OUTSIDE)
+    height = bins.n * bins.width
+    down = apex == "down"
+    at = look.coordinates(position)
+    return Drawing(
+        str(matrix.name),
+        scale,
+        # The row on top is the base, or the apex.
+        rotated if down else rotated[::-1],
+        (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height),
+        palette(scale, look.hidden_below),
+        _hover(matrix, scale, bins, bins, apex, look.axis),
+        outlines(matrix, at, bins, look.blocks, apex),
+        [line for k in look.selected for line in legs(at[k], bins, apex)],
+        [] if look.lead is None else legs(at[look.lead], bins, apex),
+        _title(matrix, scale, bins, look),
+        axis_label(matrix, 1, look.axis),
+        "variants apart" if look.axis == "rank" else "Mb apart",
+    )
+
+
+def _hover(
+    matrix: xr.DataArray, scale: Scale, rows: Pixels, columns: Pixels, shape: Shape, axis: Axis
+) -> Callable[[Any, Any], None]:
+    first = columns_of(matrix, 0, rows)
+    # One set against itself has the same texts on both sides.
+    second = first if shape != "square" else columns_of(matrix, 1, columns)
+    return pair_hook(first, second, shape, axis, scale.label)
+
+
+def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
+    # Rounding may leave 1.0000001, which is no reason for another colour.
+    return np.clip(values, *scale.limits).astype("f4")
+
+
+def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: Look) -> str:
+    n_rows, n_columns = matrix.shape
+    square = n_rows == n_columns
+    what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"
+    where = window_in_words(contig_name(matrix, 1), matrix["variant_position_1"].values)
+    notes = [look.note] if look.note else []
+    if bins.per_pixel > 1:
+        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
+        notes.append(f"pixel: {AGGREGATES[look.aggregate]} {pairs}")
+    else:
+        notes.append("pixel: one pair")
+    if bins.empty:
+        notes.append("gaps: nearest variant")
+    if look.hidden_below > 0:
+        notes.append(f"white: |{scale.label}| < {look.hidden_below:g}")
+    # The least of all is NaN where any is: most windows need no closer look.
+    if np.isnan(matrix.values.min()):
+        monomorphic = int(np.isnan(matrix.values).all(axis=0).sum())
+        which = f", {number(monomorphic, 'monomorphic variant')}" if monomorphic else ""
+        notes.append(f"grey: no {scale.label}{which}")
+    return f"{scale.label} of {what}, {where}\n{'; '.join(notes)}"

@@ -1,0 +1,167 @@
+"""Genes along a chromosome, to stand under an LD plot: bars, and names that do not overlap."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.plots.style import POINT_COLOUR, WIDTH, few_marks, margins, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows of genes with names; one more below is for the others.
+LANES = 5
+#: Pixels of a letter of a name, and beside it.
+_LETTER, _GAP = 6.6, 10.0
+#: Names of more genes than this would not fit anyway.
+_NAMED = 400
+_ARROWS = {"+": " →", "-": " ←", ".": ""}
+
+
+def gene_track(
+    genes: pd.DataFrame,
+    extent: tuple[float, float],
+    *,
+    position: np.ndarray | None = None,
+    at: np.ndarray | None = None,
+) -> hv.Overlay:
+    """Draw the genes of one contig over a stretch of an x axis.
+
+    Parameters
+    ----------
+    genes
+        Of one contig, columns as `genobit.io.genes.read_genes` gives them.
+    extent
+        The stretch of the axis.
+    position, at
+        Shape (variants,), ascending: base pairs, and where these are on the axis, for an axis of
+        variants that are evenly spaced. By default the axis is in Mb.
+
+    Returns
+    -------
+    hv.Segments (genes) * hv.Labels (names). The longest genes get their names first; the ones
+    without room for it lie in the lowest row, and the title counts them.
+
+    Examples
+    --------
+    >>> from genobit.io.genes import read_genes
+    >>> genes = read_genes([{"contig": "2", "start": 1_000, "end": 5_000, "name": "LCT"}])
+    >>> gene_track(genes, (0.0, 0.01)).Labels.I["text"].tolist()
+    ['LCT']
+    """
+    start, end = genes["start"].to_numpy("f8"), genes["end"].to_numpy("f8")
+    if position is None or at is None:
+        x0, x1 = (start - 0.5) / 1e6, (end + 0.5) / 1e6
+        inside = (x1 >= extent[0]) & (x0 <= extent[1])
+    else:
+        x0, x1 = np.interp(start, position, at), np.interp(end, position, at)
+        inside = (end >= position[0]) & (start <= position[-1])
+    x0, x1 = (np.clip(x[inside], *extent) for x in (x0, x1))
+    shown = genes[inside]
+    names = shown["name"].to_numpy(dtype=object)
+    texts = [f"{name}{_ARROWS[s]}" for name, s in zip(names, shown["strand"], strict=True)]
+    lane, left = label_lanes(x0, x1, texts, extent)
+    bars = {
+        "x": x0,
+        "y": -lane.astype("f8"),
+        "x1": x1,
+        "y1": -lane.astype("f8"),
+        "gene": names,
+        "start": start[inside],
+        "end": end[inside],
+        "strand": shown["strand"].to_numpy(dtype=object),
+    }
+    named = np.flatnonzero(lane < LANES)
+    labels = {
+        "x": left[named],
+        "y": -lane[named] - 0.42,
+        "text": np.array([texts[k] for k in named], dtype=object),
+    }
+    return _drawn(bars, labels, len(shown) - len(named))
+
+
+def label_lanes(
+    x0: np.ndarray, x1: np.ndarray, texts: list[str], extent: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Choose rows for bars with texts under them so that neither overlaps.
+
+    Parameters
+    ----------
+    x0, x1
+        Ends of the bars, inside the extent.
+    texts
+        One a bar; a bar without any gets no row of its own.
+    extent
+        Of the axis, drawn `WIDTH` pixels wide.
+
+    Returns
+    -------
+    For each bar its row, `LANES` for those without room, and where its text begins.
+
+    Examples
+    --------
+    >>> ends = np.array([0.0, 1.0]), np.array([2.0, 3.0])
+    >>> lane, left = label_lanes(*ends, ["A", "B"], (0.0, 100.0))
+    >>> lane.tolist(), left.tolist()
+    ([0, 1], [0.0, 1.0])
+    """
+    scale = WIDTH / max(extent[1] - extent[0], 1e-12)
+    width = np.array([_LETTER * len(text) for text in texts], dtype="f8").reshape(len(x0))
+    start = np.minimum((x0 - extent[0]) * scale, np.maximum(WIDTH - width, 0.0))
+    stop = np.maximum((x1 - extent[0]) * scale, start + width) + _GAP
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(LANES)]
+    lane = np.full(len(x0), LANES)
+    for k in np.argsort(x0 - x1, kind="stable")[:_NAMED].tolist():
+        if not texts[k].strip(" →←"):
+            continue
+        for row, intervals in enumerate(taken):
+            place = bisect_left(intervals, (start[k], stop[k]))
+            after = place == len(intervals) or intervals[place][0] >= stop[k]
+            before = place == 0 or intervals[place - 1][1] <= start[k]
+            if before and after:
+                intervals.insert(place, (float(start[k]), float(stop[k])))
+                lane[k] = row
+                break
+    return lane, extent[0] + start / scale
+
+
+def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int) -> hv.Overlay:
+    from bokeh.models import HoverTool
+
+    title = number(len(bars["x"]), "gene")
+    if unnamed:
+        title += f", {unnamed:,} without room for a name (lowest row): zoom in"
+    hover = HoverTool(
+        tooltips=[
+            ("gene", "@gene"),
+            ("from", "@start{0,0}"),
+            ("to", "@end{0,0}"),
+            ("strand", "@strand"),
+        ]
+    )
+    ends = hv.Segments(bars, ["x", "y", "x1", "y1"], ["gene", "start", "end", "strand"]).opts(
+        color=POINT_COLOUR, line_width=7, tools=[hover], default_tools=["save"]
+    )
+    texts = hv.Labels(labels, ["x", "y"], "text").opts(
+        text_align="left",
+        text_baseline="middle",
+        text_font_size="8pt",
+        text_color="#222222",
+        padding=0,
+        default_tools=[],
+    )
+    return (ends * texts).opts(
+        title=title,
+        frame_width=WIDTH,
+        frame_height=26 * (LANES + 1),
+        ylim=(-LANES - 0.6, 0.5),
+        yaxis="bare",
+        ylabel="genes",
+        xaxis=None,
+        show_legend=False,
+        hooks=[margins, few_marks],
+    )

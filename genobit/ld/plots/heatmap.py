@@ -1,0 +1,192 @@
+"""Linkage disequilibrium of all pairs: the square heatmap and the rotated triangle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import holoviews as hv
+
+from genobit.ld.plots.drawing import Drawing, Look, square, triangle
+from genobit.ld.plots.outlines import BLOCK_COLOUR
+from genobit.plots.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+
+    from genobit.ld.plots.hover import Shape
+    from genobit.ld.plots.outlines import Lines
+    from genobit.plots.pixels import Aggregate, Axis
+
+#: Columns of a segment.
+ENDS = ["x", "y", "x1", "y1"]
+
+
+def ld_heatmap(
+    r2: xr.DataArray,
+    *,
+    axis: Axis = "rank",
+    hidden_below: float = 0.0,
+    max_pixels: int = 500,
+    aggregate: Aggregate = "max",
+    lead: int | None = None,
+    selected: Sequence[int] = (),
+    blocks: xr.Dataset | None = None,
+) -> hv.Overlay:
+    """Draw LD between two sets of variants, or of one with itself, as a heatmap.
+
+    Parameters
+    ----------
+    r2
+        Result of `.genobit.ld()`, dims (variants_0, variants_1); computed if it is lazy. NaN
+        (a monomorphic variant) is drawn grey.
+    axis
+        "rank" gives each variant the same width, "position" is true to scale.
+    hidden_below
+        Pairs nearer to 0 are left white.
+    max_pixels
+        Larger sides are drawn in this many pixels.
+    aggregate
+        What a pixel of several pairs shows: the one farthest from 0 ("max"), their "mean", or the
+        first ("sample", a thinned picture). The title says which.
+    lead
+        Index along variants_1 of a variant to mark.
+    selected
+        Of further ones.
+    blocks
+        Result of `.genobit.ld_blocks()`, to outline.
+
+    Returns
+    -------
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+
+    Raises
+    ------
+    ValueError
+        If dims or coordinates are not those of an LD result, or there is no variant.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> r2 = xr.DataArray(
+    ...     [[1.0, 0.2], [0.2, 1.0]],
+    ...     dims=("variants_0", "variants_1"),
+    ...     coords={
+    ...         "variant_position_0": ("variants_0", [100, 900]),
+    ...         "variant_position_1": ("variants_1", [100, 900]),
+    ...     },
+    ...     name="r2",
+    ... )
+    >>> ld_heatmap(r2).Image.I.bounds.lbrt()
+    (-0.5, -0.5, 1.5, 1.5)
+    """
+    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    return overlay(square(r2, look), WIDTH)
+
+
+def ld_triangle(
+    r2: xr.DataArray,
+    *,
+    axis: Axis = "rank",
+    apex: Shape = "down",
+    hidden_below: float = 0.0,
+    max_pixels: int = 500,
+    aggregate: Aggregate = "max",
+    lead: int | None = None,
+    selected: Sequence[int] = (),
+    blocks: xr.Dataset | None = None,
+) -> hv.Overlay:
+    """Draw the pairs of one set as a triangle under (or over) the chromosome.
+
+    A pair stands at the middle of its variants, as far from the base as they are apart.
+
+    Parameters
+    ----------
+    r2
+        Result of `.genobit.ld()` of a set with itself, dims (variants_0, variants_1).
+    axis, hidden_below, max_pixels, aggregate, lead, selected, blocks
+        As for `ld_heatmap`.
+    apex
+        "down" hangs the triangle under its base, "up" stands it on it.
+
+    Returns
+    -------
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+
+    Raises
+    ------
+    ValueError
+        If the two sets of variants differ, or for the reasons of `ld_heatmap`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> r2 = xr.DataArray(
+    ...     [[1.0, 0.2], [0.2, 1.0]],
+    ...     dims=("variants_0", "variants_1"),
+    ...     coords={
+    ...         "variant_position_0": ("variants_0", [100, 900]),
+    ...         "variant_position_1": ("variants_1", [100, 900]),
+    ...     },
+    ...     name="r2",
+    ... )
+    >>> ld_triangle(r2).Image.I.bounds.lbrt()
+    (-0.5, -2.0, 1.5, 0.0)
+    """
+    if apex not in {"up", "down"}:
+        raise ValueError(f'apex is {apex!r}; use "up" or "down"')
+    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    return overlay(triangle(r2, look, apex), WIDTH // 2)
+
+
+def overlay(drawing: Drawing, height: int) -> hv.Overlay:
+    """Make HoloViews objects of a drawing.
+
+    Parameters
+    ----------
+    drawing
+        Of `square` or `triangle`.
+    height
+        Of the frame, in screen pixels.
+
+    Returns
+    -------
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+    """
+    # All layers always: a DynamicMap keeps to those of its first frame.
+    blocks = hv.Segments(drawing.blocks, ENDS, group="Blocks")
+    return (
+        _image(drawing, height)
+        * blocks.opts(color=BLOCK_COLOUR, line_width=2)
+        * _traces(drawing.selected, SELECTED_COLOUR, 1.0)
+        * _traces(drawing.lead, LEAD_COLOUR, 1.5)
+    ).opts(title=drawing.title, hooks=[margins])
+
+
+def _traces(lines: Lines, colour: str, width: float) -> hv.Segments:
+    return hv.Segments(lines, ENDS).opts(color=colour, line_width=width, alpha=0.8)
+
+
+def _image(drawing: Drawing, height: int) -> hv.Image:
+    scale = drawing.scale
+    value = hv.Dimension(drawing.statistic, label=scale.label)
+    # A bin of the position axis is rarely a round number: Image's own check of even spacing
+    # would warn about the last digit.
+    image = hv.Image(drawing.pixels, ["x", "y"], value, bounds=drawing.bounds, rtol=1)
+    return image.opts(
+        cmap=drawing.colours,
+        clim=scale.limits,
+        clipping_colors={"NaN": NO_VALUE_COLOUR, "min": "transparent"},
+        colorbar=True,
+        clabel=scale.name,
+        colorbar_opts={"width": 12},
+        xlabel=drawing.xlabel,
+        ylabel=drawing.ylabel,
+        frame_width=WIDTH,
+        frame_height=height,
+        hooks=[drawing.hook],
+        default_tools=["save"],
+        tools=["xpan", "xwheel_zoom", "xbox_zoom", "reset"],
+        active_tools=["xpan", "xwheel_zoom"],
+    )

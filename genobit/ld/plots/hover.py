@@ -1,0 +1,180 @@
+"""What the axes and the hover of an LD plot say, kept in the browser.
+
+One small column of texts per axis is sent with each picture, not one text per pair: JavaScript
+joins them for the pair under the pointer. HoloViews runs the hook made here on every frame of
+a DynamicMap, so the first run makes the tools and the later ones refresh the columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from genobit.plots.pixels import Axis, Pixels, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import xarray as xr
+
+#: What rotated pixels beside the triangle hold: below every statistic's range.
+OUTSIDE = -9.0
+
+# image_index counts columns from the left and rows from the bottom (bokeh, glyphs/image_base).
+_PAIR = """
+const {i, j} = special_vars.image_index
+const n = rows.data.id.length
+let [first, second] = [j, i]
+if (shape != "square") {
+  const d = shape == "down" ? n - 1 - j : j
+  first = (i - d) >> 1
+  second = first + d
+}
+const [a, b] = [rows.data, columns.data]
+if (first < 0 || first >= n || second < 0 || second >= b.id.length) return "no pair here"
+switch (format) {
+  case "first": return `${a.id[first]}  at ${a.at[first]}`
+  case "second": return `${b.id[second]}  at ${b.at[second]}`
+  case "distance": {
+    const bp = Math.abs(b.position[second] - a.position[first])
+    return bp < 1e4 ? `${bp} bp` : `${(bp / 1e3).toFixed(1)} kb`
+  }
+  default: return isNaN(value) ? "none (monomorphic)" : value.toFixed(4)
+}
+"""
+
+# Ranks become positions; digits follow what is in view.
+_TICK = """
+const {position, start, width} = columns.data
+if (!Number.isInteger(tick)) return ""
+const bin = (rank) => Math.floor((rank - start[0]) / width[0])
+const inside = (k) => Math.min(Math.max(k, 0), position.length - 1)
+const k = bin(tick)
+if (k < 0 || k >= position.length) return ""
+const span = Math.abs(position[inside(bin(range.end))] - position[inside(bin(range.start))]) / 1e6
+const digits = Math.min(Math.max(Math.ceil(-Math.log10(Math.max(span, 1e-6))) + 2, 1), 6)
+return (position[k] / 1e6).toFixed(digits)
+"""
+
+Shape = Literal["square", "up", "down"]
+
+
+def columns_of(matrix: xr.DataArray, side: int, bins: Pixels) -> dict[str, Any]:
+    """Collect the texts and positions of one axis, one entry per bin.
+
+    Parameters
+    ----------
+    matrix
+        An LD result with coordinates `variant_id_{side}`, `variant_position_{side}`.
+    side
+        0 for rows, 1 for columns.
+    bins
+        The bins of that axis.
+    """
+    position = matrix[f"variant_position_{side}"].values[bins.first].astype("f8")
+    return {
+        "id": labels(matrix, "variant_id", side, bins),
+        "at": labels(matrix, "variant_position", side, bins),
+        "position": position,
+        "start": np.full(bins.n, bins.start),
+        "width": np.full(bins.n, bins.width),
+    }
+
+
+def pair_hook(
+    rows: dict[str, Any], columns: dict[str, Any], shape: Shape, axis: Axis, label: str
+) -> Callable[[Any, Any], None]:
+    """Make a HoloViews hook that says which pair is under the pointer and names the ticks.
+
+    Parameters
+    ----------
+    rows, columns
+        From `columns_of`.
+    shape
+        "square", or where the apex of the triangle points.
+    axis
+        What the axes count.
+    label
+        The statistic's name.
+    """
+
+    def hook(plot: Any, _element: Any) -> None:
+        from bokeh.models import ColumnDataSource, CustomJSHover, CustomJSTickFormatter, HoverTool
+
+        sources = plot.handles.get("genobit_sources")
+        if sources is not None:
+            sources["rows"].data = rows
+            sources["columns"].data = columns
+            return
+        sources = {"rows": ColumnDataSource(rows), "columns": ColumnDataSource(columns)}
+        plot.handles["genobit_sources"] = sources
+        figure = plot.state
+        text = CustomJSHover(args={**sources, "shape": shape}, code=_PAIR)
+        figure.add_tools(
+            HoverTool(
+                renderers=[plot.handles["glyph_renderer"]],
+                tooltips=[
+                    ("variant", "@image{first}"),
+                    ("variant", "@image{second}"),
+                    ("apart", "@image{distance}"),
+                    (label, "@image{value}"),
+                ],
+                formatters={"@image": text},
+            )
+        )
+        if shape != "square":
+            # Below the base too, what is drawn is a distance. Made once and not an option: a
+            # new formatter in every frame lays the figure out again.
+            figure.yaxis[0].formatter = CustomJSTickFormatter(
+                code="return Math.abs(tick).toLocaleString()"
+            )
+        if axis == "rank":
+            rank_ticks(figure.xaxis[0], figure.x_range, sources["columns"])
+            if shape == "square":
+                rank_ticks(figure.yaxis[0], figure.y_range, sources["rows"])
+
+    return hook
+
+
+def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None]:
+    """Make a HoloViews hook that names the ticks of a track whose axis counts variants.
+
+    Parameters
+    ----------
+    columns
+        From `columns_of`.
+    axis
+        What the x axis counts.
+    """
+
+    def hook(plot: Any, _element: Any) -> None:
+        from bokeh.models import ColumnDataSource
+
+        source = plot.handles.get("genobit_columns")
+        if source is not None:
+            source.data = columns
+            return
+        source = plot.handles["genobit_columns"] = ColumnDataSource(columns)
+        if axis == "rank":
+            rank_ticks(plot.state.xaxis[0], plot.state.x_range, source)
+
+    return hook
+
+
+def rank_ticks(axis: Any, axis_range: Any, columns: Any) -> None:
+    """Write positions in Mb at the ticks of an axis that counts variants.
+
+    Parameters
+    ----------
+    axis, axis_range
+        Of a bokeh figure.
+    columns
+        The ColumnDataSource made from `columns_of`.
+    """
+    from bokeh.models import BasicTicker, CustomJSTickFormatter
+
+    axis.ticker = BasicTicker(min_interval=1, desired_num_ticks=6)
+    axis.formatter = CustomJSTickFormatter(
+        args={"columns": columns, "range": axis_range}, code=_TICK
+    )

@@ -1,0 +1,72 @@
+"""What the plots read off a labelled LD result, and the complaints about one that is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.data.labels import contigs_of, text
+from genobit.plots.style import Scale, scale_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.plots.pixels import Axis
+
+DIMS = ("variants_0", "variants_1")
+
+
+def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
+    """Bring an LD result into memory, and say how its statistic is drawn.
+
+    Raises
+    ------
+    ValueError
+        If it is not the result of `.genobit.ld()`.
+    """
+    if result.dims != DIMS:
+        raise ValueError(
+            f"an LD plot needs dims {DIMS}, and the array has {result.dims}; give it the result "
+            "of .genobit.ld() without window="
+        )
+    for side in (0, 1):
+        if f"variant_position_{side}" not in result.coords:
+            raise ValueError(
+                f"the LD result has no coordinate variant_position_{side}, so there is no axis "
+                "to draw on; give the Dataset a variable variant_position (variants)"
+            )
+    statistic = str(result.attrs.get("statistic", result.name))
+    return result.compute().rename(statistic), scale_of(statistic)
+
+
+def contig_name(result: xr.DataArray, side: int) -> str:
+    """Name the contig of one axis; "" where the result does not say, "…" where it mixes."""
+    contig = result.coords.get(f"variant_contig_{side}")
+    if contig is None:
+        return ""
+    contigs = contigs_of(contig.values, result.attrs.get("contig_id"))
+    found = np.unique(contigs.numbers)
+    return str(contigs.names[found[0]]) if len(found) == 1 else "…"
+
+
+def axis_label(result: xr.DataArray, side: int, axis: Axis) -> str:
+    """Say what an axis along the chromosome is called."""
+    contig = contig_name(result, side)
+    place = f"position on contig {contig} (Mb)" if contig else "position (Mb)"
+    return place if axis == "position" else f"{place}, variants evenly spaced"
+
+
+def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
+    """Take the ids of one axis, or positions where there are none."""
+    name = f"variant_id_{side}"
+    if name in result.coords:
+        return text(result[name].values, name)
+    return np.array([f"{position:,}" for position in result[f"variant_position_{side}"].values])
+
+
+def coordinates_of(position: np.ndarray, axis: Axis, first_rank: int, rank_step: int) -> np.ndarray:
+    """Find where variants stand on an axis laid out by `pixels.lay_out`."""
+    if axis == "rank":
+        return first_rank + rank_step * np.arange(len(position), dtype="f8")
+    return position / 1e6

@@ -1,0 +1,135 @@
+"""What an LD picture shows, as tables: its variants, or its strongest pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.ld.plots.result import computed, variant_names
+from genobit.plots.style import mark_selected_rows
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Rows: a list of more is not read.
+LISTED = 1_000
+#: Digits of columns that are no text, in bokeh's patterns, and the width of each.
+_FORMATS = {"position": "0,0", "apart (kb)": "0,0.0"}
+_WIDTHS = {"position": 85, "apart (kb)": 80, "MAF": 55, "r² with lead": 85}
+
+
+def variants_table(
+    matrix: xr.DataArray, frequency: np.ndarray, lead_row: xr.DataArray | None = None
+) -> hv.Table:
+    """List the variants of a window.
+
+    Parameters
+    ----------
+    matrix
+        The LD of all its pairs.
+    frequency
+        Shape (variants,), of the counted allele.
+    lead_row
+        Shape (variants, 1), r² with a lead variant.
+
+    Returns
+    -------
+    hv.Table, a row a variant, in the order of the window.
+    """
+    columns: dict[str, Any] = {
+        "variant": variant_names(matrix, 0),
+        "position": matrix["variant_position_0"].values,
+        "MAF": np.minimum(frequency, 1 - frequency),
+    }
+    if lead_row is not None:
+        columns["r² with lead"] = lead_row.values[:, 0].astype("f8")
+    return _table(columns)
+
+
+def pairs_table(matrix: xr.DataArray, pairs: np.ndarray) -> hv.Table:
+    """List pairs of a window.
+
+    Parameters
+    ----------
+    matrix
+        The LD of all its pairs.
+    pairs
+        Shape (n, 2), from `strongest_pairs`.
+
+    Returns
+    -------
+    hv.Table, a row a pair.
+    """
+    matrix, scale = computed(matrix)
+    names, position = variant_names(matrix, 0), matrix["variant_position_0"].values
+    first, second = pairs.T
+    return _table(
+        {
+            "first": names[first],
+            "second": names[second],
+            "apart (kb)": np.abs(position[second] - position[first]) / 1e3,
+            scale.label: matrix.values[first, second].astype("f8"),
+        }
+    )
+
+
+def strongest_pairs(values: np.ndarray, least: float, limit: int = LISTED) -> tuple[Any, int]:
+    """Find the pairs farthest from 0.
+
+    Parameters
+    ----------
+    values
+        Shape (variants, variants), symmetric.
+    least
+        How far a pair is from 0 at least.
+    limit
+        At most so many.
+
+    Returns
+    -------
+    Indices, shape (n, 2), the strongest first, and how many pairs there are in all.
+
+    Examples
+    --------
+    >>> values = np.array([[1, 0.2, -0.9], [0.2, 1, np.nan], [-0.9, np.nan, 1]])
+    >>> pairs, count = strongest_pairs(values, 0.5)
+    >>> pairs.tolist(), count
+    ([[0, 2]], 1)
+    """
+    size = np.triu(np.abs(values), k=1)
+    first, second = np.nonzero(size >= max(least, np.finfo("f4").tiny))
+    strength = size[first, second]
+    count = len(strength)
+    if count > limit:
+        kept = np.sort(np.argpartition(-strength, limit)[:limit])
+        first, second, strength = first[kept], second[kept], strength[kept]
+    order = np.argsort(-strength, kind="stable")
+    return np.column_stack([first, second])[order], count
+
+
+def _table(columns: dict[str, Any]) -> hv.Table:
+    widths = [_WIDTHS.get(name, 100) for name in columns]
+    return hv.Table(columns, [], list(columns)).opts(
+        width=sum(widths) + 30,
+        height=420,
+        index_position=None,
+        fit_columns=False,
+        hooks=[_columns],
+    )
+
+
+def _columns(plot: Any, element: Any) -> None:
+    """Set widths and digits of the columns (a HoloViews hook)."""
+    from bokeh.models.widgets import NumberFormatter, StringFormatter
+
+    mark_selected_rows(plot, element)
+    for column in plot.handles["table"].columns:
+        name = column.title
+        column.width = _WIDTHS.get(name, 100)
+        if name in {"variant", "first", "second"}:
+            column.formatter = StringFormatter()
+        else:
+            pattern = _FORMATS.get(name, "0.000")
+            column.formatter = NumberFormatter(format=pattern, text_align="right", nan_format="–")

@@ -1,0 +1,210 @@
+"""Linkage disequilibrium between the sites of an alignment, of two states or of several.
+
+A taxon is valid at a site where it has one state: gaps, missing characters and ambiguity codes are
+not. Every count of a pair of sites is over the taxa valid at both, c_ij = c_i & c_j.
+
+Of two sites with two states each r, r2, D and D' are those of haplotypes (`genobit.ld.matrix`),
+a taxon a haplotype. Of any number of states (finite sites: A, C, G and T may all be there)
+
+    T_ij = (v_i - 1)(v_j - 1) v_ij / (v_i v_j) * sum of r2_st over the states s of i and t of j
+
+with v_ij the taxa valid at both, v_i and v_j the states that these have at i and at j, and r2_st
+the r2 of "s or not" with "t or not" (Zaykin, Pudovkin and Weir, Genetics 180:533, 2008; by
+popcounts Alachiotis, Popovici and Low 2016). Where nothing is linked T is distributed nearly as
+chi2 of (v_i - 1)(v_j - 1) degrees of freedom. With two states at both T is v_ij r2.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from genobit.data.characters import sets_in
+from genobit.engine.bits.layout import CALLED, Layout
+from genobit.engine.options import get_options
+from genobit.engine.schedule import tiles
+from genobit.engine.schedule.sites import by_sites
+from genobit.ld import matrix as ld
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.data.characters import Coding
+
+T = "T"
+LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {
+    T: "linkage of sites of several states T"
+}
+
+
+class Sites(NamedTuple):
+    """Sites as bit planes, of the taxa."""
+
+    planes: dict[str, da.Array]
+    """A plane of each state for T; of two states those of haplotypes. (sites, words)."""
+    states: NDArray[np.int64]
+    """How many states each site has, (sites,)."""
+    counted: NDArray[np.int64] | None
+    """Which state is counted at each site, -1 where none is valid; none for T."""
+    taxa: int
+
+
+def sites_of(
+    values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str], statistic: str
+) -> Sites:
+    """Sites of an alignment, ready for a statistic.
+
+    Parameters
+    ----------
+    values
+        The alignment (taxa, sites). A lazy one is gone through for the states of each site, and its
+        planes are lazy, too: made of its chunks when they are asked for.
+    coding, taxa
+        What its entries stand for, and the names of its taxa.
+    statistic
+        One of `LONG_NAMES`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown statistic, and for a site of more than two states unless it is T.
+    """
+    if statistic not in LONG_NAMES:
+        msg = f"statistic {statistic!r} of an alignment is not one of {', '.join(LONG_NAMES)}"
+        raise ValueError(msg)
+    if isinstance(values, da.Array):
+        sets = partial(sets_in, coding=coding, taxa=taxa)
+        present = np.concatenate([x for _, x in by_sites(partial(_present_of, sets=sets), values)])
+        wanted = _wanted(present, coding.symbols, statistic)
+        planes = _lazy_planes(values, sets, wanted)
+    else:
+        whole = sets_in(values, coding, taxa)
+        present = _present(whole)
+        wanted = _wanted(present, coding.symbols, statistic)
+        planes = da.from_array(_planes(whole, wanted.sets), chunks=-1)
+    # Chunks of equal work.
+    rows = max(64, get_options().edge // len(wanted.names))
+    planes = planes.rechunk({1: rows})
+    named = {name: planes[k] for k, name in enumerate(wanted.names)}
+    states = np.bitwise_count(present).astype(np.int64)
+    return Sites(named, states, wanted.counted, len(taxa))
+
+
+class _Wanted(NamedTuple):
+    """Planes that a statistic takes."""
+
+    names: list[str]
+    sets: NDArray[np.uint64]
+    """The state whose taxa each plane has, by site, 0 for all that are valid, (planes, sites)."""
+    counted: NDArray[np.int64] | None
+
+
+def _present(sets: NDArray[Any]) -> NDArray[np.uint64]:
+    """The states that valid taxa have at each site."""
+    valid = np.bitwise_count(sets) == 1
+    return np.bitwise_or.reduce(sets * valid, axis=0).astype(np.uint64)
+
+
+def _present_of(values: NDArray[Any], first: int, *, sets: Any) -> NDArray[np.uint64]:
+    return _present(sets(values, first=first))
+
+
+def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str) -> _Wanted:
+    if statistic == T:
+        everywhere = int(np.bitwise_or.reduce(present))
+        occurring = [s for s in range(len(symbols)) if everywhere >> s & 1] or [0]
+        sets = np.array([[1 << s] for s in occurring], np.uint64)
+        return _Wanted([symbols[s] for s in occurring], sets, None)
+    _refuse_more_than_two(present, symbols)
+    counted = np.array([int(p).bit_length() - 1 for p in present.tolist()], np.int64)
+    # Where nothing is valid, the plane of those that are is empty, too.
+    highest = np.array([1 << k if k >= 0 else 0 for k in counted.tolist()], np.uint64)
+    return _Wanted(["alt", CALLED], np.stack([highest, np.zeros_like(highest)]), counted)
+
+
+def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Planes (planes, sites, words) of state sets (taxa, sites)."""
+    from genobit.engine.pairwise.similarity import packed
+
+    valid = np.bitwise_count(sets) == 1
+    wanted = wanted.astype(sets.dtype)
+    return np.stack(
+        [packed(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
+    )
+
+
+def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:
+    """Planes (planes, sites, words), in the chunks of the alignment."""
+    taxa = values.shape[0]
+    shape = (len(wanted.names),), values.chunks[1], (-(-taxa // 64),)
+    planes: da.Array = da.map_blocks(
+        _planes_of, values, sets=sets, wanted=wanted.sets, chunks=shape, drop_axis=0,
+        new_axis=(0, 2), dtype=np.uint64, meta=np.empty((0, 0, 0), np.uint64),
+    )  # fmt: skip
+    return planes
+
+
+def _planes_of(
+    values: NDArray[Any], *, sets: Any, wanted: NDArray[np.uint64], block_info: Any = None
+) -> NDArray[np.uint64]:
+    first, stop = block_info[0]["array-location"][1]
+    # T takes the same states of all sites.
+    here = wanted if wanted.shape[1] == 1 else wanted[:, first:stop]
+    return _planes(sets(values, first=first), here)
+
+
+def _refuse_more_than_two(present: NDArray[np.uint64], symbols: Sequence[str]) -> None:
+    wrong = np.flatnonzero(np.bitwise_count(present) > 2)
+    if wrong.size:
+        k = int(wrong[0])
+        found = ", ".join(symbol for s, symbol in enumerate(symbols) if int(present[k]) >> s & 1)
+        msg = (
+            f"{wrong.size} of {present.size} sites have more than two states, first site {k} "
+            f"({found}): take statistic='T', which is of any number, or select sites of two states"
+        )
+        raise ValueError(msg)
+
+
+def _layout(sites: Sites) -> Layout:
+    return Layout("haplotype", "variants", sites.taxa, 1)
+
+
+def _square_tile(a: list[Any], b: list[Any] | None) -> NDArray[np.float32]:
+    from genobit.ld.kernels import sites as finite_sites
+
+    return finite_sites.square(_contiguous(a), None if b is None else _contiguous(b))
+
+
+def _band_tile(
+    blocks: list[list[Any]], last: NDArray[np.int64], reach: int, width: int
+) -> NDArray[np.float32]:
+    from genobit.ld.kernels import sites as finite_sites
+
+    head = blocks[0][0].shape[0]
+    joined = tuple(np.concatenate(planes)[:reach] for planes in zip(*blocks, strict=True))
+    return finite_sites.band(tuple(plane[:head] for plane in joined), joined, last, width)
+
+
+def _contiguous(blocks: Sequence[Any]) -> tuple[NDArray[np.uint64], ...]:
+    return tuple(np.ascontiguousarray(block) for block in blocks)
+
+
+def matrix(sites: Sites, statistic: str) -> da.Array:
+    """The statistic of every site with every site: float32 (sites, sites), lazy."""
+    if statistic == T:
+        return tiles.square(_square_tile, list(sites.planes.values()), None, np.float32)
+    return ld.matrix(sites.planes, _layout(sites), statistic)
+
+
+def band(sites: Sites, statistic: str, last: NDArray[np.int64]) -> da.Array:
+    """The statistic of each site with those after it in its window, as `ld.band` has it."""
+    if statistic == T:
+        width = int((last - np.arange(last.size)).max(initial=0))
+        planes = list(sites.planes.values())
+        return tiles.band(_band_tile, planes, last, width, np.float32)
+    return ld.band(sites.planes, _layout(sites), statistic, last)
