@@ -15,18 +15,18 @@ import xarray as xr
 from genobit.components import ComponentMethods
 from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
-from genobit.crossproducts import CrossproductMethods
 from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
+from genobit.grm.methods.crossproduct import CrossproductMethods
+from genobit.grm.methods.matrix import RelationshipMethods
+from genobit.grm.methods.pairs import RelativesMethods
 from genobit.interactions import InteractionMethods
 from genobit.ld.methods.blocks import HaplotypeBlockMethods
 from genobit.ld.methods.decay import LinkageDecayMethods
 from genobit.ld.methods.pairs import LinkedPairs
 from genobit.ld.methods.prune import PruningMethods
-from genobit.relatedness import RelativesMethods
-from genobit.relationships import RelationshipMethods
 from genobit.sequences import SequenceMethods
 
 if TYPE_CHECKING:

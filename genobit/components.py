@@ -117,8 +117,8 @@ class ComponentMethods:
         0.95
         """
         from genobit.analyses import pca
-        from genobit.analyses.grm import DIVISORS
         from genobit.data.frequency import checked
+        from genobit.grm.matrix import DIVISORS
 
         pca.check(components, algorithm, missing)
         chosen = choose(self._ds, autosomes)
@@ -187,7 +187,7 @@ class ComponentMethods:
         array([[-1.04]])
         """
         from genobit.analyses import pca
-        from genobit.analyses.grm import DIVISORS
+        from genobit.grm.matrix import DIVISORS
 
         _require_components(pcs)
         ds, _, samples = packed.by_samples(self._ds, tiled=False)

@@ -67,8 +67,8 @@ from genobit.engine.simd.vector import (
     zero_register,
     zero_words,
 )
-from genobit.kernels import crossproducts
-from genobit.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
+from genobit.grm.kernels import crossproducts
+from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
 from genobit.kernels.rank_lanes import (
     BLOCK,
     load_lanes,

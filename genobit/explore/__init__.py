@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.grm.explorer.explorer import GRMExplorer
     from genobit.ld.explorer.explorer import LDExplorer
     from genobit.network import PairTable
 
     from .epistasis import EpistasisExplorer
-    from .grm import GRMExplorer
     from .kendall import KendallExplorer
     from .launcher import Launcher
     from .parsimony import ParsimonyExplorer
@@ -111,7 +111,7 @@ class Explore:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .grm import GRMExplorer
+        from genobit.grm.explorer.explorer import GRMExplorer
 
         return GRMExplorer(self._ds, grm, pcs, **initial)
 

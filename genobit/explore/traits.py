@@ -23,7 +23,7 @@ def meanings(kind: Any) -> dict[str, str]:
 
     Examples
     --------
-    >>> from genobit.explore.grm import GRMExplorer
+    >>> from genobit.grm.explorer.explorer import GRMExplorer
     >>> meanings(GRMExplorer)["colour_by"]
     'A variable of the samples, "" for none.'
     """

@@ -15,16 +15,16 @@ with needed_by("genobit.plots"):
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
+from genobit.grm.plots.heatmap import grm_heatmap
+from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
 from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 
 from .arcs import epistasis_arcs
 from .edges import degree_histogram, draw_edges, strongest_edges
 from .epistasis import permutation_histogram, ranking_table
-from .grm import grm_heatmap
 from .homoplasy import homoplasy_track, site_table
 from .kendall import kendall_heatmap, pair_scatter
-from .kinship import closest_pairs, kinship_histogram
 from .marginals import marginal_effects
 from .network import kendall_network
 from .pca import pca_scatter

@@ -10,7 +10,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.engine.simd import cpu
-from genobit.kernels.crossproducts import KERNELS
+from genobit.grm.kernels.crossproducts import KERNELS
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import dosage_products, dosages

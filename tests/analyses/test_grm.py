@@ -210,12 +210,12 @@ def test_transformed_matrix__equals_numpy(
 
 
 def test_king_and_ibs__are_those_of_relatives() -> None:
-    from genobit.analyses import relatives
     from genobit.data import packed
+    from genobit.grm import kinship
 
     ds = cohort(whole_calls(1, 200, 20, missing=0.05))
     samples = packed.by_samples(ds)[2]
-    functions = {"king": relatives.king_compared, "ibs": relatives.ibs_compared}
+    functions = {"king": kinship.king_compared, "ibs": kinship.ibs_compared}
     for method, function in functions.items():
         found = ds.genobit.grm(method)
         values, compared = function(samples)

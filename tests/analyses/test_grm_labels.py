@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.kernels import relatives
+from genobit.grm.kernels import kinship
 from tests.analyses.grm_cohorts import METHODS, SUMMED
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
@@ -92,8 +92,8 @@ def test_kinship_and_variants_compared__are_of_the_same_leaves(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
-    sums = relatives.sums
-    monkeypatch.setattr(relatives, "sums", lambda *args: counted.append(args) or sums(*args))
+    sums = kinship.sums
+    monkeypatch.setattr(kinship, "sums", lambda *args: counted.append(args) or sums(*args))
     ds = cohort(random_calls(0, 130, 12, missing=0.1))
     ds.genobit.grm(method, compute=True)
     assert len(counted) == 1

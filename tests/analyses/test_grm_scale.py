@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.grm_sums import RelationshipSums
 from genobit.data import packed
 from genobit.engine.schedule import pair_sums
+from genobit.grm.sums import RelationshipSums
 from tests.analyses.grm_cohorts import (
     FORMS,
     METHODS,

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses import relatives
-from genobit.analyses.unrelated import unrelated
 from genobit.data import packed
+from genobit.grm import kinship as relatives
+from genobit.grm.unrelated import unrelated
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.programs import run

@@ -10,7 +10,7 @@ import numpy as np
 from genobit.engine.bits.planes import Rows
 from genobit.engine.bits.words import transpose_bits
 from genobit.engine.simd.jit import njit
-from genobit.kernels.crossproducts import KERNELS, check_kernel, crossproduct
+from genobit.grm.kernels.crossproducts import KERNELS, check_kernel, crossproduct
 
 from .measure import Row, median, one_thread, rates, ratio
 

@@ -12,8 +12,8 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit.explore.grm import GRMExplorer
 from genobit.explore.selecting import Boxes, Picks
+from genobit.grm.explorer.explorer import GRMExplorer
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

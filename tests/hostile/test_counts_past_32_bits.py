@@ -16,11 +16,14 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessor
-from genobit.analyses import grm_sums, kendall_pairs, parsimony, related_pairs, relatives
+from genobit.analyses import kendall_pairs, parsimony
 from genobit.data.characters import state_sets
 from genobit.engine.schedule.pair_sums import SampleChunks
+from genobit.grm import kinship as relatives
+from genobit.grm import pairs as related_pairs
+from genobit.grm import sums as grm_sums
+from genobit.grm.kernels import kinship as counted
 from genobit.kernels import combinations, genotype_scores, tau, ties
-from genobit.kernels import relatives as counted
 from genobit.lazy.combination_units import Cut
 
 LEAF = 2**31 - 1

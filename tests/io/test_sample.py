@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit.analyses.relatives import degree_of
+from genobit.grm.kinship import degree_of
 from genobit.io.samples import sample as sample_module
 from genobit.io.samples.sample import sample_dataset
 

@@ -11,8 +11,8 @@ from genobit.engine.bits.planes import Rows
 from genobit.engine.simd import cpu
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import BYTE_LANES, load_bytes
-from genobit.kernels import crossproducts
-from genobit.kernels.crossproducts import crossproduct, popcount, registers, threebit, twobit
+from genobit.grm.kernels import crossproducts
+from genobit.grm.kernels.crossproducts import crossproduct, popcount, registers, threebit, twobit
 from tests.cohorts import TAILS
 from tests.kernels import sized
 from tests.reference import dosage_products, words_of

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.options import set_options
-from genobit.kernels import relatives
-from genobit.kernels.missing_overlaps import missing_overlaps
+from genobit.grm.kernels import kinship as relatives
+from genobit.grm.kernels.missing_overlaps import missing_overlaps
 from tests.cohorts import TAILS, random_calls
 from tests.kernels import KERNELS, sized
 from tests.reference import and_counts, dosages, relatives_matrices, words_of

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kernels.row_sums import add_row_sums
+from genobit.grm.kernels.row_sums import add_row_sums
 from tests.cohorts import TAILS
 from tests.reference import words_of
 

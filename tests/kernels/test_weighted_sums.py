@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.gemm.weighted import add_products
-from genobit.kernels.missing_corrections import surplus
+from genobit.grm.kernels.missing_corrections import surplus
 from tests.kernels import sized
 from tests.reference import words_of
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from genobit.engine.gemm import standardised
 from genobit.engine.schedule.blas import one_blas_thread
-from genobit.kernels import grm
+from genobit.grm.kernels import sums
 from tests.cohorts import cohort, random_calls
 
 
@@ -64,7 +64,7 @@ def test_a_forked_child_does_not_wait_for_tasks_of_its_parent() -> None:
         (standardised, "gram_times"),
         (standardised, "times_samples"),
         (standardised, "times_variants"),
-        (grm, "fourth_moments"),
+        (sums, "fourth_moments"),
         ("genobit.kernels.trait_interactions", "search_pairs"),
     ],
 )

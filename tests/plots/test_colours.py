@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from genobit.grm.plots import kinship
 from genobit.ld.plots import decay
-from genobit.plots import kinship, tree_states
+from genobit.plots import tree_states
 from genobit.plots.samples import OKABE_ITO
 from genobit.plots.style import (
     BLUES,

@@ -8,13 +8,13 @@ import xarray as xr
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
-from genobit.analyses.relatives import degree_of
+from genobit.grm.kinship import degree_of
+from genobit.grm.plots.heatmap import arrange, draw_heatmap
+from genobit.grm.plots.kinship import count_pairs, draw_pairs, list_pairs
+from genobit.grm.plots.result import MEASURES, measure_of, pair_values, samples_of, scale_for
 from genobit.plots import closest_pairs, grm_heatmap, kinship_histogram, pca_scatter
 from genobit.plots import clusters as tree_module
 from genobit.plots.clusters import cluster
-from genobit.plots.grm import arrange, draw_heatmap
-from genobit.plots.kinship import count_pairs, draw_pairs, list_pairs
-from genobit.plots.relationship import MEASURES, measure_of, pair_values, samples_of, scale_for
 from genobit.plots.samples import MISSING, colouring, one_colour_each, sample_variables
 from genobit.plots.style import NO_VALUE_COLOUR
 from tests.plots.rendered import colours_of_image, glyph_of
@@ -88,7 +88,7 @@ class TestPairs:
     def test_blocks_do_not_matter(self, block, monkeypatch):
         grm = relationships(np.round(families(), 1))
         whole = closest_pairs(grm, limit=40)
-        monkeypatch.setattr("genobit.plots.kinship.BLOCK", block)
+        monkeypatch.setattr("genobit.grm.plots.kinship.BLOCK", block)
         in_blocks = closest_pairs(grm, limit=40)
         np.testing.assert_array_equal(whole["gcta"], in_blocks["gcta"])
         assert whole.attrs == in_blocks.attrs

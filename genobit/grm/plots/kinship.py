@@ -9,10 +9,16 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 
-from genobit.analyses.relatives import DEGREES, degree_of
-
-from .relationship import Measure, computed, measure_of, pair_values, sample_names, samples_of
-from .style import (
+from genobit.grm.kinship import DEGREES, degree_of
+from genobit.grm.plots.result import (
+    Measure,
+    computed,
+    measure_of,
+    pair_values,
+    sample_names,
+    samples_of,
+)
+from genobit.plots.style import (
     POINT_COLOUR,
     SELECTED_COLOUR,
     few_marks,
@@ -84,7 +90,7 @@ def kinship_histogram(
     Returns
     -------
         hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) *
-        hv.Rectangles (the marked range). Degrees are those of `genobit.analyses.relatives`, for
+        hv.Rectangles (the marked range). Degrees are those of `genobit.grm.kinship`, for
         KING-robust kinship only.
 
     Examples

@@ -25,8 +25,8 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_right
 from genobit.engine.simd.vector import load_bytes, zero_bytes
-from genobit.kernels.crossproducts.coding import two_bits
-from genobit.kernels.crossproducts.registers import OCTETS, repeat, total
+from genobit.grm.kernels.crossproducts.coding import two_bits
+from genobit.grm.kernels.crossproducts.registers import OCTETS, repeat, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from genobit.engine.schedule.pair_tasks import layer_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kernels.grm import Chunk
+    from genobit.grm.kernels.sums import Chunk
 
 Groups = Sequence[Sequence[int]]
 
@@ -237,7 +237,7 @@ def _summed(
 
 def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk]]:
     """Chunks that count in integers, and the others."""
-    from genobit.kernels.grm import Chunk
+    from genobit.grm.kernels.sums import Chunk
 
     parts: tuple[list[Chunk], list[Chunk]] = ([], [])
     for chunk in (Chunk(*chunk) for chunk in chunks):
@@ -248,7 +248,7 @@ def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk
 
 def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
     """What belongs to a sample in the numerator: n^2 sum g - n sum g c, or sum g - sum 2p g."""
-    from genobit.kernels import grm as kernels
+    from genobit.grm.kernels import sums as kernels
 
     complete, _ = _parted(plan, chunks)
     if not complete:
@@ -265,7 +265,7 @@ def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
 
     The last two are scalars: weights and variants of the chunks without missing calls.
     """
-    from genobit.kernels import grm as kernels
+    from genobit.grm.kernels import sums as kernels
 
     complete, others = _parted(plan, chunks)
     products = kernels.centred_products(complete) if complete else None

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, cast
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.grm import Arranged, draw_heatmap
-from genobit.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
+from genobit.explore.selecting import Boxes, Picks
+from genobit.explore.view import View, hooks_of
+from genobit.grm.plots.heatmap import Arranged, draw_heatmap
+from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
 from genobit.plots.pixels import pair_at
-
-from .selecting import Boxes, Picks
-from .view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import pandas as pd
 
-    from genobit.plots.relationship import Measure
+    from genobit.explore.bridge import Home
+    from genobit.grm.plots.result import Measure
     from genobit.plots.samples import Colouring
-
-    from .bridge import Home
 
 Range = tuple[float, float]
 
@@ -189,7 +187,7 @@ class Histogram(_GRMView):
         Parameters
         ----------
         pairs, measure
-            As `genobit.plots.kinship.count_pairs` takes them.
+            As `genobit.grm.plots.kinship.count_pairs` takes them.
         between
             The range to mark.
         """

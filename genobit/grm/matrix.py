@@ -38,9 +38,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.analyses.grm_shrinkage import hadamard, shrunk
-from genobit.analyses.grm_sums import Groups, Matrix, RelationshipSums
 from genobit.engine.schedule.pair_sums import SampleChunks
+from genobit.grm.shrinkage import hadamard, shrunk
+from genobit.grm.sums import Groups, Matrix, RelationshipSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,9 +144,9 @@ def matrix(
         Lazy.
     """
     if method in {"king", "ibs"}:
-        from genobit.analyses import relatives
+        from genobit.grm import kinship
 
-        function = relatives.king_compared if method == "king" else relatives.ibs_compared
+        function = kinship.king_compared if method == "king" else kinship.ibs_compared
         return Matrix(*function(samples))
     if method == "hadamard":
         additive = matrix(

@@ -24,7 +24,7 @@ from genobit.engine.bits.transpose import mirror, transposed
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import products
 from genobit.engine.simd.jit import njit
-from genobit.kernels.missing_overlaps import FEW, missing_overlaps
+from genobit.grm.kernels.missing_overlaps import FEW, missing_overlaps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -46,7 +46,7 @@ class CrossproductMethods:
         -----
         Every variant counts, those on X, Y and MT too: a product has no model of chromosomes, while
         `grm` leaves them out. The codings, identities and operation counts are in
-        `genobit.kernels.crossproducts`, one module a kernel.
+        `genobit.grm.kernels.crossproducts`, one module a kernel.
 
         Examples
         --------
@@ -58,7 +58,7 @@ class CrossproductMethods:
                [3, 5, 0],
                [0, 0, 0]])
         """
-        from genobit.analyses.crossproduct import crossproduct
+        from genobit.grm.crossproduct import crossproduct
 
         ds, _, samples = packed.by_samples(self._ds)
         attributes = {

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from genobit.analyses.grm_sums import Matrix
     from genobit.data.autosomes import Autosomes
     from genobit.engine.schedule.costs import Explanation
+    from genobit.grm.sums import Matrix
 
 
 class RelationshipMethods:
@@ -48,7 +48,7 @@ class RelationshipMethods:
         method
             "vanraden1", "vanraden2", "gcta", "endelman_jannink", "dominance", "hadamard"
             (additive by additive), "king" (KING-robust kinship) or "ibs" (share of alleles
-            identical by state). `genobit.analyses.grm` has the formulas.
+            identical by state). `genobit.grm.matrix` has the formulas.
         missing
             "mean" imputes the mean of a variant, "pairwise" sums over the variants called in both
             samples. By default "pairwise" for "gcta" and "king" and "ibs", which know no other,
@@ -117,8 +117,8 @@ class RelationshipMethods:
                [ 0.,  0.,  0.],
                [-2.,  0.,  2.]])
         """
-        from genobit.analyses import grm
         from genobit.data.frequency import checked
+        from genobit.grm import matrix as grm
 
         chosen = choose(self._ds, autosomes)
         given = allele_frequency is not None
@@ -162,7 +162,7 @@ def _labelled(
     found: Matrix, ds: xr.Dataset, method: str, contigs: dict[str, list[int]] | None
 ) -> xr.DataArray:
     """The matrix with the samples' labels on both sides, and the contig that each is without."""
-    from genobit.analyses.grm import LONG_NAMES
+    from genobit.grm.matrix import LONG_NAMES
 
     dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
     coords: dict[Hashable, Any] = {

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from .clusters import CLUSTERED_SAMPLES, Tree, cluster
-from .pixels import Pixels, lay_out, strongest
-from .relationship import computed, measure_of, pair_values, sample_names, scale_for
-from .samples import Colouring, colouring, one_colour_each
-from .style import NO_VALUE_COLOUR, SELECTED_COLOUR, WHITE, Scale, number, palette, plain_frame
+from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
+from genobit.plots.clusters import CLUSTERED_SAMPLES, Tree, cluster
+from genobit.plots.pixels import Pixels, lay_out, strongest
+from genobit.plots.samples import Colouring, colouring, one_colour_each
+from genobit.plots.style import (
+    NO_VALUE_COLOUR,
+    SELECTED_COLOUR,
+    WHITE,
+    Scale,
+    number,
+    palette,
+    plain_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,11 +12,11 @@ import dask.array as da
 import numpy as np
 from dask._task_spec import Task, TaskRef
 
-from genobit.analyses import relatives
 from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.graphs import Tasks
 from genobit.engine.schedule.passes import in_groups
+from genobit.grm import kinship as relatives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.kernels.crossproducts.coding import two_bits
+from genobit.grm.kernels.crossproducts.coding import two_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

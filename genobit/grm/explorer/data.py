@@ -9,8 +9,8 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data.autosomes import choose
-from genobit.plots.grm import Arranged, arrange
-from genobit.plots.relationship import MEASURES, check_square, computed, measure_of, sample_names
+from genobit.grm.plots.heatmap import Arranged, arrange
+from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.plots.samples import sample_variables
 
 if TYPE_CHECKING:

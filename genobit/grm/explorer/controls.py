@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .controls import button, dropdown, linked, row
+from genobit.explore.controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
-    from .grm import GRMExplorer
+    from genobit.grm.explorer.explorer import GRMExplorer
 
 
 def grm_controls(explorer: GRMExplorer) -> tuple[ipywidgets.HBox, ...]:

@@ -1,7 +1,7 @@
 """M M', the sums over variants of products of dosages, by a multiplication of choice.
 
 The integer part of a relationship matrix (VanRaden 2008), and what Schlather (2020, bioRxiv
-2020.01.12.903146) times. `genobit.kernels.crossproducts` has the multiplications.
+2020.01.12.903146) times. `genobit.grm.kernels.crossproducts` has the multiplications.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _count(chunks: Sequence[Any], *, kernel: str, samples: int) -> tuple[NDArray[np.int64]]:
-    from genobit.kernels.crossproducts import crossproduct
+    from genobit.grm.kernels.crossproducts import crossproduct
 
     total: NDArray[np.int64] | None = None
     for a, b, called, variants in chunks:
@@ -59,7 +59,7 @@ def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:
     samples
         Planes of dosages; calls may not be missing.
     kernel
-        "auto" or a name in `genobit.kernels.crossproducts.KERNELS`.
+        "auto" or a name in `genobit.grm.kernels.crossproducts.KERNELS`.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:
     ValueError
         For an unknown kernel or one this CPU cannot run; when computed, for missing calls.
     """
-    from genobit.kernels.crossproducts import check_kernel
+    from genobit.grm.kernels.crossproducts import check_kernel
 
     check_kernel(kernel)
     variants = da.arange(sum(samples.variants), chunks=(samples.variants,))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from genobit.kernels.relatives import Sums
+    from genobit.grm.kernels.kinship import Sums
 
 DEGREES: dict[str, float] = {
     "duplicate or twin": 2**-1.5,
@@ -64,7 +64,7 @@ def degree_of(kinship: ArrayLike) -> NDArray[Any]:
 
 
 def _count(chunks: Sequence[Any], *, needs: str, dtype: type[np.integer]) -> Sums:
-    from genobit.kernels import relatives
+    from genobit.grm.kernels import kinship as relatives
 
     return relatives.sums([(a, b) for a, b in chunks], needs, dtype)
 
@@ -77,7 +77,7 @@ def _finish(
     *,
     name: str,
 ) -> NDArray[Any]:
-    from genobit.kernels import relatives
+    from genobit.grm.kernels import kinship as relatives
 
     counted = relatives.Sums(*sums[0])
     if name == "called":
@@ -152,6 +152,6 @@ def shared(samples: SampleChunks) -> da.Array:
         Structured (samples, samples), lazy, fields ``kinship`` and ``ibs0`` (float64) and
         ``variants`` (int64): all of the same counts.
     """
-    from genobit.kernels.relatives import SHARED
+    from genobit.grm.kernels.kinship import SHARED
 
     return _pairs(samples, "shared", "THh", SHARED)

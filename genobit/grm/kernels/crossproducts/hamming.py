@@ -21,8 +21,8 @@ import numpy as np
 from genobit.engine.bits.words import interleave
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import load_bytes, popcount, zero_bytes
-from genobit.kernels.crossproducts.coding import padded
-from genobit.kernels.crossproducts.registers import OCTETS, total
+from genobit.grm.kernels.crossproducts.coding import padded
+from genobit.grm.kernels.crossproducts.registers import OCTETS, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,22 +10,21 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.plots.grm import Arranged
-from genobit.plots.kinship import list_pairs
+from genobit.explore.bridge import Coalesced
+from genobit.explore.explorer import Explorer, in_words, one_of
+from genobit.explore.frame import framed
+from genobit.explore.looks import panel, wrapping
+from genobit.explore.traits import refuse_unknown
+from genobit.grm.explorer.controls import grm_controls, pair_filter
+from genobit.grm.explorer.data import GIVEN, Relations
+from genobit.grm.explorer.files import GRMFiles
+from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
+from genobit.grm.plots.heatmap import Arranged
+from genobit.grm.plots.kinship import list_pairs
+from genobit.grm.plots.result import measure_of
 from genobit.plots.pca import pca_scatter
-from genobit.plots.relationship import measure_of
 from genobit.plots.samples import Colouring, colouring
 from genobit.plots.style import number
-
-from .bridge import Coalesced
-from .explorer import Explorer, in_words, one_of
-from .frame import framed
-from .grm_controls import grm_controls, pair_filter
-from .grm_files import GRMFiles
-from .grm_views import Heatmap, Histogram, Pairs, Scatter
-from .looks import panel, wrapping
-from .relations import GIVEN, Relations
-from .traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,9 +10,9 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from genobit.analyses.grm_sums import RelationshipSums, ratio, values_of
 from genobit.engine.schedule.blas import one_blas_thread
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, planes_of, sample_sums
+from genobit.grm.sums import RelationshipSums, ratio, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ def _eye(like: da.Array) -> da.Array:
 
 
 def _value_terms(method: str, chunks: Sequence[Any]) -> Sums:
-    from genobit.kernels import grm as kernels
+    from genobit.grm.kernels import sums as kernels
 
     parts = [kernels.Chunk(*chunk) for chunk in chunks]
     values = [values_of(part.frequency, method) for part in parts]
@@ -104,7 +104,7 @@ def _moments(
     method: str,
     means: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    from genobit.kernels.grm import Chunk, fourth_moments
+    from genobit.grm.kernels.sums import Chunk, fourth_moments
 
     chunk = Chunk(planes_of(planes, bits), None, *along)
     values = values_of(chunk.frequency, method)

@@ -17,8 +17,8 @@ from genobit.engine.gemm.products import products
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.gemm.standardised import blocks
 from genobit.engine.gemm.weighted import gram
-from genobit.kernels.missing_corrections import surplus
-from genobit.kernels.row_sums import add_row_sums
+from genobit.grm.kernels.missing_corrections import surplus
+from genobit.grm.kernels.row_sums import add_row_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ import numpy as np
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.cpu import host
-from genobit.kernels.crossproducts import (
+from genobit.grm.kernels.crossproducts import (
     hamming,
     multiply,
     packed,

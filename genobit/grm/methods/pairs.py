@@ -61,7 +61,7 @@ class RelativesMethods:
             ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``
             where known, and the value, float64, in a column named as the method. With "king" also
             ``ibs0`` (share of opposite homozygotes), ``variants`` (called in both) and
-            ``degree`` (a key of `genobit.analyses.relatives.DEGREES`).
+            ``degree`` (a key of `genobit.grm.kinship.DEGREES`).
             ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
 
         Raises
@@ -85,9 +85,9 @@ class RelativesMethods:
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """
         require("grm_pairs", "pyarrow")
-        from genobit.analyses import related_pairs, relatives
+        from genobit.grm import kinship, pairs
 
-        related_pairs.check_minimum("minimum", minimum)
+        pairs.check_minimum("minimum", minimum)
         # What does not go with a method is refused there.
         matrix = self.grm(
             method,
@@ -100,13 +100,13 @@ class RelativesMethods:
         if method == "king":
             # Of the same counts, the other columns too.
             kept = choose(self._ds, autosomes).kept
-            values = relatives.shared(packed.by_samples(self._ds, variants=kept)[2])
+            values = kinship.shared(packed.by_samples(self._ds, variants=kept)[2])
         names = {
             name: np.asarray(labels.as_objects(self._ds[name].variable, name).values)
             for name in LABELS
             if name in self._ds.variables
         }
-        return related_pairs.table(values, method, minimum, names)
+        return pairs.table(values, method, minimum, names)
 
     def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
         """Samples of which no two are related: as many as two greedy rules find.
@@ -134,7 +134,7 @@ class RelativesMethods:
         -----
         The matrix is never held, only the pairs that are related. A pair of which one sample has
         no heterozygous call has no kinship, and does not count as related. How the samples are
-        chosen: `genobit.analyses.unrelated`.
+        chosen: `genobit.grm.unrelated`.
 
         Examples
         --------
@@ -144,8 +144,8 @@ class RelativesMethods:
         >>> ds.genobit.unrelated().values
         array([False,  True,  True])
         """
-        from genobit.analyses.related_pairs import check_minimum, relatives_above
-        from genobit.analyses.unrelated import unrelated
+        from genobit.grm.pairs import check_minimum, relatives_above
+        from genobit.grm.unrelated import unrelated
 
         check_minimum("king", king)
         chosen = choose(self._ds, autosomes)
