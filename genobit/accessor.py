@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.components import ComponentMethods
 from genobit.correlated_pairs import GenotypePairs
 from genobit.correlations import GenotypeCorrelations
 from genobit.data import labels, model, packed
@@ -27,6 +26,7 @@ from genobit.ld.methods.blocks import HaplotypeBlockMethods
 from genobit.ld.methods.decay import LinkageDecayMethods
 from genobit.ld.methods.pairs import LinkedPairs
 from genobit.ld.methods.prune import PruningMethods
+from genobit.pca.methods import ComponentMethods
 from genobit.sequences import SequenceMethods
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from genobit.grm.plots.heatmap import grm_heatmap
 from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
 from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.pca.plots.scatter import pca_scatter
 
 from .arcs import epistasis_arcs
 from .edges import degree_histogram, draw_edges, strongest_edges
@@ -27,7 +28,6 @@ from .homoplasy import homoplasy_track, site_table
 from .kendall import kendall_heatmap, pair_scatter
 from .marginals import marginal_effects
 from .network import kendall_network
-from .pca import pca_scatter
 from .penetrance import penetrance_heatmap
 from .search_trace import search_trace
 from .styled import styled

@@ -11,9 +11,9 @@ import xarray as xr
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
+from genobit.pca.plots.scatter import colour_options
 
 from .clusters import Tree, cluster
-from .pca import colour_options
 from .samples import Colouring, colouring_of
 from .style import (
     NO_VALUE_COLOUR,

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses import krylov
-from genobit.analyses import pca as analysis
+from genobit.pca import components as analysis
+from genobit.pca import krylov
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import dosages
@@ -248,7 +248,7 @@ class TestTheSameResult:
     def test_many_leaves(self, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = structured(9, 900, 50)
         expected = cohort(calls).genobit.pca(2, algorithm="randomized")
-        monkeypatch.setattr("genobit.lazy.sample_products.LEAF_CALLS", 50 * 64)
+        monkeypatch.setattr("genobit.pca.schedule.LEAF_CALLS", 50 * 64)
         monkeypatch.setattr("genobit.engine.schedule.by_samples.CHUNK_CALLS", 50 * 64)
         with dask.config.set(scheduler="threads"):
             found = cohort(calls).genobit.pca(2, algorithm="randomized")

@@ -22,7 +22,7 @@ from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
 from genobit.grm.plots.heatmap import Arranged
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
-from genobit.plots.pca import pca_scatter
+from genobit.pca.plots.scatter import pca_scatter
 from genobit.plots.samples import Colouring, colouring
 from genobit.plots.style import number
 

@@ -25,12 +25,12 @@ import numpy as np
 from dask.base import persist
 from dask.utils import format_bytes
 
-from genobit.analyses.krylov import largest, warn_unsettled
 from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
-from genobit.lazy.sample_products import stacked, summed
+from genobit.pca.krylov import largest, warn_unsettled
+from genobit.pca.schedule import stacked, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

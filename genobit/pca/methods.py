@@ -1,6 +1,6 @@
 """``ds.genobit.pca`` and ``.project``: principal components with their labels.
 
-May import: analyses, packed and what is below. The arithmetic is in `genobit.analyses.pca`.
+May import: analyses, packed and what is below. The arithmetic is in `genobit.pca.components`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.analyses.pca import Components
     from genobit.data.autosomes import Autosomes, Chosen
+    from genobit.pca.components import Components
 
 COMPONENTS = "components"
 _UNKNOWN_ALLELES = ("", ".", "0", "nan")
@@ -103,7 +103,7 @@ class ComponentMethods:
         Monomorphic variants and those without calls have loading 0. Memory: 2 or 3 bits a call if
         they fit ``get_options().eager_limit`` (otherwise every pass reads the genotypes again), and
         samples^2 x 16 bytes ("exact") or samples x (components + 10) x passes x 16 bytes
-        ("randomized"). Formulas and references: `genobit.analyses.pca`.
+        ("randomized"). Formulas and references: `genobit.pca.components`.
 
         Examples
         --------
@@ -116,9 +116,9 @@ class ComponentMethods:
         >>> float(pcs.explained_variance_ratio[0].round(2))
         0.95
         """
-        from genobit.analyses import pca
         from genobit.data.frequency import checked
         from genobit.grm.matrix import DIVISORS
+        from genobit.pca import components as pca
 
         pca.check(components, algorithm, missing)
         chosen = choose(self._ds, autosomes)
@@ -186,8 +186,8 @@ class ComponentMethods:
         >>> ds.isel(samples=[1]).genobit.project(ds.genobit.pca(1)).values.round(2)
         array([[-1.04]])
         """
-        from genobit.analyses import pca
         from genobit.grm.matrix import DIVISORS
+        from genobit.pca import components as pca
 
         _require_components(pcs)
         ds, _, samples = packed.by_samples(self._ds, tiled=False)
