@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.correlated_pairs import GenotypePairs
-from genobit.correlations import GenotypeCorrelations
 from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.size_limit import computed
@@ -22,6 +20,8 @@ from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import RelationshipMethods
 from genobit.grm.methods.pairs import RelativesMethods
 from genobit.interactions import InteractionMethods
+from genobit.kendall.methods.matrix import GenotypeCorrelations
+from genobit.kendall.methods.pairs import GenotypePairs
 from genobit.ld.methods.blocks import HaplotypeBlockMethods
 from genobit.ld.methods.decay import LinkageDecayMethods
 from genobit.ld.methods.pairs import LinkedPairs

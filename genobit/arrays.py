@@ -11,9 +11,9 @@ from typing import Any
 
 import xarray as xr
 
-from genobit.correlated_pairs import ArrayPairs
-from genobit.correlations import ArrayCorrelations
 from genobit.data.labels import plain
+from genobit.kendall.methods.matrix import ArrayCorrelations
+from genobit.kendall.methods.pairs import ArrayPairs
 from genobit.ld.methods.sites import ArrayLinkage
 from genobit.phylogenetics import ArrayPhylogenetics
 from genobit.similarity import ArraySimilarity

@@ -11,7 +11,7 @@ import xarray as xr
 
 import genobit
 import genobit.plots
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 
 # IPython calls them, with its shell.
 HOOKS = {"genobit.load_ipython_extension", "genobit.unload_ipython_extension"}

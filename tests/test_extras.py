@@ -115,7 +115,7 @@ folder = pathlib.Path(sys.argv[1])
 )
 
 def pairs():
-    from genobit.network import PairTable
+    from genobit.kendall.network import PairTable
     import pandas as pd
     edges = pd.DataFrame({"gene_0": [0], "gene_1": [1], "tau": [0.9]})
     return PairTable(edges, ["a", "b"], "gene")

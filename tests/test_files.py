@@ -23,7 +23,7 @@ from genobit.explore.files import write_new
 from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ from genobit.engine.simd.vector import (
 )
 from genobit.grm.kernels import crossproducts
 from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
-from genobit.kernels.rank_lanes import (
+from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     load_lanes,
     merge_lanes,
@@ -77,7 +77,7 @@ from genobit.kernels.rank_lanes import (
     store_lanes,
     sum_eight,
 )
-from genobit.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
+from genobit.kendall.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
 from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ import xarray as xr
 import genobit as gb
 from genobit import plots
 from genobit.explore import Explore, ExploreArray
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 from tests.cohorts import mosaic_calls
 
 TEXT: dict[str, Callable[[list[str]], Any]] = {

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.network import PairTable
-from genobit.network_layout import MOST, layout
+from genobit.kendall.network import PairTable
+from genobit.kendall.network_layout import MOST, layout
 
 NAMES = ["MYC", "MAX", "MXD1", "TP53", "MAX", "BRCA1"]
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from dask.callbacks import Callback
 
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 from tests.cases import CASES, SOURCES, Case, called, name, packed, sick, taxa
 
 THREADS = 8

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.network import PairTable
+    from genobit.kendall.network import PairTable
 
     from .stopwatch import Stopwatch
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from genobit.data.selection import Selection
     from genobit.grm.explorer.explorer import GRMExplorer
+    from genobit.kendall.explorer.explorer import KendallExplorer
+    from genobit.kendall.network import PairTable
     from genobit.ld.explorer.explorer import LDExplorer
-    from genobit.network import PairTable
 
     from .epistasis import EpistasisExplorer
-    from .kendall import KendallExplorer
     from .launcher import Launcher
     from .parsimony import ParsimonyExplorer
 
@@ -129,7 +129,7 @@ class Explore:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .kendall import KendallExplorer
+        from genobit.kendall.explorer.explorer import KendallExplorer
 
         return KendallExplorer(self._ds, pairs, **initial)
 
@@ -208,7 +208,7 @@ class ExploreArray:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .kendall import KendallExplorer
+        from genobit.kendall.explorer.explorer import KendallExplorer
 
         return KendallExplorer(self._da, pairs, dim, **initial)
 

@@ -17,17 +17,17 @@ if holoviews.Store.current_backend not in holoviews.Store.renderers:
 
 from genobit.grm.plots.heatmap import grm_heatmap
 from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
+from genobit.kendall.plots.edges import degree_histogram, draw_edges, strongest_edges
+from genobit.kendall.plots.heatmap import kendall_heatmap, pair_scatter
+from genobit.kendall.plots.network import kendall_network
 from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.pca.plots.scatter import pca_scatter
 
 from .arcs import epistasis_arcs
-from .edges import degree_histogram, draw_edges, strongest_edges
 from .epistasis import permutation_histogram, ranking_table
 from .homoplasy import homoplasy_track, site_table
-from .kendall import kendall_heatmap, pair_scatter
 from .marginals import marginal_effects
-from .network import kendall_network
 from .penetrance import penetrance_heatmap
 from .search_trace import search_trace
 from .styled import styled

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from genobit.analyses.false_discovery import FalseDiscovery, merged
+from genobit.kendall.false_discovery import FalseDiscovery, merged
 
 
 def streamed(parts: list[np.ndarray], fdr: float) -> tuple[FalseDiscovery, np.ndarray, list[float]]:

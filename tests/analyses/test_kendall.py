@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import genobit as gb
-from genobit.analyses.kendall import KERNELS, LONG_NAMES
+from genobit.kendall.matrix import KERNELS, LONG_NAMES
 from tests import reference
 
 TAU_VARIANTS = tuple(LONG_NAMES)

@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import genobit as gb
-from genobit.analyses.kendall import LONG_NAMES
+from genobit.kendall.matrix import LONG_NAMES
 from tests import reference
 from tests.analyses.test_kendall import close
 from tests.cohorts import TAILS, cohort, random_calls

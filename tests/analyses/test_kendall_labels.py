@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.kernels import kendall as kernels
+from genobit.kendall.kernels import registry as kernels
 from tests.analyses.test_kendall import measured, random_values
 from tests.laziness import raise_if_dask_computes
 
@@ -102,7 +102,7 @@ def test_tiles__keep_to_their_size() -> None:
 
 
 def test_scores_and_ranks__are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from genobit.kernels import ranks
+    from genobit.kendall.kernels import ranks
 
     calls = {"scores": 0, "ranks": 0}
     scores, ranked = kernels.scores, ranks.ranked

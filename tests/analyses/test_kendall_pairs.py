@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
 import genobit as gb
-from genobit.analyses import kendall_pairs
 from genobit.engine.schedule import passes
-from genobit.network import PairTable
+from genobit.kendall import pairs
+from genobit.kendall.network import PairTable
 from tests.cohorts import cohort, random_calls
 
 
@@ -127,7 +127,7 @@ def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
     once = expr.genobit.kendall_pairs(0.2, 0.1, kernel="naive").to_pandas()
     rows = data.draw(st.integers(1, 40))
     with pytest.MonkeyPatch.context() as patch, gb.set_options(chunk_rows=rows):
-        patch.setattr("genobit.analyses.kendall_pairs.JOBS", data.draw(st.integers(1, 9)))
+        patch.setattr("genobit.kendall.pairs.JOBS", data.draw(st.integers(1, 9)))
         again = expr.genobit.kendall_pairs(
             0.2, 0.1, kernel=data.draw(st.sampled_from(["naive", "signs", "orders", "auto"]))
         )
@@ -167,7 +167,7 @@ def test_in_passes__holds_no_more_than_a_pass(monkeypatch: pytest.MonkeyPatch) -
     sizes: list[int] = []
     compute = passes.compute
     monkeypatch.setattr(passes, "compute", lambda *a: sizes.append(len(a)) or compute(*a))
-    monkeypatch.setattr("genobit.analyses.kendall_pairs.JOBS", 4)
+    monkeypatch.setattr("genobit.kendall.pairs.JOBS", 4)
     with gb.set_options(chunk_rows=5):
         expression(25, 12).genobit.kendall_pairs(0.3)
     assert sizes == [4, 4, 4, 3]
@@ -254,8 +254,8 @@ def test_parquet__is_streamed_and_has_the_same_pairs(tmp_path: Path) -> None:
 def test_parquet__has_few_groups_of_rows_however_small_the_tiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kendall_pairs, "JOBS", 1)
-    monkeypatch.setattr(kendall_pairs, "ROWS", 100)
+    monkeypatch.setattr(pairs, "JOBS", 1)
+    monkeypatch.setattr(pairs, "ROWS", 100)
     with gb.set_options(chunk_rows=3):
         path = expression(31, 12).genobit.kendall_pairs(None, None, parquet=tmp_path / "tau")
     about = pq.ParquetFile(path).metadata
@@ -357,7 +357,7 @@ def test_pairs__that_may_stand_for_long_but_do_not_are_looked_for_again(
 ) -> None:
     expr = expression(200, 30)
     wanted = expr.genobit.kendall_pairs(None, 0.2)
-    monkeypatch.setattr("genobit.analyses.kendall_pairs.JOBS", 8)
+    monkeypatch.setattr("genobit.kendall.pairs.JOBS", 8)
     limit = 100 * len(wanted)
     with gb.set_options(chunk_rows=10, eager_limit=limit):
         found = expr.genobit.kendall_pairs(None, 0.2, progress=True)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import genobit as gb
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 from tests.analyses.test_kendall_pairs import expression
 from tests.cohorts import cohort, random_calls
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kernels.kendall import scores
-from genobit.kernels.kendall_costs import chosen_kernel
-from genobit.kernels.ranks import ranked
+from genobit.kendall.kernels.costs import chosen_kernel
+from genobit.kendall.kernels.ranks import ranked
+from genobit.kendall.kernels.registry import scores
 
 from .measure import Row, rates, ratio
 

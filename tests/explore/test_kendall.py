@@ -14,12 +14,12 @@ import traitlets
 import xarray as xr
 
 import genobit
-from genobit.explore import correlated as correlated_module
-from genobit.explore.correlated import Correlated
-from genobit.explore.kendall import KendallExplorer
-from genobit.network import PairTable
-from genobit.plots.bubbles import Bubbles
-from genobit.plots.network import Laid
+from genobit.kendall.explorer import data as correlated_module
+from genobit.kendall.explorer.data import Correlated
+from genobit.kendall.explorer.explorer import KendallExplorer
+from genobit.kendall.network import PairTable
+from genobit.kendall.plots.communities import Bubbles
+from genobit.kendall.plots.network import Laid
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -341,7 +341,7 @@ def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
     arranged, at_rest = [], threading.Event()
     # Instead of some time: until the slider stands still.
     monkeypatch.setattr(
-        "genobit.explore.kendall.time", SimpleNamespace(sleep=lambda _: at_rest.wait(60))
+        "genobit.kendall.explorer.explorer.time", SimpleNamespace(sleep=lambda _: at_rest.wait(60))
     )
     scene = Correlated.scene
 

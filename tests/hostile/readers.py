@@ -18,7 +18,7 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,14 +16,16 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessor
-from genobit.analyses import kendall_pairs, parsimony
+from genobit.analyses import parsimony
 from genobit.data.characters import state_sets
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.grm import kinship as relatives
 from genobit.grm import pairs as related_pairs
 from genobit.grm import sums as grm_sums
 from genobit.grm.kernels import kinship as counted
-from genobit.kernels import combinations, genotype_scores, tau, ties
+from genobit.kendall import pairs as kendall_pairs
+from genobit.kendall.kernels import genotype_tables, tau, ties
+from genobit.kernels import combinations
 from genobit.lazy.combination_units import Cut
 
 LEAF = 2**31 - 1
@@ -120,9 +122,9 @@ def test_kendall__of_genotypes(n: int) -> None:
     # Calls of at least one and of two copies.
     at_least = [int(cells[i:, j:].sum()) for i in (1, 2) for j in (1, 2)]
     margins = [rows[1] + rows[2], rows[2], columns[1] + columns[2], columns[2]]
-    found = genotype_scores._score(*(np.int64(x) for x in (n, *margins, *at_least)))
+    found = genotype_tables._score(*(np.int64(x) for x in (n, *margins, *at_least)))
     assert int(found) == score
-    tied = [genotype_scores._levels(n, margins[k], margins[k + 1]) for k in (0, 2)]
+    tied = [genotype_tables._levels(n, margins[k], margins[k + 1]) for k in (0, 2)]
     for (ties_of, triples, levels), counts in zip(tied, (rows, columns), strict=True):
         assert int(ties_of) == sum(t * (t - 1) // 2 for t in counts)
         assert triples == pytest.approx(sum(t * (t - 1) * (t - 2) for t in counts), rel=1e-14)

@@ -181,7 +181,7 @@ from pathlib import Path
 import genobit as gb
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
 from tests.memory import peak_gib
 for name, file, call in json.loads(sys.argv[1]):
     path, said = Path(file), "nothing"

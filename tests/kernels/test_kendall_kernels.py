@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from genobit.kernels.kendall import KERNELS, scores
-from genobit.kernels.knight import NARROW, ROWS
-from genobit.kernels.rank_lanes import network
-from genobit.kernels.ranks import ranked
-from genobit.kernels.tables_kendall import MOST_LEVELS
-from genobit.kernels.ties import ties
+from genobit.kendall.kernels.bitonic_sort import network
+from genobit.kendall.kernels.knight import NARROW, ROWS
+from genobit.kendall.kernels.ranks import ranked
+from genobit.kendall.kernels.registry import KERNELS, scores
+from genobit.kendall.kernels.tables import MOST_LEVELS
+from genobit.kendall.kernels.ties import ties
 from tests.kernels import sized
 from tests.reference import kendall_scores
 

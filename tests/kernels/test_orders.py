@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, UNITS
-from genobit.kernels import kendall_costs, orders, signs
-from genobit.kernels.kendall import KERNELS, chosen_kernel, costs, scores
-from genobit.kernels.order_tables import STRICT, WEAK, Shape
-from genobit.kernels.ranks import ranked
+from genobit.kendall.kernels import costs as kendall_costs
+from genobit.kendall.kernels import orders, signs
+from genobit.kendall.kernels.order_tables import STRICT, WEAK, Shape
+from genobit.kendall.kernels.ranks import ranked
+from genobit.kendall.kernels.registry import KERNELS, chosen_kernel, costs, scores
 from tests.kernels import sized
 from tests.reference import kendall_scores
 

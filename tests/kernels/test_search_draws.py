@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from genobit.kernels.kendall_pvalues import exact_tables
+from genobit.kendall.kernels.pvalues import exact_tables
 from genobit.kernels.tree_ratchet import perturbed
 
 

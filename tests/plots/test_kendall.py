@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from genobit.kendall.plots.candidates import FIRST_LOOK, floor_for, hold
+from genobit.kendall.plots.edges import draw_edges
+from genobit.kendall.plots.heatmap import SCALE, draw_heatmap, order
 from genobit.plots import (
     degree_histogram,
     kendall_heatmap,
     pair_scatter,
     strongest_edges,
 )
-from genobit.plots.candidates import FIRST_LOOK, floor_for, hold
-from genobit.plots.edges import draw_edges
-from genobit.plots.kendall import SCALE, draw_heatmap, order
 from genobit.plots.samples import MISSING, colouring
 from genobit.plots.style import NO_VALUE_COLOUR, palette
 from tests.plots.rendered import colours_of_image, glyph_of

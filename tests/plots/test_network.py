@@ -5,13 +5,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genobit.network import PairTable
+from genobit.kendall.network import PairTable
+from genobit.kendall.plots.communities import gather
+from genobit.kendall.plots.links import links_of
+from genobit.kendall.plots.network import (
+    FRAME,
+    KEYS,
+    NODES,
+    Laid,
+    arrange,
+    colours_of,
+    draw_nodes,
+    place,
+)
 from genobit.plots import (
     kendall_network,
 )
-from genobit.plots.bubbles import gather
-from genobit.plots.links import links_of
-from genobit.plots.network import FRAME, KEYS, NODES, Laid, arrange, colours_of, draw_nodes, place
 from genobit.plots.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
 
 

@@ -1,0 +1,371 @@
+"""The Kendall explorer: a threshold, and the network, heatmap, table and scatters that follow."""
+
+from __future__ import annotations
+
+import html
+import time
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.explore.bridge import Coalesced
+from genobit.explore.explorer import Explorer, in_words, one_of
+from genobit.explore.frame import framed
+from genobit.explore.looks import panel, wrapping
+from genobit.explore.traits import refuse_unknown
+from genobit.kendall.explorer.controls import kendall_controls
+from genobit.kendall.explorer.data import Correlated, Scene
+from genobit.kendall.explorer.files import KendallFiles
+from genobit.kendall.explorer.linking import KendallLinking
+from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
+from genobit.kendall.plots.edges import LISTED, strongest_edges
+from genobit.kendall.plots.heatmap import pair_scatter
+from genobit.kendall.plots.network import colours_of
+from genobit.plots.samples import Colouring, colouring
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import xarray as xr
+
+    from genobit.data.selection import Selection
+    from genobit.kendall.network import PairTable
+    from genobit.kendall.plots.candidates import Candidates
+
+#: |tau| to begin with.
+MIN_ABS = 0.6
+#: Seconds that a threshold has to stay before its network is arranged and drawn.
+REST = 0.15
+
+
+class KendallExplorer(KendallFiles, KendallLinking, Explorer):
+    """Correlated variables, as widget and as traits.
+
+    Parameters
+    ----------
+    data
+        Variables and observations, or genotypes, packed or not.
+    pairs
+        Result of `.genobit.kendall_pairs()` of the same data; by default it is computed.
+    dim
+        The dimension of the observations, where its name does not say so.
+    selection
+        Shared with other explorers; by default one of its own. A pair is two selected variants.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    threshold_by
+        What makes an edge: "tau" (`min_abs`) or "fdr".
+    min_abs
+        The least absolute tau of an edge.
+    fdr
+        The largest q-value of an edge.
+    floor
+        The least absolute tau of the edges that are held: neither slider shows weaker ones.
+    colour_by, colour_points_by
+        A label of the variables, "" for their community; a label of the observations, "" for none.
+    pair
+        Places of the two variables in the scatter, ascending, or None.
+    variable
+        Place of the variable whose edges the table lists, None for all.
+    opened
+        Places of the variables of the community that is opened, None for all.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two variables, or `pairs` is of others.
+    """
+
+    css = "genobit-kendall"
+    threshold_by = traitlets.Enum(("tau", "fdr"), "tau")
+    min_abs = traitlets.Float(MIN_ABS, min=0.0, max=1.0)
+    fdr = traitlets.Float(0.01, min=0.0, max=1.0)
+    floor = traitlets.Float(0.0)
+    has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
+    colour_by = traitlets.Unicode("")
+    colour_points_by = traitlets.Unicode("")
+    pair: Any = traitlets.Tuple(
+        traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
+    )
+    variable: Any = traitlets.Int(None, allow_none=True)
+    opened: Any = traitlets.Tuple(default_value=None, allow_none=True)
+
+    def __init__(
+        self,
+        data: xr.DataArray | xr.Dataset,
+        pairs: PairTable | None = None,
+        dim: Hashable | None = None,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, data)
+        self.correlated = Correlated(data, pairs, dim)
+        self._asked = "min_abs" in initial
+        self._candidates: Candidates | None = None
+        self._rows = np.empty(0, dtype="i8")
+        self._scene: Scene | None = None
+        self._wanted: object = None
+        self._pair_found: tuple[Any, ...] | None = None
+        self._stale = {"candidates", "pair"}
+        super().__init__(**initial)
+        self._begin_selected()
+        self._later = Coalesced(self._home, self.refresh)
+        self._make_parts()
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        self.refresh()
+
+    def _make_parts(self) -> None:
+        choose = self._choose
+        self._network = Network(self._home, choose, self._choose_variable, self._open)
+        self._heatmap = Heatmap(self._home, choose)
+        self._histogram = Histogram(self._home)
+        self._scatter = Scatter(self._home)
+        self._table = Edges(self._home, self.correlated.variable, choose)
+        self.count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
+        self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
+        lists = ipywidgets.VBox([self._histogram.box, self._table_line, self._table.box])
+        body = [
+            wrapping(self._network.box, self._heatmap.box),
+            wrapping(panel(lists, 520), self._scatter.box),
+        ]
+        self.children = framed(self, kendall_controls(self), body, "kendall_edges")
+
+    # What the reader can take away.
+
+    @property
+    def pairs(self) -> PairTable:
+        """The edges of the threshold; waits while they are being computed."""
+        held = self.correlated.candidates()
+        return held.table(self._found(held))
+
+    def _found(self, held: Candidates) -> np.ndarray:
+        by_tau = self.threshold_by == "tau"
+        return held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
+
+    def close_community(self) -> None:
+        """Show all communities again."""
+        self.opened = None
+
+    def list_all(self) -> None:
+        """List the edges of all variables in the table."""
+        self.variable = None
+
+    # Traits in words.
+
+    @traitlets.validate("colour_by")
+    def _check_colour(self, proposal: Any) -> str:
+        return one_of("colour_by", proposal["value"], ("", *self.correlated.variable_labels))
+
+    @traitlets.validate("colour_points_by")
+    def _check_colour_of_points(self, proposal: Any) -> str:
+        labels = self.correlated.observation_labels
+        return one_of("colour_points_by", proposal["value"], ("", *labels))
+
+    @traitlets.validate("pair", "variable", "opened")
+    def _check_places(self, proposal: Any) -> Any:
+        value, name = proposal["value"], proposal["trait"].name
+        if value is None:
+            return None
+        places = np.atleast_1d(np.asarray(value, dtype="i8"))
+        last = self.correlated.n_variables - 1
+        if len(places) and not 0 <= places.min() <= places.max() <= last:
+            raise traitlets.TraitError(f"{name} is {value}, and the variables are 0 to {last}")
+        if name == "variable":
+            return int(value)
+        places = np.unique(places)
+        if name == "pair" and len(places) != 2:
+            raise traitlets.TraitError(f"pair is {value}; a pair is two variables")
+        return tuple(places.tolist())
+
+    def _on_trait(self, change: Any) -> None:
+        self._asked |= change["name"] == "min_abs"
+        if change["name"] == "pair":
+            self._select("variants", self.pair or ())
+        self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
+        self._later()
+
+    # Computing, on a thread of its own; drawing, at home.
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if "candidates" in stale:
+            what = f"τ of all pairs of {number(self.correlated.n_variables, 'variable')}"
+            self._work(what, self.correlated.candidates, self._got_candidates)
+        if self._candidates is not None:
+            if stale & {"edges", "scene"}:
+                self._try(self._cut if "edges" in stale else self._ask_scene)
+            elif self._scene is not None:
+                self._try(self._draw_scene, stale)
+        if stale & {"pair", "points"}:
+            self._try(self._ask_pair if "pair" in stale else self._draw_pair)
+
+    def _got_candidates(self, result: Any, seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._said = f"Error: {in_words(result)}"
+            self._say_in_all("There is nothing to draw: see the message above.")
+            return
+        self._candidates = held = result
+        self.has_fdr = held.qvalue is not None
+        self.floor = held.floor
+        if not self._asked or self.min_abs < held.floor:
+            self.min_abs = held.first_look(MIN_ABS if not self._asked else held.floor)
+        text = f"{number(held.tested, 'pair')} tested, {number(len(held.strength), 'edge')} held"
+        if held.floor:
+            text += f": all of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
+        self._said = f"{text}; ready in {seconds:.1f} s"
+        self._cut()
+
+    def _cut(self) -> None:
+        """Count the edges of the threshold at once; the network follows when it is arranged."""
+        held = self._candidates
+        self._rows = self._found(held)
+        if not len(self._rows):
+            self._say_empty()
+            return
+        degree = held.degree(self._rows)
+        self.count_line.value = (
+            f"<b>{number(len(self._rows), 'edge')}</b> of "
+            f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
+        )
+        self._histogram.draw(degree)
+        self._ask_scene()
+
+    def _condition(self) -> str:
+        if self.threshold_by == "tau":
+            return f"|τ| ≥ {self.min_abs:.2f}"
+        text = f"FDR ≤ {self.fdr:.2g}"
+        return f"{text} and |τ| ≥ {self.floor:.2f}" if self.floor else text
+
+    def _say_empty(self) -> None:
+        held = self._candidates
+        self._scene, self._wanted = None, None
+        self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
+        by_tau = self.threshold_by == "tau"
+        self._say_in_all(held.why_none(self.min_abs if by_tau else None, self.fdr))
+
+    def _say_in_all(self, text: str) -> None:
+        self._network.say(text)
+        for view in (self._heatmap, self._histogram, self._table):
+            view.say("There is no edge to show.")
+        self._table_line.value = ""
+
+    def _ask_scene(self) -> None:
+        self._wanted = wanted = object()
+        held, rows, opened = self._candidates, self._rows, self.opened
+
+        def work() -> tuple[object, Scene | None]:
+            # A slider that is moving shows counts alone: of two checks the second is for its rest.
+            if wanted is self._wanted and self._home.loop is not None:
+                time.sleep(REST)
+            if wanted is not self._wanted:
+                return wanted, None
+            return wanted, self.correlated.scene(held.table(rows), opened)
+
+        self._work("the network", work, self._got_scene)
+
+    def _got_scene(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            raise result
+        wanted, scene = result
+        if wanted is self._wanted and scene is not None:
+            self._scene = scene
+            self._draw_scene({"colour", "heatmap", "listed"})
+
+    def _draw_scene(self, stale: set[str]) -> None:
+        scene = self._scene
+        if "colour" in stale:
+            self._network.select(self._marked_nodes())
+            labels = self.correlated.variable_labels
+            chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
+            self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
+        elif "pair" in stale:
+            self._network.mark(self.pair, self._marked_nodes())
+        if "heatmap" in stale:
+            self._heatmap.draw(scene.ordered, scene.heatmap, self.pair)
+        elif "pair" in stale:
+            self._heatmap.mark(self.pair)
+        if "listed" in stale:
+            self._list_edges()
+        elif "pair" in stale:
+            self._table.mark(self.pair)
+
+    def _list_edges(self) -> None:
+        scene = self._scene
+        links, whose = scene.shown, "" if self.opened is None else " of this community"
+        if self.variable is not None:
+            links = scene.links.of_variable(self.variable)
+            whose = f" of {self.correlated.names[self.variable]}"
+        self._table.draw(strongest_edges(links.pairs), self.pair)
+        text = f"{number(len(links.pairs), 'edge')}{whose}"
+        if len(links.pairs) > LISTED:
+            text += f", the {LISTED} strongest"
+        self._table_line.value = html.escape(text)
+
+    # The pair in the scatter.
+
+    def _ask_pair(self) -> None:
+        pair, known = self.pair, self.correlated
+        if pair is None:
+            self._scatter.say("Click an edge, a cell or a row to see its two variables.")
+            return
+
+        scene = self._scene
+
+        def work() -> tuple[Any, ...]:
+            found = None if scene is None else scene.pair(pair)
+            if found is None:  # of too few edges for the heatmap
+                found = known.tau(np.asarray(pair))[{f"{known.variable}_{k}": k for k in (0, 1)}]
+            values = [known.values(place) for place in pair]
+            return pair, *values, float(found["tau"]), float(found["pvalue"])
+
+        self._work("the scatter", work, self._got_pair)
+
+    def _got_pair(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            raise result
+        if result[0] == self.pair:
+            self._pair_found = result
+            self._draw_pair()
+
+    def _draw_pair(self) -> None:
+        if self._pair_found is None:
+            return
+        _, x, y, tau, pvalue = self._pair_found
+        name = self.colour_points_by
+        chosen: Colouring | None = None
+        if name:
+            chosen = colouring(name, self.correlated.observation_labels[name])
+        picture = pair_scatter(x, y, tau=tau, pvalue=pvalue, colour=chosen)
+        self._scatter.draw(picture, self._marked_samples(), self._choose_samples)
+
+    def _choose(self, pair: Pair) -> None:
+        self.pair = pair
+
+    def _choose_variable(self, place: int) -> None:
+        self.variable = place
+
+    def _open(self, members: tuple[int, ...]) -> None:
+        self.opened = members
+
+
+_STALE_BY_TRAIT = {
+    "threshold_by": {"edges"},
+    "min_abs": {"edges"},
+    "fdr": {"edges"},
+    "colour_by": {"colour"},
+    "colour_points_by": {"points"},
+    "pair": {"pair"},
+    "variable": {"listed"},
+    "opened": {"scene"},
+}

@@ -1,0 +1,209 @@
+"""3 x 3 tables of the genotypes of two variants -> Kendall scores, and ties of missing calls.
+
+A table follows from how many samples have at least one and have two copies of the counted allele at
+either variant: four counts of pairs and the two of each variant. Where calls are missing those of
+a variant are over the calls of the other, and the product is of three planes each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import products, stacked
+from genobit.engine.simd.jit import njit
+from genobit.kendall.kernels.tau import Block, Counted, Whole
+from genobit.kendall.kernels.ties import Ties, ordered_triples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.planes import Rows
+
+
+@njit
+def _score(
+    n: Whole,
+    x1: Whole,
+    x2: Whole,
+    y1: Whole,
+    y2: Whole,
+    n11: Whole,
+    n12: Whole,
+    n21: Whole,
+    n22: Whole,
+) -> Whole:
+    """Concordant less discordant pairs; x1 of n have 1 copy or more at x, n12 and 2 at y, ..."""
+    # Cells by the number of copies, t of (x, y).
+    t22, t21, t12 = n22, n21 - n22, n12 - n22
+    t20, t02 = x2 - n21, y2 - n12
+    t11 = n11 - n21 - n12 + n22
+    t10, t01 = x1 - n11 - t20, y1 - n11 - t02
+    t00 = n - x1 - y1 + n11
+    same = t22 * (t11 + t10 + t01 + t00) + t21 * (t10 + t00) + t12 * (t01 + t00) + t11 * t00
+    opposite = t20 * (t11 + t12 + t01 + t02) + t21 * (t12 + t02) + t10 * (t01 + t02) + t11 * t02
+    return same - opposite
+
+
+@njit
+def _levels(n: Whole, one: Whole, two: Whole) -> tuple[Whole, float, Whole]:
+    """Tied pairs, tied triples and levels, of calls with at least one and with two copies."""
+    pairs = levels = np.int64(0)
+    triples = 0.0
+    for t in (n - one, one - two, two):
+        pairs += t * (t - 1) // 2
+        triples += ordered_triples(t)
+        levels += t > 0
+    return pairs, triples, levels
+
+
+@njit
+def _complete(
+    counts: NDArray[np.int32],
+    n: int,
+    x: NDArray[np.int64],
+    y: NDArray[np.int64],
+    diagonal: int,
+    score: NDArray[np.int64],
+) -> None:
+    """Counts (2 rows, 2 columns) of planes carrier and hom_alt, x and y those of a variant.
+
+    Of row i the columns from ``i + diagonal`` on were counted; the scores before them are 0.
+    """
+    for i in range(score.shape[0]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = 0
+        for j in range(begin, score.shape[1]):
+            score[i, j] = _score(
+                n,
+                np.int64(x[0, i]),
+                np.int64(x[1, i]),
+                np.int64(y[0, j]),
+                np.int64(y[1, j]),
+                np.int64(counts[2 * i, 2 * j]),
+                np.int64(counts[2 * i, 2 * j + 1]),
+                np.int64(counts[2 * i + 1, 2 * j]),
+                np.int64(counts[2 * i + 1, 2 * j + 1]),
+            )
+
+
+@njit
+def _missing(
+    counts: NDArray[np.int32],
+    diagonal: int,
+    score: NDArray[np.int64],
+    calls: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    triples: NDArray[np.float64],
+    levels: NDArray[np.int32],
+) -> None:
+    """Counts (3 rows, 3 columns) of carrier, hom_alt and called; ties (2, rows, columns).
+
+    Of row i the columns from ``i + diagonal`` on were counted; those before them have no call.
+    """
+    for i in range(score.shape[0]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = calls[i, j] = 0
+            for side in range(2):
+                pairs[side, i, j] = levels[side, i, j] = 0
+                triples[side, i, j] = 0.0
+        for j in range(begin, score.shape[1]):
+            n = np.int64(counts[3 * i + 2, 3 * j + 2])
+            x1, x2 = np.int64(counts[3 * i, 3 * j + 2]), np.int64(counts[3 * i + 1, 3 * j + 2])
+            y1, y2 = np.int64(counts[3 * i + 2, 3 * j]), np.int64(counts[3 * i + 2, 3 * j + 1])
+            score[i, j] = _score(
+                n,
+                x1,
+                x2,
+                y1,
+                y2,
+                np.int64(counts[3 * i, 3 * j]),
+                np.int64(counts[3 * i, 3 * j + 1]),
+                np.int64(counts[3 * i + 1, 3 * j]),
+                np.int64(counts[3 * i + 1, 3 * j + 1]),
+            )
+            calls[i, j] = n
+            pairs[0, i, j], triples[0, i, j], levels[0, i, j] = _levels(n, x1, x2)
+            pairs[1, i, j], triples[1, i, j], levels[1, i, j] = _levels(n, y1, y2)
+
+
+def _empty(shape: tuple[int, ...]) -> Ties:
+    return Ties(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int32))
+
+
+def _part(ties: Ties, index: Any) -> Ties:
+    return Ties(ties.pairs[index], ties.triples[index], ties.levels[index])
+
+
+@njit
+def _each(
+    n: int,
+    x: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    triples: NDArray[np.float64],
+    levels: NDArray[np.int32],
+) -> None:
+    for i in range(x.shape[1]):
+        pairs[i], triples[i], levels[i] = _levels(n, np.int64(x[0, i]), np.int64(x[1, i]))
+
+
+def _ties(n: int, x: NDArray[np.int64]) -> Ties:
+    """Ties of variants without missing calls; x (2, variants) with at least one and two copies."""
+    found = _empty(x.shape[1:])
+    _each(n, x, *found)
+    return found
+
+
+def blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[Block]:
+    """Scores, calls present in both and ties of all pairs of variants, block by block.
+
+    Parameters
+    ----------
+    a, b
+        Planes of dosages of the variants of the rows and of the columns. Without ``b``, ``a`` with
+        itself.
+    upper
+        Only pairs with ``row <= column`` are wanted: half of the product.
+    """
+    other = a if b is None else b
+    if a.complete() and other.complete():
+        yield from _complete_blocks(a, b, upper)
+        return
+    planes = [stacked(*rows.planes, rows.every()) for rows in (a, other)]
+    for block_rows, block_columns, counts in products("and", *planes, group=3, upper=upper):
+        rows, columns = _of(block_rows, 3), _of(block_columns, 3)
+        shape = counts.shape[0] // 3, counts.shape[1] // 3
+        score, calls = np.empty(shape, np.int64), np.empty(shape, np.int32)
+        ties = _empty((2, *shape))
+        _missing(counts, _diagonal(rows, columns, upper), score, calls, *ties)
+        x, y = (_part(ties, side) for side in (0, 1))
+        yield Block(rows, columns, Counted(score, calls, x, y))
+
+
+def _complete_blocks(a: Rows, b: Rows | None, upper: bool) -> Iterator[Block]:
+    other = a if b is None else b
+    x, y = (np.stack([count_rows(p) for p in r.planes]).astype(np.int64) for r in (a, other))
+    ties_x, ties_y = _ties(a.bits, x), _ties(a.bits, y)
+    planes: list[Any] = [stacked(*rows.planes) for rows in (a, other)]
+    for block_rows, block_columns, counts in products("and", *planes, group=2, upper=upper):
+        rows, columns = _of(block_rows, 2), _of(block_columns, 2)
+        score = np.empty((counts.shape[0] // 2, counts.shape[1] // 2), np.int64)
+        diagonal = _diagonal(rows, columns, upper)
+        _complete(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
+        x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
+        yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
+
+
+def _diagonal(rows: slice, columns: slice, upper: bool) -> int:
+    """First column that was counted of the first row of a block; before its columns if all."""
+    return rows.start - columns.start if upper else rows.start - rows.stop
+
+
+def _of(stack: slice, group: int) -> slice:
+    return slice(stack.start // group, stack.stop // group)

@@ -1,0 +1,236 @@
+"""Knight's algorithm for all pairs of variables, around one way or another to count exchanges.
+
+Knight 1966: observations are put in the order of one variable, those that tie in it in that of the
+other; then the exchanges D that it takes to sort them by the other are the discordant pairs, and
+
+    score = n (n - 1) / 2 - ties of x - ties of y + ties of both - 2 D
+
+Here a column is sorted once for a block of rows, by counting, since its ranks are dense. A pair of
+variables then takes one pass to put an integer that holds both ranks in its place:
+
+- where the column has no ties, rows are gathered in its order;
+- where the row has none, its rank is the place;
+- where both have ties, the column's order is dealt to the places of the row's ranks, which leaves
+  it sorted by both.
+
+Observations that one of them misses leave gaps, which are closed before the exchanges are counted.
+Nothing is allocated for a pair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import wrapped
+from genobit.kendall.kernels.bitonic_sort import BLOCK
+from genobit.kendall.kernels.merge_sort import count_exchanges
+from genobit.kendall.kernels.ranks import missing
+from genobit.kendall.kernels.simd_merge_sort import constants
+from genobit.kendall.kernels.simd_merge_sort import count_exchanges as count_in_registers
+from genobit.kendall.kernels.ties import ties
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NARROW = 32_767
+"""Most observations whose pairs of ranks, 15 bits each, fit 32 bits with a sign and a flag."""
+ROWS = 64
+"""Rows that share a sorted column: its order costs about what a pair does."""
+
+
+@njit
+def _starts(ranks: NDArray[Any], absent: int, starts: NDArray[np.int32]) -> Any:
+    """First place of each rank among sorted observations; returns how many are present."""
+    starts[:] = 0
+    for k in range(ranks.shape[0]):
+        if ranks[k] != absent:
+            starts[ranks[k] + 1] += 1
+    for k in range(1, starts.shape[0]):
+        starts[k] += starts[k - 1]
+    return starts[-1]
+
+
+@njit
+def _order(
+    ranks: NDArray[Any], absent: int, places: NDArray[np.int32], order: NDArray[np.int32]
+) -> Any:
+    """Observations that are present, sorted by rank; returns how many. Places are scratch."""
+    present = _starts(ranks, absent, places)
+    for k in range(ranks.shape[0]):
+        if ranks[k] != absent:
+            order[places[ranks[k]]] = k
+            places[ranks[k]] += 1
+    return present
+
+
+@njit
+def _gather(
+    x: NDArray[Any], absent: int, order: NDArray[np.int32], shift: Any, keys: NDArray[Any]
+) -> Any:
+    """Keys (x, place in the order of an untied y), sorted by y; returns how many."""
+    n = 0
+    for k in range(order.shape[0]):
+        rank = np.int64(x[order[k]])
+        # Of who is absent it may have more bits, and is written over or left behind the last.
+        keys[n] = wrapped(keys, (rank << shift) | (k << 1))
+        n += rank != absent
+    return n
+
+
+@njit
+def _place(x: NDArray[Any], y: NDArray[Any], shift: Any, keys: NDArray[Any]) -> Any:
+    """Keys (y, x), sorted by x, which has no ties; nothing is missing. Returns how many."""
+    for k in range(x.shape[0]):
+        rank = np.int64(x[k])
+        keys[rank] = (np.int64(y[k]) << shift) | (rank << 1)
+    return x.shape[0]
+
+
+@njit
+def _deal(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    absent: int,
+    order: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    places: NDArray[np.int32],
+    shift: Any,
+    keys: NDArray[Any],
+) -> Any:
+    """Keys (y, x), sorted by x and among its ties by y; returns how many. Places are scratch.
+
+    ``order`` is that of y over the observations that y has.
+    """
+    for k in range(starts.shape[0]):
+        places[k] = starts[k]
+    gaps = x.shape[0] > order.shape[0]
+    if gaps:
+        for k in range(x.shape[0]):
+            keys[k] = -1
+    for k in range(order.shape[0]):
+        rank = np.int64(x[order[k]])
+        if rank != absent:
+            keys[places[rank]] = (np.int64(y[order[k]]) << shift) | (rank << 1)
+            places[rank] += 1
+    if not gaps:
+        return places[-1]
+    n = 0
+    for k in range(x.shape[0]):
+        keys[n] = keys[k]
+        n += keys[k] >= 0
+    return n
+
+
+@njit
+def _tied(keys: NDArray[Any], n: int, mask: Any) -> Any:
+    """Pairs of keys alike in the bits of the mask, of keys sorted by them."""
+    pairs = run = np.int64(0)
+    for k in range(1, n):
+        run = run + 1 if (keys[k] ^ keys[k - 1]) & mask == 0 else np.int64(0)
+        pairs += run
+    return pairs
+
+
+@njit
+def _sorted(
+    keys: NDArray[Any], other: NDArray[Any], n: int, lanes: NDArray[Any] | None
+) -> tuple[Any, NDArray[Any]]:
+    """Exchanges that sorting n keys takes, and the sorted keys.
+
+    In registers where their constants are given; numba compiles that branch alone.
+    """
+    if lanes is not None:
+        padded = (n + BLOCK - 1) // BLOCK * BLOCK
+        # Larger than any key, and its lowest bit clear.
+        for k in range(n, padded):
+            keys[k] = np.iinfo(keys.dtype).max - 1
+        exchanges, swapped = count_in_registers(keys, other, padded, lanes)
+    else:
+        exchanges, swapped = count_exchanges(keys, other, n)
+    return exchanges, other if swapped else keys
+
+
+@njit
+def _block(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    absent: int,
+    first: int,
+    upper: bool,
+    tied_a: NDArray[np.int64],
+    tied_b: NDArray[np.int64],
+    lanes: NDArray[Any] | None,
+    keys: NDArray[Any],
+    other: NDArray[Any],
+    out: NDArray[np.int64],
+) -> None:
+    """Scores of the rows of a block ``a`` (rows, n), which starts at row ``first``, with ``b``.
+
+    tied_a, tied_b are pairs tied in each variable over the observations it has.
+    """
+    rows, n = a.shape
+    shift = np.int64(keys.itemsize * 4)
+    low, whole = (np.int64(1) << shift) - 1, np.int64(-1)
+    starts, present = np.empty((rows, n + 1), np.int32), np.empty(rows, np.int64)
+    for i in range(rows):
+        present[i] = _starts(a[i], absent, starts[i])
+    places, order = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    for j in range(first if upper else 0, b.shape[0]):
+        y = b[j]
+        of_y = _order(y, absent, places, order)
+        for i in range(min(rows, j - first + 1) if upper else rows):
+            x, complete = a[i], of_y == n and present[i] == n
+            x_ties, y_ties, both = tied_a[i], tied_b[j], np.int64(0)
+            if y_ties == 0:
+                count = _gather(x, absent, order[:of_y], shift, keys)
+            elif x_ties == 0 and complete:
+                count = _place(x, y, shift, keys)
+            else:
+                count = _deal(x, y, absent, order[:of_y], starts[i], places, shift, keys)
+                if x_ties and not complete:
+                    x_ties = _tied(keys, count, low)
+            exchanges, ordered = _sorted(keys, other, count, lanes)
+            if y_ties and x_ties:
+                both = _tied(ordered, count, whole)
+            if y_ties and not complete:
+                y_ties = _tied(ordered, count, ~low)
+            elif x_ties and not complete:
+                x_ties = _tied(ordered, count, ~low)
+            pairs = np.int64(count) * (count - 1) // 2
+            out[i, j] = pairs - x_ties - y_ties + both - 2 * exchanges
+
+
+def scores(
+    a: NDArray[Any], b: NDArray[Any], upper: bool, registers: bool, out: NDArray[np.int64]
+) -> None:
+    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+
+    Parameters
+    ----------
+    a, b
+        Dense ranks.
+    upper
+        Of column j only rows i <= j are wanted.
+    registers
+        Keys are sorted in vector registers.
+    out
+        int64 (rows, columns).
+    """
+    n, absent = a.shape[1], missing(a)
+    dtype = np.int32 if n <= NARROW else np.int64
+    size = -(-max(n, 1) // BLOCK) * BLOCK
+    keys, other = np.empty(size, dtype), np.empty(size, dtype)
+    tied_a = ties(a).pairs
+    tied_b = tied_a if a is b else ties(b).pairs
+    if dtype is np.int64:
+        # Ranks of one width with keys of one width: compiled once.
+        a, b = a.astype(np.uint32, copy=False), b.astype(np.uint32, copy=False)
+    lanes = constants(dtype) if registers else None
+    for first in range(0, a.shape[0], ROWS):
+        part = slice(first, first + ROWS)
+        _block(
+            a[part], b, absent, first, upper, tied_a[part], tied_b, lanes, keys, other, out[part]
+        )

@@ -1,0 +1,139 @@
+"""Kendall scores of variables with few levels, from tables of counts: popcounts of planes.
+
+A plane of a variable says which observations are at a level or above it. The positions set in a
+plane of each of two variables are
+
+    C[p, q] = observations with x >= p and y >= q
+
+and the product of all planes gives them for all pairs of variables. With N[p, q] the observations
+at both levels, a difference of four of them, each is concordant with those above it in both and
+discordant with those above it in x and below it in y:
+
+    score = sum of N[p, q] (C[p + 1, q + 1] - (C[p + 1, 0] - C[p + 1, q]))
+
+Level 0 needs no plane where nothing is missing: its counts belong to a variable. Where observations
+are missing it is the plane of those that are present. `genotype_scores` is the same of genotypes,
+whose planes are there from the start.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import products
+from genobit.engine.simd.jit import njit
+from genobit.kendall.kernels.ranks import missing, missing_any
+from genobit.kendall.kernels.ties import ties
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.planes import Planes
+
+MOST_LEVELS = 2048
+"""Most levels of a variable: the table of one pair has the square of them."""
+
+
+@njit
+def _planes(ranks: NDArray[Any], absent: int, first: int, levels: int, out: Any) -> None:
+    """Set the bits of ``ranks >= level`` in row ``variable * group + level - first`` of out."""
+    group = levels - first
+    for i in range(ranks.shape[0]):
+        for k in range(ranks.shape[1]):
+            if ranks[i, k] == absent:
+                continue
+            bit = np.uint64(1) << np.uint64(k % 64)
+            for level in range(first, ranks[i, k] + 1):
+                out[i * group + level - first, k // 64] |= bit
+
+
+def planes(ranks: NDArray[Any], first: int, levels: int) -> Planes:
+    """The planes of levels ``first`` to ``levels`` of each variable, variable by variable."""
+    rows, n = ranks.shape
+    out = np.zeros((rows * (levels - first), -(-n // 64)), np.uint64)
+    _planes(ranks, missing(ranks), first, levels, out)
+    return (out,)
+
+
+@njit
+def _from_table(at_least: NDArray[np.int64]) -> Any:
+    """Score from C (levels + 1, levels + 1), zero at its last row and column."""
+    score = np.int64(0)
+    for p in range(at_least.shape[0] - 1):
+        above = at_least[p + 1, 0]
+        for q in range(at_least.shape[1] - 1):
+            both, right = at_least[p + 1, q + 1], at_least[p + 1, q]
+            here = at_least[p, q] - right - at_least[p, q + 1] + both
+            score += here * (both - above + right)
+    return score
+
+
+@njit
+def _block(
+    counts: NDArray[np.int32],
+    first: int,
+    levels: int,
+    n: int,
+    x: NDArray[np.int64],
+    y: NDArray[np.int64],
+    diagonal: int,
+    out: NDArray[np.int64],
+) -> None:
+    """Counts of the planes of rows and columns -> scores (rows, columns).
+
+    x, y are the observations in each plane of the rows and of the columns. Of row i the columns
+    from ``i + diagonal`` on were counted.
+    """
+    group = levels - first
+    at_least = np.zeros((levels + 1, levels + 1), np.int64)
+    for i in range(out.shape[0]):
+        for j in range(max(0, i + diagonal), out.shape[1]):
+            for p in range(group):
+                for q in range(group):
+                    at_least[first + p, first + q] = counts[i * group + p, j * group + q]
+            if first:
+                at_least[0, 0] = n
+                for p in range(group):
+                    at_least[1 + p, 0] = x[i * group + p]
+                    at_least[0, 1 + p] = y[j * group + p]
+            out[i, j] = _from_table(at_least)
+
+
+def _levels(ranks: NDArray[Any]) -> int:
+    found = ties(ranks).levels
+    if found.max(initial=0) > MOST_LEVELS:
+        row = int(np.argmax(found > MOST_LEVELS))
+        msg = (
+            f"variable {row} of a tile has {found[row]:,} levels and tables of counts take up to "
+            f"{MOST_LEVELS:,}: use kernel='auto'"
+        )
+        raise ValueError(msg)
+    return int(found.max(initial=1))
+
+
+def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
+    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+
+    With ``upper``, of column j with rows i <= j alone.
+
+    Raises
+    ------
+    ValueError
+        If a variable has more than `MOST_LEVELS` levels.
+    """
+    levels = max(_levels(a), _levels(b))
+    first = 0 if missing_any(a) or missing_any(b) else 1
+    group = levels - first
+    if not group or not a.shape[1]:
+        out[:] = 0
+        return
+    of_a = planes(a, first, levels)
+    of_b = of_a if a is b else planes(b, first, levels)
+    x, y = count_rows(of_a[0]), count_rows(of_b[0])
+    for rows, columns, counts in products("and", of_a, of_b, group=group, upper=upper):
+        part = tuple(slice(s.start // group, s.stop // group) for s in (rows, columns))
+        diagonal = part[0].start - part[1].start if upper else -a.shape[0]
+        _block(counts, first, levels, a.shape[1], x[rows], y[columns], diagonal, out[part])

@@ -1,0 +1,220 @@
+"""A tile of pairs of variables: scores counted once, and made into all that is wanted of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.engine.bits.transpose import mirror
+from genobit.kendall.kernels import genotype_tables, registry, tau
+from genobit.kendall.kernels.pvalues import untied
+from genobit.kendall.kernels.ranks import missing_any
+from genobit.kendall.kernels.signs import MOST_TIED
+from genobit.kendall.kernels.ties import Ties, ties, ties_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.planes import Rows
+    from genobit.kendall.kernels.tau import Block, Counted
+
+BLOCK = 2**16
+"""Most pairs whose ties are held at a time where observations are missing: 3 MiB of counts."""
+
+
+REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
+"""Somers' D of a pair in the other order."""
+
+
+class Wanted(NamedTuple):
+    """What a tile is to hold, and how it is found."""
+
+    outputs: tuple[str, ...]
+    """Any of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
+    rule: str = "auto"
+    """Of p-values: one of `kendall_pvalues.RULES`, or "permutation"."""
+    kernel: str = "auto"
+    """Of scores: one of `kendall.KERNELS`, or "auto"."""
+    dtype: str = "float64"
+    """Of tau and p-values; n is int32."""
+    permutations: int = 0
+    seed: int = 0
+
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtype of each output."""
+        return tuple("int32" if name == "n" else self.dtype for name in self.outputs)
+
+
+def _blocks(
+    a: NDArray[Any],
+    b: NDArray[Any] | None,
+    score: NDArray[np.int64],
+    found: Sequence[Ties],
+    *,
+    complete: bool,
+) -> Iterator[Block]:
+    everything = slice(0, score.shape[1])
+    if complete:
+        x, y = found[0], found[-1]
+        rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
+        yield tau.Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
+        return
+    columns = a if b is None else b
+    step = max(1, BLOCK // max(1, score.shape[1]))
+    for start in range(0, len(a), step):
+        part = slice(start, min(start + step, len(a)))
+        n, x, y = ties_within(a[part], columns)
+        yield tau.Block(part, everything, tau.Counted(score[part], n, x, y))
+
+
+def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
+    """Write what is wanted of a block, but permutations.
+
+    Parameters
+    ----------
+    block
+        Rows and columns of the tile, counted.
+    wanted
+        What to write.
+    common
+        Observations of all pairs of the tile if nothing is missing, else 0.
+    longest
+        Most observations of a pair.
+    out
+        Arrays of the tile by output.
+    """
+    for name, values in out.items():
+        part = values[block.rows, block.columns]
+        if name == "n":
+            part[:] = block.counted.n
+        elif name != "pvalue":
+            tau.coefficients(block.counted, name, part)
+        elif wanted.rule != "permutation":
+            numbers: tuple[int, ...] = ()
+            if wanted.rule == "exact":
+                numbers = tuple(np.unique(block.counted.n).tolist())
+            tau.pvalues(block.counted, untied(wanted.rule, longest, numbers, common), part)
+
+
+def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
+    """Arrays for all that is wanted of a tile of this shape."""
+    return {
+        name: np.empty(shape, dtype)
+        for name, dtype in zip(wanted.outputs, wanted.dtypes(), strict=True)
+    }
+
+
+def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
+    """What is wanted of the pairs of the rows of ``a`` with those of ``b``, or of ``a`` itself.
+
+    Parameters
+    ----------
+    a, b
+        Dense ranks of `ranks.ranked`, (rows, n) and (columns, n).
+    wanted
+        Which arrays, and how.
+
+    Returns
+    -------
+        An array (rows, columns) for each of ``wanted.outputs``.
+    """
+    b = _of_one_type(a, b)
+    columns = a if b is None else b
+    complete = not missing_any(a) and (b is None or not missing_any(b))
+    found: list[Ties] = []
+    if complete or wanted.kernel == "auto":
+        found = [ties(a)] if b is None else [ties(a), ties(b)]
+    kernel = wanted.kernel
+    if kernel == "auto":
+        kernel = _cheapest(a, b, found, complete=complete)
+    score = registry.scores(a, b, kernel)
+    out = empty(score.shape, wanted)
+    n = a.shape[1]
+    for block in _blocks(a, b, score, found, complete=complete):
+        fill(block, wanted, n if complete else 0, n, out)
+        if wanted.rule == "permutation" and "pvalue" in out:
+            part = out["pvalue"][block.rows]
+            _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
+            if b is None:
+                # Of two variables the second in order is permuted, wherever the pair stands.
+                mirror(out["pvalue"], 0, 0, out["pvalue"])
+    return tuple(out[name] for name in wanted.outputs)
+
+
+def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
+    """What is wanted of the pairs of variants, from their 3 x 3 tables of genotypes.
+
+    Parameters
+    ----------
+    a, b
+        Planes of dosages.
+    wanted
+        As for `tile`.
+    """
+    columns = a if b is None else b
+    out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
+    complete = a.complete() and columns.complete()
+    # Below the diagonal rows and columns change places, and with them the dependent variable.
+    partners = [REVERSED.get(name, name) for name in out]
+    upper = b is None and all(partner in out for partner in partners)
+    for block in genotype_tables.blocks(a, b, upper=upper):
+        fill(block, wanted, a.bits if complete else 0, a.bits, out)
+    if upper:
+        _mirror_all(out, partners)
+    return tuple(out[name] for name in wanted.outputs)
+
+
+def _mirror_all(out: dict[str, NDArray[Any]], partners: Sequence[str]) -> None:
+    """Fill what is below the diagonal from what is above it in the partner of each output."""
+    for (name, values), partner in zip(out.items(), partners, strict=True):
+        if name == partner:
+            mirror(values, 0, 0, values)
+        else:
+            below = np.tri(len(values), k=-1, dtype=bool)
+            np.copyto(values, out[partner].T, where=below)
+
+
+def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None:
+    if b is not None and b.dtype != a.dtype:
+        msg = f"ranks of {a.dtype} and of {b.dtype} are not of the same observations"
+        raise ValueError(msg)
+    return b
+
+
+def _cheapest(
+    a: NDArray[Any], b: NDArray[Any] | None, found: Sequence[Ties], *, complete: bool
+) -> str:
+    """The kernel that is cheapest for the ranks of a tile, with the ties of each side."""
+    return registry.chosen_kernel(
+        n=a.shape[1],
+        variables=len(a),
+        others=None if b is None else len(b),
+        tied=any((side.pairs > 0).mean() > MOST_TIED for side in found if side.pairs.size),
+        missing=not complete,
+        levels=max(int(side.levels.max(initial=0)) for side in found),
+    )
+
+
+def orders(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """The permutations of n observations that a seed stands for, the same for all pairs."""
+    generator = np.random.default_rng(seed)
+    for _ in range(permutations):
+        yield generator.permutation(n)
+
+
+def _permuted(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    counted: Counted,
+    wanted: Wanted,
+    kernel: str,
+    out: NDArray[Any],
+) -> None:
+    """Write how often scores of permuted observations lie as far from 0 as those observed."""
+    further = np.zeros(counted.score.shape, np.int32)
+    for order in orders(a.shape[1], wanted.permutations, wanted.seed):
+        tau.count_further(registry.scores(a, b[:, order], kernel), counted.score, further)
+    tau.shares(counted, further, wanted.permutations, out)

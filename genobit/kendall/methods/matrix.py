@@ -1,0 +1,327 @@
+"""``.genobit.kendall``: rank correlations of genotypes and of measurements, with their labels.
+
+A part of both accessors, and like them labels in, labels out. May import: packed and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from genobit.data import labels, model, packed
+from genobit.data.availability import OBSERVATIONS
+from genobit.data.other_set import dimension_of, require_same, require_side
+from genobit.data.other_set import labels as labels_of
+from genobit.data.size_limit import computed
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import DTypeLike
+
+    from genobit.kendall.explained import Explanation
+    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.matrix import Variables
+
+NUMBERS = "biuf"
+"""Kinds of dtypes that have an order and are taken as they are."""
+
+
+class ArrayCorrelations:
+    """Methods of ``DataArray.genobit`` that correlate variables."""
+
+    _da: xr.DataArray
+
+    def kendall(
+        self,
+        variant: str = "b",
+        *,
+        dim: Hashable | None = None,
+        other: xr.DataArray | None = None,
+        pvalue: bool | str = False,
+        missing: str = "pairwise",
+        kernel: str = "auto",
+        dtype: DTypeLike = "float64",
+        permutations: int = 0,
+        seed: int = 0,
+        explain: bool = False,
+        compute: bool = False,
+    ) -> xr.DataArray | xr.Dataset | Explanation:
+        """Kendall's rank correlation of all pairs of variables.
+
+        Parameters
+        ----------
+        variant
+            "a", "b" or "c" for tau-a, tau-b (which corrects for ties) and tau-c (Stuart's, for
+            tables that are not square); "d_rows" or "d_columns" for Somers' D, with the variable
+            of the row or of the column as the dependent one.
+        dim
+            Dimension of the observations; the other one is that of the variables. By default the
+            one named sample(s), observation(s) or cell(s).
+        other
+            Variables to correlate with, of the same observations; the result is variables x those.
+        pvalue
+            Also p-values, two-sided, and the number of observations: True or "asymptotic",
+            "exact" or "permutation". True is exact for variables without ties of at most 33
+            observations, and asymptotic with the tie correction for others, as
+            ``scipy.stats.kendalltau``.
+        missing
+            What NaN does: "pairwise" takes the observations present in both variables of a pair,
+            "dropna" leaves out observations that any variable misses, "refuse" is an error.
+        kernel
+            What counts: "naive", "merge", "packed-merge", "signs", "orders" or "table", or "auto"
+            for the cheapest. All give the same bits.
+        dtype
+            "float64", or "float32" for large results.
+        permutations, seed
+            How many random permutations of the observations "permutation" takes, and what they
+            are drawn from. All pairs have the same ones.
+        explain
+            Instead of the result, return which kernel "auto" chooses and what each would cost.
+            Looks at the first chunk of variables.
+        compute
+            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+
+        Returns
+        -------
+            (variables_0, variables_1), named as the dimension of the variables, with its labels on
+            both sides, lazy unless ``compute``. With ``pvalue`` a Dataset of ``tau``, ``pvalue``
+            and ``n`` (int32, the observations of each pair), made in one pass. NaN for a constant
+            variable, which has no order, and where fewer than two observations are left.
+
+        Raises
+        ------
+        ValueError
+            For another number of dimensions than 2, an unknown choice, or other observations in
+            ``other``; when computed, for missing values that are refused and for ties with
+            "exact".
+        TypeError
+            For values that are no real numbers.
+        MemoryError
+            With ``compute``, for a result past the limit.
+
+        Notes
+        -----
+        Formulas and references: `genobit.kendall.matrix`. P-values of Somers' D are of the same
+        test as tau's, that the score is 0; ``scipy.stats.somersd`` takes the variance of the
+        alternative instead. Permutation p-values are (b + 1) / (m + 1), with b of m permutations
+        whose score is at least as far from 0.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> values = np.array([[1, 2, 3, 4], [2, 1, 4, 3], [4, 3, 2, 1]])
+        >>> expr = xr.DataArray(values, dims=("gene", "sample"))
+        >>> expr.genobit.kendall("b").values.round(3)
+        array([[ 1.   ,  0.333, -1.   ],
+               [ 0.333,  1.   , -0.333],
+               [-1.   , -0.333,  1.   ]])
+        """
+        from genobit.kendall import matrix as kendall
+        from genobit.kendall.variables import of_values
+
+        if variant in self._da.dims and variant not in kendall.LONG_NAMES:
+            msg = (
+                f"variant={variant!r} is a dimension of the values: for observations along it say "
+                f"dim={variant!r}; variants are {', '.join(map(repr, kendall.LONG_NAMES))}"
+            )
+            raise ValueError(msg)
+        wanted = kendall.checked(
+            variant,
+            pvalue=pvalue,
+            missing=missing,
+            kernel=kernel,
+            dtype=dtype,
+            permutations=permutations,
+            seed=seed,
+        )
+        sides = [side_of(self._da, dim)]
+        if other is not None:
+            sides.append(_other_side(sides[0], other))
+        operands = of_values(
+            [side.data for side in sides],
+            [(str(side.dims[0]), str(side.dims[1])) for side in sides],
+            missing,
+            wanted,
+        )
+        if explain:
+            return _explained(operands, wanted, sides[0].sizes[sides[0].dims[1]])
+        sets = [(str(side.dims[0]), labels_of(side)) for side in sides]
+        attributes = attributes_of(wanted, variant, missing, sides[0].shape[1])
+        attributes["dimension"] = str(sides[0].dims[1])
+        remedy = "kendall_pairs(), to_zarr(), dtype='float32' or fewer variables"
+        return _result(operands, wanted, sets, attributes, remedy if compute else None)
+
+
+class GenotypeCorrelations:
+    """Methods of ``Dataset.genobit`` that correlate variants by rank."""
+
+    _ds: xr.Dataset
+
+    def kendall(
+        self,
+        variant: str = "b",
+        *,
+        other: xr.Dataset | None = None,
+        pvalue: bool | str = False,
+        missing: str = "pairwise",
+        kernel: str = "auto",
+        dtype: DTypeLike = "float64",
+        permutations: int = 0,
+        seed: int = 0,
+        explain: bool = False,
+        compute: bool = False,
+    ) -> xr.DataArray | xr.Dataset | Explanation:
+        """Kendall's rank correlation of the dosages of all pairs of variants.
+
+        Parameters
+        ----------
+        variant, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
+            As for ``DataArray.genobit.kendall``. By default, and with "table", pairs are counted
+            from bit planes as tables of 3 x 3 genotypes; other kernels take ranks of the dosages.
+        other
+            Variants to correlate with, of the same samples.
+
+        Returns
+        -------
+            (variants_0, variants_1) with the labels of the variants on both sides, lazy unless
+            ``compute``; with ``pvalue`` a Dataset of ``tau``, ``pvalue`` and ``n``. Monomorphic
+            variants give NaN.
+
+        Raises
+        ------
+        ValueError
+            For an unknown choice or other samples in ``other``; when computed, for missing calls
+            that are refused.
+        MemoryError
+            With ``compute``, for a result past the limit.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.kendall("b").values.round(4)
+        array([[1.    , 0.8165],
+               [0.8165, 1.    ]])
+        """
+        from genobit.kendall import matrix as kendall
+        from genobit.kendall.variables import of_planes
+
+        wanted = kendall.checked(
+            variant,
+            pvalue=pvalue,
+            missing=missing,
+            kernel=kernel,
+            dtype=dtype,
+            permutations=permutations,
+            seed=seed,
+        )
+        ds, layout, planes = packed.by_variants(self._ds, phased=False)
+        sides, operands = [ds], [planes]
+        if other is not None:
+            packed.require_dataset(other)
+            right, right_layout, right_planes = packed.by_variants(other, phased=False)
+            packed.check_same_samples(ds, layout, right, right_layout)
+            sides.append(right)
+            operands.append(right_planes)
+        names = [(model.VARIANTS, model.SAMPLES)] * len(sides)
+        variables = of_planes(operands, names, layout, missing, wanted)
+        if explain:
+            return _explained(variables, wanted, layout.bits)
+        sets = [(model.VARIANTS, side) for side in sides]
+        attributes = attributes_of(wanted, variant, missing, layout.bits)
+        attributes |= {"dimension": model.SAMPLES, model.COUNTED_ALLELE: model.counted_allele(ds)}
+        remedy = "kendall_pairs(), to_zarr(), dtype='float32' or ds.genobit.isel(variants=...)"
+        return _result(variables, wanted, sets, attributes, remedy if compute else None)
+
+
+def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
+    """Return the variables as (variables, observations).
+
+    Raises
+    ------
+    ValueError
+        For another number of dimensions than 2, no variables, or observations that are not known.
+    TypeError
+        For values that are no real numbers.
+    """
+    if da.ndim != 2:
+        msg = (
+            f"rank correlation takes 2 dimensions, variables and observations, not {da.ndim} "
+            f"{da.dims}: select or stack the others"
+        )
+        raise ValueError(msg)
+    if da.dtype.kind not in NUMBERS:
+        msg = (
+            f"values are of dtype {da.dtype}, and ranks are of real numbers or booleans: convert "
+            "them, for example with .astype(float)"
+        )
+        raise TypeError(msg)
+    observations = dimension_of(da, dim, OBSERVATIONS, "observations")
+    (variables,) = (name for name in da.dims if name != observations)
+    if not da.sizes[variables]:
+        msg = f"there is nothing along {variables!r}: no variables to correlate"
+        raise ValueError(msg)
+    return da.transpose(variables, observations)
+
+
+def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
+    right = side_of(require_side(side, other, "variables", "observations"), side.dims[1])
+    require_same(side, right)
+    return right
+
+
+def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int) -> dict[str, Any]:
+    """Describe a result: what it is, how it treats what is missing, how it was made."""
+    from genobit.kendall.matrix import LONG_NAMES, MISSING
+
+    attributes: dict[str, Any] = {
+        "long_name": LONG_NAMES[variant],
+        "variant": variant,
+        "missing": MISSING[missing],
+        "kernel": wanted.kernel,
+        "observations": observations,
+    }
+    return attributes
+
+
+def _result(
+    operands: list[Variables],
+    wanted: Wanted,
+    sets: list[tuple[str, xr.Dataset]],
+    attributes: dict[str, Any],
+    remedy: str | None,
+) -> xr.DataArray | xr.Dataset:
+    """The labelled matrices, computed where there is a remedy for too large ones."""
+    from genobit.kendall.matrix import matrices
+
+    found = matrices(operands[0], operands[1] if len(operands) > 1 else None, wanted)
+    (rows, left), (columns, right) = sets[0], sets[-1]
+    coords = {**labels.along(left, rows, "_0"), **labels.along(right, columns, "_1")}
+    dims = (f"{rows}_0", f"{columns}_1")
+    variant = attributes["variant"]
+    tau = model.labelled(found[variant], coords, dims, "tau", attributes)
+    if "pvalue" not in wanted.outputs:
+        return computed(tau, remedy) if remedy else tau
+    about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}
+    about["method"] = wanted.rule
+    if wanted.rule == "permutation":
+        about |= {"permutations": wanted.permutations, "seed": wanted.seed}
+    counts = {"long_name": "observations present in both"}
+    result = xr.Dataset(
+        {
+            "tau": tau,
+            "pvalue": (dims, found["pvalue"], about),
+            "n": (dims, found["n"], counts),
+        },
+        attrs=attributes,
+    )
+    return computed(result, remedy) if remedy else result
+
+
+def _explained(operands: list[Variables], wanted: Wanted, observations: int) -> Explanation:
+    from genobit.kendall.explained import explanation
+
+    return explanation(operands, wanted, observations)

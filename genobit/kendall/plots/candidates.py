@@ -1,0 +1,200 @@
+"""Edges held sorted, so that another threshold is a shorter or longer stretch of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.kendall.plots.links import rows_of
+
+if TYPE_CHECKING:
+    from genobit.kendall.network import PairTable
+
+#: Edges that are held: communities of 100,000 took 10 s to find, and nobody could see more.
+HELD = 40_000
+#: Edges that a first picture has at most.
+FIRST_LOOK = 20_000
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs of at least |tau| `floor`, the strongest first, out of `tested` pairs.
+
+    `first` and `second` are places of variables in the data; `qvalue` is None where it is not
+    known.
+    """
+
+    pairs: PairTable
+    floor: float
+    tested: int
+    first: np.ndarray
+    second: np.ndarray
+    strength: np.ndarray
+    qvalue: np.ndarray | None
+
+    @property
+    def n_variables(self) -> int:
+        """Variables of the data, those without an edge among them."""
+        return len(self.pairs.names)
+
+    def at_least(self, min_abs: float) -> np.ndarray:
+        """Give the rows of the pairs of at least this |tau|, the strongest first.
+
+        Parameters
+        ----------
+        min_abs
+            From 0 to 1.
+        """
+        return np.arange(np.searchsorted(-self.strength, -min_abs, side="right"))
+
+    def up_to(self, fdr: float) -> np.ndarray:
+        """Give the rows of the pairs of at most this q-value, the smallest first.
+
+        Parameters
+        ----------
+        fdr
+            From 0 to 1.
+        """
+        order, sorted_q = self._by_qvalue
+        return order[: np.searchsorted(sorted_q, fdr, side="right")]
+
+    @cached_property
+    def _by_qvalue(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.qvalue is None:
+            raise ValueError("these pairs have no q-values; ask kendall_pairs for fdr=1.0")
+        order = np.argsort(self.qvalue, kind="stable")  # NaN last
+        return order, self.qvalue[order]
+
+    def degree(self, rows: np.ndarray) -> np.ndarray:
+        """Count the edges of each variable of the data among some rows.
+
+        Parameters
+        ----------
+        rows
+            From `at_least` or `up_to`.
+        """
+        ends = np.concatenate([self.first[rows], self.second[rows]])
+        return np.bincount(ends, minlength=self.n_variables)
+
+    def table(self, rows: np.ndarray) -> PairTable:
+        """Give some rows as a table of pairs.
+
+        Parameters
+        ----------
+        rows
+            From `at_least` or `up_to`.
+        """
+        return rows_of(self.pairs, rows)
+
+    def why_none(self, min_abs: float | None, fdr: float) -> str:
+        """Say why a threshold leaves no edge, and what to do about it.
+
+        Parameters
+        ----------
+        min_abs
+            The threshold, or None where it is `fdr`.
+        fdr
+            The other one.
+        """
+        if not len(self.strength):
+            return f"No pair of variables has |τ| ≥ {self.floor:.2f}: there is no network."
+        if min_abs is not None:
+            return (
+                f"No pair has |τ| ≥ {min_abs:.2f}: move the slider to the left. "
+                f"The strongest pair has {self.strength[0]:.3f}."
+            )
+        return (
+            f"No pair has an FDR of {fdr:.2g} or less: move the slider to the right. "
+            f"The smallest is {self._by_qvalue[1][0]:.2g}."
+        )
+
+    def first_look(self, wanted: float) -> float:
+        """Choose the |tau| to begin with: what is wanted, if it leaves something to see.
+
+        Parameters
+        ----------
+        wanted
+            |tau| that is taken if there are edges of it, and not too many.
+        """
+        found = len(self.at_least(wanted))
+        if not len(self.strength) or 0 < found <= FIRST_LOOK:
+            return max(wanted, self.floor)
+        if found:
+            chosen = np.ceil(100 * self.strength[FIRST_LOOK]) / 100
+        else:
+            chosen = np.floor(100 * self.strength[: min(500, len(self.strength))][-1]) / 100
+        return float(np.clip(chosen, self.floor, 1.0))
+
+
+def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
+    """Sort a table of pairs, and keep the strongest if there are more than can be held.
+
+    Parameters
+    ----------
+    pairs
+        Result of `.genobit.kendall_pairs()`.
+    floor
+        The least |tau| it was asked for.
+    limit
+        Pairs to keep.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from genobit.kendall.network import PairTable
+    >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.7, -0.9]})
+    >>> held = hold(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"), floor=0.5)
+    >>> [len(held.at_least(min_abs)) for min_abs in (0.5, 0.8, 0.95)]
+    [2, 1, 0]
+    """
+    table = pairs.to_pandas()
+    strength = table[pairs.value].abs().to_numpy("f8")
+    order = np.argsort(-strength, kind="stable")
+    order = order[~np.isnan(strength[order])]
+    if len(order) > limit:
+        # The next hundredth above the first that is not held: a slider has no finer steps.
+        floor = round(float(np.floor(100 * strength[order[limit]])) / 100 + 0.01, 2)
+        order = order[strength[order] >= floor]
+    kept = table.iloc[order]
+    n_variables = len(pairs.names)
+    return Candidates(
+        rows_of(pairs, order),
+        floor,
+        int(pairs.attrs.get("pairs_tested", n_variables * (n_variables - 1) // 2)),
+        kept[f"{pairs.dim}_0"].to_numpy("i8"),
+        kept[f"{pairs.dim}_1"].to_numpy("i8"),
+        strength[order],
+        kept["qvalue"].to_numpy("f8") if "qvalue" in kept else None,
+    )
+
+
+def floor_for(tau: np.ndarray, n_variables: int, limit: int = HELD) -> float:
+    """Estimate the |tau| that about `limit` pairs reach, from all pairs of some variables.
+
+    Parameters
+    ----------
+    tau
+        Shape (some, some), of variables drawn at random.
+    n_variables
+        Of the data.
+    limit
+        Pairs to be had.
+
+    Returns
+    -------
+        In steps of 0.01; 0 where all pairs are few enough.
+
+    Examples
+    --------
+    >>> floor_for(np.array([[1, 0.1, 0.2], [0.1, 1, 0.305], [0.2, 0.305, 1]]), 1_000, 200_000)
+    0.23
+    """
+    n_pairs = n_variables * (n_variables - 1) / 2
+    found = np.abs(tau[np.triu_indices(len(tau), 1)])
+    found = found[~np.isnan(found)]
+    if n_pairs <= limit or not found.size:
+        return 0.0
+    return float(np.ceil(100 * np.quantile(found, 1 - limit / n_pairs)) / 100)

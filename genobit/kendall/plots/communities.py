@@ -1,0 +1,213 @@
+"""A network too large for nodes: one bubble a community, lines for the edges between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.plots.placing import LETTER, LINE, fit, free_labels, pack_circles
+from genobit.plots.samples import one_colour_each
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    from genobit.kendall.plots.links import Links
+    from genobit.plots.samples import Colouring
+
+#: Bubbles in one picture; the smaller communities are counted in the title.
+BUBBLES = 60
+#: Screen pixels of the thinnest line and of the thickest, and of the largest bubble.
+LINES = (1.0, 12.0)
+LARGEST = 46.0
+#: Room between bubbles, as a share of the radius of the largest.
+GAP = 0.45
+
+
+@dataclass(frozen=True)
+class Bubbles:
+    """Communities in their places; `x`, `y` and `radius` in screen pixels.
+
+    `between` has a row for each two communities that edges join: both, and how many. `width` is
+    that of the frame.
+    """
+
+    links: Links
+    x: np.ndarray
+    y: np.ndarray
+    radius: np.ndarray
+    between: np.ndarray
+    width: float
+
+    @property
+    def n(self) -> int:
+        """Communities drawn."""
+        return len(self.x)
+
+    def bubble_at(self, x: float, y: float) -> int | None:
+        """Find the community under a point, if there is one.
+
+        Parameters
+        ----------
+        x, y
+            Of the point.
+        """
+        inside = np.flatnonzero(np.hypot(self.x - x, self.y - y) <= self.radius + 2)
+        return int(inside[0]) if len(inside) else None
+
+
+def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
+    """Give the communities of a network their places.
+
+    Parameters
+    ----------
+    links
+        From `links_of`.
+    frame
+        Width and height in screen pixels.
+    """
+    groups = links.communities[:BUBBLES]
+    n_bubbles = len(groups)
+    counts = _edges_between(links)[:n_bubbles, :n_bubbles]
+    radii = np.sqrt([len(group) for group in groups])
+    gap = GAP * radii[0]
+    centres = pack_circles(radii, counts, gap, frame[0] / frame[1])
+    width, height = frame
+    factor, offset = fit(centres, radii, width, height - 2 * LINE)
+    factor_of_radius = min(factor, LARGEST / radii[0])
+    x, y = (factor * centres + offset + np.array([0, LINE])).T
+    first, second = np.nonzero(np.triu(counts, 1))
+    between = np.column_stack([first, second, counts[first, second]])
+    return Bubbles(links, x, y, factor_of_radius * radii, between, width)
+
+
+def _edges_between(links: Links) -> np.ndarray:
+    """How many edges join each two communities, shape (communities, communities)."""
+    n_communities = len(links.communities)
+    first, second = links.community[links.first], links.community[links.second]
+    counts = np.zeros((n_communities, n_communities), dtype="i8")
+    np.add.at(counts, (first, second), 1)
+    return counts + counts.T
+
+
+def draw_bubbles(bubbles: Bubbles, colours: Colouring) -> hv.Overlay:
+    """Draw communities.
+
+    Parameters
+    ----------
+    bubbles
+        From `gather`.
+    colours
+        Of the variables of its links: a bubble has the one that most of its members have.
+
+    Returns
+    -------
+        hv.Segments (edges between) * hv.Points (communities) * hv.Labels (how many members)
+        * hv.Labels (the hub of each, where there is room).
+    """
+    return _lines(bubbles) * _circles(bubbles, colours) * _counts(bubbles) * _names(bubbles)
+
+
+def _lines(bubbles: Bubbles) -> hv.Segments:
+    first, second, count = bubbles.between.T
+    most = max(int(count.max(initial=0)), 1)
+    thin, thick = LINES
+    columns = {
+        "x": bubbles.x[first],
+        "y": bubbles.y[first],
+        "x1": bubbles.x[second],
+        "y1": bubbles.y[second],
+        "width": thin + (thick - thin) * np.sqrt(count / most),
+        "edges": count,
+    }
+    lines = hv.Segments(columns, ["x", "y", "x1", "y1"], ["width", "edges"], label="Edges")
+    return lines.opts(
+        color="#9a9a9a",
+        alpha=0.6,
+        line_width="width",
+        default_tools=["save"],
+        tools=["pan", "wheel_zoom", "reset", _hover(("edges between", "@edges"))],
+        active_tools=["wheel_zoom"],
+    )
+
+
+def _circles(bubbles: Bubbles, colours: Colouring) -> hv.Points:
+    each = one_colour_each(colours)
+    groups = bubbles.links.communities[: bubbles.n]
+    columns: dict[str, Any] = {
+        "x": bubbles.x,
+        "y": bubbles.y,
+        "size": 2 * bubbles.radius,
+        "colour": [Counter(each[group]).most_common(1)[0][0] for group in groups],
+        "community": [str(bubbles.links.community_names[group[0]]) for group in groups],
+        "members": [len(group) for group in groups],
+        "hubs": [", ".join(_hubs(bubbles.links, group)) for group in groups],
+    }
+    circles = hv.Points(columns, ["x", "y"], list(columns)[2:], label="Communities")
+    rows = [("community", "@community"), ("members", "@members"), ("hubs", "@hubs")]
+    return circles.opts(
+        size="size",
+        color="colour",
+        line_color="white",
+        line_width=1,
+        fill_alpha=0.85,
+        default_tools=[],
+        tools=[_hover(*rows)],
+    )
+
+
+def _hubs(links: Links, group: np.ndarray, n_hubs: int = 3) -> list[str]:
+    return [str(name) for name in links.names[links.hubs(group)[:n_hubs]]]
+
+
+def _counts(bubbles: Bubbles) -> hv.Labels:
+    groups = bubbles.links.communities[: bubbles.n]
+    texts = [f"{len(group):,}" for group in groups]
+    fits = [k for k in range(bubbles.n) if bubbles.radius[k] > LETTER * len(texts[k]) / 2 + 1]
+    rows = [(bubbles.x[k], bubbles.y[k], texts[k]) for k in fits]
+    return hv.Labels(rows, ["x", "y"], "text", label="Members").opts(
+        text_color="#111111", text_font_size="8pt", default_tools=[]
+    )
+
+
+def _names(bubbles: Bubbles) -> hv.Labels:
+    groups = bubbles.links.communities[: bubbles.n]
+    texts = [_hubs(bubbles.links, group, 1)[0] for group in groups]
+    y = bubbles.y - bubbles.radius - LINE / 2
+    clear = [
+        k for k in free_labels(bubbles.x, y, texts, bubbles.width) if not _covered(bubbles, k, y[k])
+    ]
+    rows = [(bubbles.x[k], y[k], texts[k]) for k in clear]
+    return hv.Labels(rows, ["x", "y"], "text", label="Hubs").opts(
+        text_color="#333333", text_font_size="8pt", default_tools=[]
+    )
+
+
+def _covered(bubbles: Bubbles, k: int, y: float) -> bool:
+    apart = np.hypot(bubbles.x - bubbles.x[k], bubbles.y - y) < bubbles.radius
+    return bool(np.delete(apart, k).any())
+
+
+def in_words(bubbles: Bubbles) -> str:
+    """Say what is drawn, and that a click opens a community.
+
+    Parameters
+    ----------
+    bubbles
+        From `gather`.
+    """
+    links = bubbles.links
+    text = f"{number(links.size, 'variable')} in {len(links.communities):,} communities"
+    smaller = links.communities[bubbles.n :]
+    if smaller:
+        most = len(smaller[0])
+        text += f"\nthe {len(smaller):,} of {most} members or fewer are not drawn"
+    return text
+
+
+def _hover(*rows: tuple[str, str]) -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(tooltips=list(rows))

@@ -1,0 +1,160 @@
+"""Correlated pairs as counts and as a list: the histogram of degrees and the table of edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.plots.style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genobit.kendall.network import PairTable
+
+#: Bars at most; more degrees than this share bars.
+BARS = 40
+#: Edges in a table that is drawn.
+LISTED = 500
+
+
+def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
+    """Count variables by how many edges they have, on a log axis.
+
+    Parameters
+    ----------
+    degree
+        Shape (variables,), 0 for a variable without an edge; `pairs.degree()` leaves those out.
+
+    Returns
+    -------
+        hv.Rectangles, a bar a degree, or a bar several of them where there are more than 40.
+        Variables without an edge are counted in the title.
+
+    Examples
+    --------
+    >>> bars = degree_histogram(np.array([0, 1, 1, 2]))
+    >>> bars["variables"].tolist(), bars.opts.get().kwargs["title"]
+    ([2, 1], '3 variables have an edge, 1 has none')
+    """
+    degree = np.asarray(degree)
+    most = int(degree.max(initial=0))
+    width = max(1, -(-most // BARS))
+    counts = np.bincount((degree[degree > 0] - 1) // width)
+    filled = np.flatnonzero(counts)
+    left = filled * width + 0.5
+    columns = {
+        "x": left,
+        "y": np.full(len(filled), 0.5),
+        "x1": left + width,
+        "y1": counts[filled].astype("f8"),
+        "degrees": [
+            f"{int(k * width + 1)}" + (f" to {(k + 1) * width}" if width > 1 else "")
+            for k in filled
+        ],
+        "variables": counts[filled],
+    }
+    with_edge = int(np.count_nonzero(degree))
+    without = len(degree) - with_edge
+    title = f"{number(with_edge, 'variable')} {'has' if with_edge == 1 else 'have'} an edge"
+    if without:
+        title += f", {without:,} {'has' if without == 1 else 'have'} none"
+    bars = hv.Rectangles(columns, ["x", "y", "x1", "y1"], ["degrees", "variables"], label="Degrees")
+    return bars.opts(
+        color=POINT_COLOUR,
+        line_color="white",
+        line_width=0.5,
+        title=title,
+        fontsize={"title": "9pt"},
+        frame_width=450,
+        frame_height=150,
+        logy=True,
+        yticks=[(10**k, f"{10**k:,}") for k in range(8)],
+        xlim=(0, max(most, 4) + width),
+        ylim=(0.5, 2.0 * max(int(counts.max(initial=0)), 5)),
+        framewise=True,
+        xlabel="edges of a variable (degree)",
+        ylabel="variables",
+        toolbar="above",
+        default_tools=["save"],
+        tools=[_hover()],
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def _hover() -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(tooltips=[("degree", "@degrees"), ("variables", "@variables")])
+
+
+def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:
+    """List the strongest edges, the strongest first.
+
+    Parameters
+    ----------
+    pairs
+        Result of `.genobit.kendall_pairs()`.
+    limit
+        At most this many.
+
+    Returns
+    -------
+        The rows of `pairs.to_pandas()`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from genobit.kendall.network import PairTable
+    >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.7, -0.9]})
+    >>> strongest_edges(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"))["name_1"].tolist()
+    ['TP53', 'MAX']
+    """
+    table = pairs.to_pandas()
+    best = np.argsort(-table[pairs.value].abs().to_numpy(), kind="stable")[:limit]
+    return table.iloc[best].reset_index(drop=True)
+
+
+def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
+    """Draw a list of edges as a table that sorts by a click on a column's name.
+
+    Parameters
+    ----------
+    table
+        From `strongest_edges`.
+    value
+        Its column of the statistic.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from genobit.kendall.network import PairTable
+    >>> edges = pd.DataFrame({"gene_0": [0], "gene_1": [1], "tau": [0.7]})
+    >>> pairs = PairTable(edges, ["MYC", "MAX"], "gene")
+    >>> draw_edges(strongest_edges(pairs)).data.to_numpy().tolist()
+    [['MYC', 'MAX', 0.7]]
+    """
+    titles = {"name_0": "variable", "name_1": "with", value: "τ", "pvalue": "p", "qvalue": "q"}
+    shown = table.rename(columns=titles)
+    columns = [name for name in (*titles.values(), "n") if name in shown]
+    return hv.Table(shown[columns], [], columns).opts(
+        width=500, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
+    )
+
+
+def _table_frame(plot: Any, element: Any) -> None:
+    from bokeh.models.widgets import NumberFormatter, ScientificFormatter
+
+    mark_selected_rows(plot, element)
+    for column in plot.handles["table"].columns:
+        right: dict[str, Any] = {"text_align": "right"}
+        if column.field == "τ":
+            column.width, column.formatter = 60, NumberFormatter(format="0.0000", **right)
+        elif column.field in {"p", "q"}:
+            column.width, column.formatter = 75, ScientificFormatter(precision=2, **right)
+        elif column.field == "n":
+            column.width, column.formatter = 50, NumberFormatter(format="0", **right)
+        else:
+            column.width = 120

@@ -1,0 +1,412 @@
+"""Networks of correlated variables that stay readable: nodes while they are few, then communities.
+
+Coordinates are screen pixels of a frame, so that nothing is stretched and texts can be kept apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+
+from genobit.data.aligning import aligned
+from genobit.kendall.plots.communities import Bubbles, draw_bubbles, gather, in_words
+from genobit.kendall.plots.links import Links, links_of
+from genobit.plots.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
+from genobit.plots.samples import Colouring, colouring, one_colour_each
+from genobit.plots.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from genobit.kendall.network import PairTable
+
+#: More nodes than this are drawn as communities, and more edges than ten times as many.
+NODES = 400
+#: Lines a node in one picture: those that hold components together, then the strongest.
+DRAWN_EDGES = 6
+#: The middle of a component that springs made is crowded: of a node's distance from it, this share
+#: is what would spread nodes evenly.
+EVEN = 0.7
+#: Nodes of a component for each further name in it.
+PER_NAME = 12
+#: Hubs that are named, if there is room.
+HUBS = 25
+#: Screen pixels of the picture, and of the key beside it.
+FRAME = (450.0, 400.0)
+KEY = 125.0
+#: Screen pixels of the smallest node and of the largest.
+SMALLEST, LARGEST = 5.0, 17.0
+POSITIVE, NEGATIVE = ORANGE_TO_PURPLE[8], ORANGE_TO_PURPLE[2]
+#: Categories in the key.
+KEYS = 16
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Nodes in their places; `x`, `y` and `size` in screen pixels.
+
+    `drawn` are indices of the edges that are drawn.
+    """
+
+    links: Links
+    x: np.ndarray
+    y: np.ndarray
+    size: np.ndarray
+    drawn: np.ndarray
+
+    def ends(self, edges: np.ndarray) -> np.ndarray:
+        """Both ends of edges, shape (edges, 4): x0, y0, x1, y1.
+
+        Parameters
+        ----------
+        edges
+            Their indices.
+        """
+        first, second = self.links.first[edges], self.links.second[edges]
+        return np.column_stack([self.x[first], self.y[first], self.x[second], self.y[second]])
+
+    def node_at(self, x: float, y: float) -> int | None:
+        """Find the node under a point, if there is one.
+
+        Parameters
+        ----------
+        x, y
+            Of the point.
+        """
+        distance = np.hypot(self.x - x, self.y - y)
+        nearest = int(np.argmin(distance))
+        return nearest if distance[nearest] <= self.size[nearest] / 2 + 2 else None
+
+
+def kendall_network(
+    pairs: PairTable,
+    *,
+    colour_by: ArrayLike | xr.DataArray | None = None,
+    name: str = "",
+    limit: int = NODES,
+    seed: int = 0,
+) -> hv.Overlay:
+    """Draw correlated variables as a network, or as communities where nodes would be too many.
+
+    Parameters
+    ----------
+    pairs
+        Result of `.genobit.kendall_pairs()`.
+    colour_by
+        A value for each variable of the data that `pairs` is of; by default its community. A
+        DataArray or Series is aligned by the names of the variables.
+    name
+        What `colour_by` is.
+    limit
+        More nodes than this are drawn as communities, one bubble each; so are more edges than
+        ten times as many.
+    seed
+        Of the communities and of the layout.
+
+    Returns
+    -------
+        hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the key. Components
+        lie apart, the largest in the middle; a node is as large as its degree says. Communities
+        are as `bubbles.draw_bubbles` draws them.
+
+    Raises
+    ------
+    ValueError
+        If there is no edge.
+
+    Examples
+    --------
+    >>> import genobit
+    >>> pairs = genobit.sample_expression().genobit.kendall_pairs(min_abs=0.7)
+    >>> picture = kendall_network(pairs)
+    >>> len(picture.Points.Nodes), len(picture.Segments.Edges)
+    (100, 198)
+    """
+    links = links_of(pairs, seed)
+    if not links.size:
+        raise ValueError("there is no edge to draw; ask kendall_pairs for a lower min_abs")
+    of_all = None
+    if colour_by is not None:
+        variables = xr.Dataset(coords={pairs.dim: pairs.names})
+        of_all = colouring(name, aligned(variables, colour_by, pairs.dim, "colour_by"))
+    return draw(arrange(links, limit), colours_of(links, of_all))
+
+
+def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
+    """Give the nodes of a network their places, or its communities where nodes are too many.
+
+    Parameters
+    ----------
+    links
+        From `links_of`, with one edge at least.
+    limit
+        As `kendall_network` takes it.
+    """
+    many = links.size > limit or len(links.first) > 10 * limit
+    # Communities of a single one would be no news.
+    return gather(links, FRAME) if many and len(links.communities) > 1 else place(links)
+
+
+def draw(
+    laid: Laid | Bubbles,
+    colours: Colouring,
+    marked: tuple[int, int] | None = None,
+    selected: Sequence[int] = (),
+) -> Any:
+    """Draw what `arrange` has given its place.
+
+    Parameters
+    ----------
+    laid
+        From `arrange`.
+    colours
+        Of the variables of its links.
+    marked
+        An edge to mark, by both places in the data.
+    selected
+        Places in the data of the variables whose nodes are ringed.
+    """
+    if isinstance(laid, Bubbles):
+        picture, title = draw_bubbles(laid, colours), in_words(laid)
+    else:
+        picture, title = draw_nodes(laid, colours, marked, selected), _in_words(laid)
+    return (picture * _key(colours, nodes=isinstance(laid, Laid))).opts(
+        title=title,
+        fontsize={"title": "9pt"},
+        frame_width=round(FRAME[0] + KEY),
+        frame_height=round(FRAME[1]),
+        xlim=(0, FRAME[0] + KEY),
+        ylim=(0, FRAME[1]),
+        xaxis=None,
+        yaxis=None,
+        toolbar="above",
+        show_legend=False,
+        hooks=[plain_frame],
+    )
+
+
+def colours_of(links: Links, of_all: Colouring | None) -> Colouring:
+    """Take the colours of the variables that have an edge; those of communities by default.
+
+    Parameters
+    ----------
+    links
+        From `links_of`.
+    of_all
+        One value for each variable of the data, or None.
+    """
+    if of_all is not None:
+        return of_all.of(links.variables)
+    return colouring("community", links.community_names)
+
+
+def place(links: Links) -> Laid:
+    """Give nodes their places: each component by itself, those packed side by side.
+
+    Parameters
+    ----------
+    links
+        From `links_of`, with one edge at least.
+    """
+    groups, at = links.components, links.layout()
+    radii = np.sqrt([len(group) for group in groups])
+    centres = pack_circles(radii, gap=0.6, aspect=FRAME[0] / FRAME[1])
+    for group, radius, centre in zip(groups, radii, centres, strict=True):
+        at[group] = centre + radius * _spread(at[group])
+    room = np.array([LARGEST, LARGEST + LINE])
+    factor, offset = fit(centres, radii, *(np.array(FRAME) - 2 * room))
+    x, y = (factor * at + offset + room).T
+    if len(groups) == 1:  # nothing stands beside it
+        x = FRAME[0] / 2 + (x - FRAME[0] / 2) * FRAME[0] / FRAME[1]
+    grown = np.sqrt((links.degree - 1) / max(int(links.degree.max()) - 1, 1))
+    # Of a few hundred nodes the large ones would be all there is to see.
+    largest = LARGEST if links.size <= 150 else 0.7 * LARGEST
+    drawn = DRAWN_EDGES * links.size
+    return Laid(links, x, y, SMALLEST + (largest - SMALLEST) * grown, links.backbone(drawn))
+
+
+def _spread(at: np.ndarray) -> np.ndarray:
+    """Move the places of one component into the unit circle, and apart in its middle."""
+    at = at - (at.min(axis=0) + at.max(axis=0)) / 2
+    distance = np.hypot(*at.T)
+    share = distance / (distance.max() or 1.0)
+    rank = np.argsort(np.argsort(distance, kind="stable"))
+    even = np.sqrt((rank + 1) / len(rank)) if len(rank) > 3 else share
+    wanted = (1 - EVEN) * share + EVEN * even
+    return at * (wanted / np.maximum(distance, 1e-9))[:, None]
+
+
+def draw_nodes(
+    laid: Laid,
+    colours: Colouring,
+    marked: tuple[int, int] | None = None,
+    selected: Sequence[int] = (),
+) -> hv.Overlay:
+    """Draw nodes and edges.
+
+    Parameters
+    ----------
+    laid
+        From `place`.
+    colours
+        Of the variables of its links.
+    marked
+        An edge to mark, by both places in the data.
+    selected
+        Places in the data of the variables whose nodes are ringed.
+    """
+    nodes = _nodes(laid, colours, selected)
+    return _edges(laid) * _mark(laid, marked) * nodes * _names(laid)
+
+
+def _edges(laid: Laid) -> hv.Segments:
+    links, drawn = laid.links, laid.drawn
+    columns = dict(zip(("x", "y", "x1", "y1"), laid.ends(drawn).T, strict=True))
+    columns |= {
+        "colour": np.where(links.tau[drawn] < 0, NEGATIVE, POSITIVE),
+        "tau": links.tau[drawn],
+        "first": links.names[links.first[drawn]],
+        "second": links.names[links.second[drawn]],
+    }
+    lines = hv.Segments(columns, ["x", "y", "x1", "y1"], list(columns)[4:], label="Edges")
+    rows = [("", "@first"), ("", "@second"), ("τ", "@tau{0.000}")]
+    return lines.opts(
+        color="colour",
+        # Many lines are a fog in which the nodes have to be seen.
+        alpha=0.75 if len(drawn) <= 300 else 0.45,
+        line_width=1.5 if len(drawn) <= 300 else 1.0,
+        default_tools=["save"],
+        tools=["pan", "wheel_zoom", "reset", _hover(rows)],
+        active_tools=["wheel_zoom"],
+    )
+
+
+def _mark(laid: Laid, marked: tuple[int, int] | None) -> hv.Segments:
+    rows = np.empty((0, 4))
+    if marked is not None:
+        found = np.searchsorted(laid.links.variables, marked)
+        here = np.minimum(found, laid.links.size - 1)
+        if (laid.links.variables[here] == marked).all():
+            a, b = here
+            rows = np.array([[laid.x[a], laid.y[a], laid.x[b], laid.y[b]]])
+    return hv.Segments(rows, ["x", "y", "x1", "y1"], label="Marked").opts(
+        color=SELECTED_COLOUR, line_width=4, default_tools=[]
+    )
+
+
+def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points:
+    links = laid.links
+    ringed = np.isin(links.variables, list(selected))
+    columns = {
+        "x": laid.x,
+        "y": laid.y,
+        "size": laid.size,
+        "colour": one_colour_each(colours),
+        "name": links.names,
+        "degree": links.degree,
+        "value": colours.values,
+        "line": np.where(ringed, SELECTED_COLOUR, "#ffffff"),
+        "width": np.where(ringed, 3.0, 0.5),
+    }
+    rows = [("", "@name"), ("edges", "@degree"), (colours.name, "@value")]
+    nodes = hv.Points(columns, ["x", "y"], list(columns)[2:], label="Nodes")
+    return nodes.opts(
+        size="size",
+        color="colour",
+        line_color="line",
+        line_width="width",
+        default_tools=[],
+        tools=[_hover(rows)],
+    )
+
+
+def _names(laid: Laid) -> hv.Labels:
+    hubs = laid.links.hubs()
+    texts = [str(name) for name in laid.links.names[hubs]]
+    x, y = laid.x[hubs], laid.y[hubs] + laid.size[hubs] / 2 + LINE / 2
+    # The hub of each large component first, or the densest one has all the names.
+    within, of = laid.links.rank_within_component()
+    rank = np.argsort(within[hubs], kind="stable")
+    rank = rank[within[hubs][rank] <= of[hubs][rank] / PER_NAME]
+    chosen = rank[free_labels(x[rank], y[rank], [texts[k] for k in rank], FRAME[0])[:HUBS]]
+    return hv.Labels([(x[k], y[k], texts[k]) for k in chosen], ["x", "y"], "name").opts(
+        text_color="#222222",
+        text_font_size="8pt",
+        text_font_style="bold",
+        default_tools=[],
+        hooks=[backed],
+    )
+
+
+def _in_words(laid: Laid) -> str:
+    links = laid.links
+    text = f"{number(links.size, 'variable')}, {number(len(links.first), 'edge')}"
+    if len(laid.drawn) < len(links.first):
+        text += f" (the {len(laid.drawn):,} strongest drawn)"
+    return f"{text}, {number(len(links.components), 'component')}"
+
+
+def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
+    """Dots and lines with their meaning, in the free stretch beside the network."""
+    left, top = FRAME[0] + 8, FRAME[1] - LINE
+    entries = [(text, colour) for text, colour in _entries(colours)]
+    step = 1.35 * LINE
+    rows = [
+        (left + 6, top - step * (k + 1), colour, text) for k, (text, colour) in enumerate(entries)
+    ]
+    texts = [(left, top, colours.name)]
+    texts += [(x + 10, y, _short(text)) for x, y, _, text in rows]
+    lines: list[tuple[Any, ...]] = []
+    if nodes:
+        for k, (text, colour) in enumerate((("τ > 0", POSITIVE), ("τ < 0", NEGATIVE))):
+            y = LINE + step * (1 - k)
+            lines.append((left, y, left + 14, y, colour))
+            texts.append((left + 19, y, text))
+    dots = hv.Points([row[:3] for row in rows], ["x", "y"], "colour", label="Key").opts(
+        color="colour", size=9, default_tools=[]
+    )
+    strokes = hv.Segments(lines, ["x", "y", "x1", "y1"], "colour", label="Signs").opts(
+        color="colour", line_width=2, default_tools=[]
+    )
+    return (
+        dots
+        * strokes
+        * hv.Labels(texts, ["x", "y"], "text", label="Meaning").opts(
+            text_align="left", text_color="#333333", text_font_size="8pt", default_tools=[]
+        )
+    )
+
+
+def _entries(colours: Colouring) -> list[tuple[str, str]]:
+    """Categories that occur, the commonest ones if there are too many; numbers from low to high."""
+    if colours.categorical:
+        counts = Counter(colours.values.tolist())
+        common = {text for text, _ in counts.most_common(KEYS)}
+        entries = [(text, c) for text, c in colours.colours.items() if text in common]
+        hidden = len(counts) - len(entries)
+        return entries + ([(f"and {hidden} more", "#ffffff")] if hidden else [])
+    from bokeh.palettes import Viridis256
+
+    low, high = colours.limits
+    return [
+        (f"{low + share * (high - low):.3g}", Viridis256[round(255 * share)])
+        for share in (1.0, 0.75, 0.5, 0.25, 0.0)
+    ]
+
+
+def _short(text: str) -> str:
+    most = int((KEY - 24) / LETTER)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _hover(rows: list[tuple[str, str]]) -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(tooltips=[(label or "variable", value) for label, value in rows])
