@@ -16,10 +16,10 @@ from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
+from genobit.epistasis.methods import InteractionMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import RelationshipMethods
 from genobit.grm.methods.pairs import RelativesMethods
-from genobit.interactions import InteractionMethods
 from genobit.kendall.methods.matrix import GenotypeCorrelations
 from genobit.kendall.methods.pairs import GenotypePairs
 from genobit.ld.methods.blocks import HaplotypeBlockMethods

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.epistasis.explorer.explorer import EpistasisExplorer
     from genobit.grm.explorer.explorer import GRMExplorer
     from genobit.kendall.explorer.explorer import KendallExplorer
     from genobit.kendall.network import PairTable
     from genobit.ld.explorer.explorer import LDExplorer
 
-    from .epistasis import EpistasisExplorer
     from .launcher import Launcher
     from .parsimony import ParsimonyExplorer
 
@@ -147,7 +147,7 @@ class Explore:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .epistasis import EpistasisExplorer
+        from genobit.epistasis.explorer.explorer import EpistasisExplorer
 
         return EpistasisExplorer(self._ds, result, **initial)
 

@@ -15,6 +15,10 @@ with needed_by("genobit.plots"):
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
+from genobit.epistasis.plots.arcs import epistasis_arcs
+from genobit.epistasis.plots.marginals import marginal_effects
+from genobit.epistasis.plots.penetrance import penetrance_heatmap
+from genobit.epistasis.plots.ranking import permutation_histogram, ranking_table
 from genobit.grm.plots.heatmap import grm_heatmap
 from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
 from genobit.kendall.plots.edges import degree_histogram, draw_edges, strongest_edges
@@ -24,11 +28,7 @@ from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_trac
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.pca.plots.scatter import pca_scatter
 
-from .arcs import epistasis_arcs
-from .epistasis import permutation_histogram, ranking_table
 from .homoplasy import homoplasy_track, site_table
-from .marginals import marginal_effects
-from .penetrance import penetrance_heatmap
 from .search_trace import search_trace
 from .styled import styled
 from .tanglegram import tanglegram

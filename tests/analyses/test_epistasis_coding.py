@@ -12,9 +12,9 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genobit.kernels import interaction_scores as scores
-from genobit.kernels.table_scores import x_log_x
-from genobit.kernels.trait_interactions import f_of_table
+from genobit.epistasis.kernels import statistics as scores
+from genobit.epistasis.kernels.mutual_information import x_log_x
+from genobit.epistasis.kernels.trait import f_of_table
 from tests.cohorts import cohort, random_calls
 
 STATISTICS = ["mutual_information", "chi2", "gain", "boost", "f"]

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.analyses import epistasis, phenotypes
+from genobit.epistasis import phenotypes, search
 from tests.cohorts import cohort, random_calls
 
 CASE = np.arange(60) % 2
@@ -79,7 +79,7 @@ def test_tables__tested_a_few_at_a_time_are_the_same(monkeypatch: pytest.MonkeyP
     for statistic in ("gain", "boost", "chi2"):
         whole = data().genobit.epistasis(CASE, statistic=statistic, min_n=0)
         with monkeypatch.context() as patch:
-            patch.setattr(epistasis, "CELLS", 40)
+            patch.setattr(search, "CELLS", 40)
             parts = data().genobit.epistasis(CASE, statistic=statistic, min_n=0)
         xr.testing.assert_identical(whole, parts)
         none = data().genobit.epistasis(CASE, statistic=statistic, min_n=61)
@@ -207,9 +207,9 @@ def test_sets__as_masks_are_of_the_variants() -> None:
 
 
 def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    from genobit.lazy import combination_blocks
+    from genobit.epistasis.schedule import blocks
 
-    genuine, calls = combination_blocks._search_unit, []
+    genuine, calls = blocks._search_unit, []
 
     def interrupted(*arguments: Any) -> Any:
         calls.append(arguments)
@@ -221,8 +221,8 @@ def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.Mo
             raise SystemError(said) from inner
         return genuine(*arguments)
 
-    monkeypatch.setattr(combination_blocks, "_search_unit", interrupted)
-    monkeypatch.setattr("genobit.lazy.combination_units.SECONDS", 1e-9)
+    monkeypatch.setattr(blocks, "_search_unit", interrupted)
+    monkeypatch.setattr("genobit.epistasis.schedule.units.SECONDS", 1e-9)
     with dask.config.set(scheduler="synchronous"):
         top = data(12).genobit.epistasis(CASE)
     assert top.attrs["partial"]

@@ -9,9 +9,10 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from genobit.analyses import epistasis, epistasis_trait, phenotypes
-from genobit.analyses.epistasis_scope import Limits, members_of
 from genobit.engine.bits.layout import Layout
+from genobit.epistasis import phenotypes, trait
+from genobit.epistasis import search as epistasis
+from genobit.epistasis.scope import Limits, members_of
 from tests.lazy.combinations import dosages, rows_of
 
 VARIANTS, SAMPLES = 14, 301
@@ -37,7 +38,7 @@ def search(statistic: str, order: int, seed: int, limits: Limits, top: int) -> A
     phenotype: Any
     if statistic == "f":
         phenotype = phenotypes.trait(rng.normal(size=SAMPLES), "trait")
-        return epistasis_trait.prepared(lazy, layout, phenotype, wanted, limits).search
+        return trait.prepared(lazy, layout, phenotype, wanted, limits).search
     phenotype = phenotypes.classes(rng.random(SAMPLES) < 0.4, "case")
     return epistasis.prepared(lazy, layout, phenotype, wanted, limits).search
 

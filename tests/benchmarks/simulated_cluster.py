@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genobit.lazy.combination_units import LONGEST, SECONDS
-from genobit.lazy.combination_waves import BATCH, largest_wave
+from genobit.epistasis.schedule.units import LONGEST, SECONDS
+from genobit.epistasis.schedule.waves import BATCH, largest_wave
 
 DISPATCH = 0.4e-3
 """Seconds of the scheduler for a task; dask's documentation says 0.2 to 1 ms."""

@@ -9,7 +9,7 @@ import traitlets
 import xarray as xr
 
 import genobit  # noqa: F401  the accessor
-from genobit.explore.epistasis import EpistasisExplorer
+from genobit.epistasis.explorer.explorer import EpistasisExplorer
 from tests.explore.test_kendall import said
 
 pytestmark = pytest.mark.usefixtures("undrawn")

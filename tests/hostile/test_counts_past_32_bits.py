@@ -19,14 +19,14 @@ import genobit  # noqa: F401 - registers the accessor
 from genobit.analyses import parsimony
 from genobit.data.characters import state_sets
 from genobit.engine.schedule.pair_sums import SampleChunks
+from genobit.epistasis.kernels import combinations
+from genobit.epistasis.schedule.units import Cut
 from genobit.grm import kinship as relatives
 from genobit.grm import pairs as related_pairs
 from genobit.grm import sums as grm_sums
 from genobit.grm.kernels import kinship as counted
 from genobit.kendall import pairs as kendall_pairs
 from genobit.kendall.kernels import genotype_tables, tau, ties
-from genobit.kernels import combinations
-from genobit.lazy.combination_units import Cut
 
 LEAF = 2**31 - 1
 """The most that int32 holds, and so the most variants of a leaf."""

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from genobit.engine.bits.planes import Rows
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import COUNT_LANES
-from genobit.kernels import epistasis
-from genobit.kernels.combination_tables import Block, block, by_class
-from genobit.kernels.combinations import combinations, numbered
-from genobit.kernels.epistasis import search
-from genobit.kernels.interaction_scores import GAIN, Rule
-from genobit.kernels.table_chunks import Chunk, fill, padded_places, room, share
+from genobit.epistasis.kernels import search as epistasis
+from genobit.epistasis.kernels.combinations import combinations, numbered
+from genobit.epistasis.kernels.contingency_tables import Chunk, fill, padded_places, room, share
+from genobit.epistasis.kernels.search import search
+from genobit.epistasis.kernels.statistics import GAIN, Rule
+from genobit.epistasis.kernels.tables import Block, block, by_class
 from tests.kernels import sized
 from tests.reference import words_of
 
@@ -156,7 +156,7 @@ def test_tables__of_more_subsets_than_a_register_has_lanes() -> None:
 def test_block__keeps_what_is_made_of_first_parts_until_there_are_others(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr("genobit.kernels.combination_tables.KEPT_BYTES", most)
+    monkeypatch.setattr("genobit.epistasis.kernels.tables.KEPT_BYTES", most)
     dosage, group = cohort(2, 12, 40, 0.0, 2)
     classes, scratch = by_class(rows_of(dosage), group, 2), Scratch()
     other = by_class(rows_of(dosage[::-1]), group, 2)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from genobit.kernels.logistic_tables import interaction_ratio
+from genobit.epistasis.kernels.logistic import interaction_ratio
 from tests.kernels import sized
 from tests.reference import proportional_ratio
 

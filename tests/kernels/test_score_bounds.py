@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from genobit.engine.simd.count_lanes import COUNT_LANES
-from genobit.kernels.interaction_scores import BOOST, CHI2, GAIN, Rule, pearson, ranked_scores
-from genobit.kernels.score_bounds import (
+from genobit.epistasis.kernels.bounds import (
     MOST_LOST,
     Classed,
     any_near,
@@ -23,7 +22,8 @@ from genobit.kernels.score_bounds import (
     quick,
     shares_of,
 )
-from genobit.kernels.table_scores import mutual_information, x_log_x
+from genobit.epistasis.kernels.mutual_information import mutual_information, x_log_x
+from genobit.epistasis.kernels.statistics import BOOST, CHI2, GAIN, Rule, pearson, ranked_scores
 from tests.kernels import sized
 from tests.kernels.test_combination_tables import information
 

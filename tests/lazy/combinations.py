@@ -10,12 +10,12 @@ import numpy as np
 
 from genobit.engine.bits.layout import Layout
 from genobit.engine.bits.planes import Rows
-from genobit.kernels.combination_tables import Classes, by_class
+from genobit.epistasis.kernels.tables import Classes, by_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genobit.lazy.combination_runs import Ranking
+    from genobit.epistasis.schedule.runs import Ranking
 
 
 def dosages(seed: int, variants: int, samples: int, missing: float) -> np.ndarray:

@@ -65,14 +65,14 @@ def test_a_forked_child_does_not_wait_for_tasks_of_its_parent() -> None:
         (standardised, "times_samples"),
         (standardised, "times_variants"),
         (sums, "fourth_moments"),
-        ("genobit.kernels.trait_interactions", "search_pairs"),
+        ("genobit.epistasis.kernels.trait", "search_pairs"),
     ],
 )
 def test_products_in_tasks_have_one_thread(
     module: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if isinstance(module, str):
-        from genobit.kernels import trait_interactions as module
+        from genobit.epistasis.kernels import trait as module
     found: list[set[int]] = []
     function = getattr(module, name)
 

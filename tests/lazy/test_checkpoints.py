@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from genobit.engine.schedule.checkpoints import MANIFEST, TEMPORARY, Checkpoint, digest
-from genobit.kernels.epistasis import Best, search
-from genobit.lazy.combination_search import CombinationSearch
+from genobit.epistasis.kernels.search import Best, search
+from genobit.epistasis.schedule.search import CombinationSearch
 from tests.lazy.combinations import check, cohort, every, same
 
 VARIANTS, SAMPLES = 12, 150
@@ -43,7 +43,7 @@ def test_a_finished_run__is_read_and_not_computed(
     before = files(tmp_path / "run")
     assert len(before) == 22 + 2
     again = work()
-    monkeypatch.setattr("genobit.lazy.combination_waves.searched_unit", none)
+    monkeypatch.setattr("genobit.epistasis.schedule.waves.searched_unit", none)
     same(again.run(checkpoint=tmp_path / "run", progress=True), expected)
     assert files(tmp_path / "run") == before
 
@@ -126,7 +126,10 @@ def test_a_killed_process__is_resumed_to_the_same_files(tmp_path: Path) -> None:
         ({"top": 7}, "its top is 20, not 7"),
         ({"seed": 2}, "its class_sizes is"),
         ({"unit": 11}, "its cut is"),
-        ({"score": partial(search, rule=2)}, "its score is 'genobit.kernels.epistasis.search'"),
+        (
+            {"score": partial(search, rule=2)},
+            "its score is 'genobit.epistasis.kernels.search.search'",
+        ),
     ],
 )
 def test_another_runs_folder__is_refused(

@@ -18,16 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.epistasis import Wanted
-from genobit.analyses.epistasis_scope import Limits, scope_of
 from genobit.engine.bits.layout import Layout
-from genobit.kernels.epistasis import Best, search
-from genobit.lazy.combination_blocks import best_of, blocks
-from genobit.lazy.combination_estimates import Estimate
-from genobit.lazy.combination_planes import gathered
-from genobit.lazy.combination_runs import Run, SearchError
-from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.combination_units import (
+from genobit.epistasis.kernels.search import Best, search
+from genobit.epistasis.schedule.blocks import best_of, blocks
+from genobit.epistasis.schedule.estimates import Estimate
+from genobit.epistasis.schedule.planes import gathered
+from genobit.epistasis.schedule.runs import Run, SearchError
+from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.units import (
     FEWEST_UNITS,
     LONGEST,
     SECONDS,
@@ -35,7 +33,9 @@ from genobit.lazy.combination_units import (
     chosen,
     nanoseconds,
 )
-from genobit.lazy.combination_waves import Outcome
+from genobit.epistasis.schedule.waves import Outcome
+from genobit.epistasis.scope import Limits, scope_of
+from genobit.epistasis.search import Wanted
 from tests.lazy.combinations import check, cohort, dosages, every, groups, rows_of
 
 VARIANTS, SAMPLES = 12, 150
@@ -326,8 +326,8 @@ SLOW = """
 import itertools, signal, sys, time
 import dask
 import numpy as np
-from genobit.kernels.epistasis import search
-from genobit.lazy.combination_search import CombinationSearch
+from genobit.epistasis.kernels.search import search
+from genobit.epistasis.schedule.search import CombinationSearch
 from tests.lazy.combinations import cohort
 
 calls = itertools.count()

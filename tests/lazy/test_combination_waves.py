@@ -6,10 +6,10 @@ import dask
 import numpy as np
 import pytest
 
-from genobit.kernels.combination_tables import Classes
-from genobit.lazy.combination_blocks import Failure, Found, Work, searched_unit
-from genobit.lazy.combination_search import CombinationSearch
-from genobit.lazy.combination_waves import BATCH, batches, largest_wave
+from genobit.epistasis.kernels.tables import Classes
+from genobit.epistasis.schedule.blocks import Failure, Found, Work, searched_unit
+from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.waves import BATCH, batches, largest_wave
 from tests.lazy.combinations import check, cohort, every, same
 
 VARIANTS, SAMPLES = 12, 150
@@ -83,7 +83,7 @@ def test_units__are_handed_what_was_found_two_waves_before(
         handed[unit] = threshold
         return searched_unit(classes, work, unit, threshold)
 
-    monkeypatch.setattr("genobit.lazy.combination_waves.searched_unit", noted)
+    monkeypatch.setattr("genobit.epistasis.schedule.waves.searched_unit", noted)
     work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 3, 5, unit=2)
     with dask.config.set(scheduler="threads", num_workers=3):
         work.run()

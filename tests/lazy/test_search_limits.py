@@ -17,11 +17,11 @@ import xarray as xr
 import genobit as gb
 from genobit.engine.schedule.costs import threads
 from genobit.engine.schedule.limits import check_time
-from genobit.kernels.epistasis import Best, search
-from genobit.lazy import combination_estimates
-from genobit.lazy.combination_estimates import _pairs
-from genobit.lazy.combination_scope import Scope
-from genobit.lazy.combination_search import CombinationSearch
+from genobit.epistasis.kernels.search import Best, search
+from genobit.epistasis.schedule import estimates
+from genobit.epistasis.schedule.estimates import _pairs
+from genobit.epistasis.schedule.scope import Scope
+from genobit.epistasis.schedule.search import CombinationSearch
 from tests.lazy.combinations import cohort
 
 VARIANTS = 40
@@ -103,7 +103,7 @@ def test_limit__is_that_of_the_option(permutations: int) -> None:
 def test_estimate__is_about_what_the_search_takes(
     workers: int, order: int, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(combination_estimates, "time", SimpleNamespace(perf_counter=clock.now))
+    monkeypatch.setattr(estimates, "time", SimpleNamespace(perf_counter=clock.now))
     variants = {2: 80, 3: 30, 4: 20}[order]
     scope = without_links(variants, share) if share else None
     classes = cohort(1, variants, 150)
@@ -119,7 +119,7 @@ def test_estimate__is_about_what_the_search_takes(
 def test_estimate__of_a_checkpoint_is_of_what_remains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(combination_estimates, "time", SimpleNamespace(perf_counter=clock.now))
+    monkeypatch.setattr(estimates, "time", SimpleNamespace(perf_counter=clock.now))
     folder = tmp_path / "run"
     work = CombinationSearch(cohort(1, VARIANTS, 150), 2, 10, p=1, unit=20, score=slow)
     with dask.config.set(scheduler="sync"):

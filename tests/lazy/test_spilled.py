@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.engine.schedule import streaming
 from genobit.engine.schedule.memory_mapped import Mapped, Spilled, in_memory, opened, taken
-from genobit.lazy import combination_units
-from genobit.lazy.combination_planes import gathered
-from genobit.lazy.combination_search import CombinationSearch
+from genobit.epistasis.schedule import units
+from genobit.epistasis.schedule.planes import gathered
+from genobit.epistasis.schedule.search import CombinationSearch
 from tests.lazy.combinations import dosages, groups, planes_of
 from tests.leftovers import left
 
@@ -144,7 +144,7 @@ def test_epistasis__past_the_limit_gives_the_same_from_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
 ) -> None:
     # Blocks of as little memory as the planes.
-    monkeypatch.setattr(combination_units, "COUNTS", 2**9)
+    monkeypatch.setattr(units, "COUNTS", 2**9)
     dosage = dosages(3, VARIANTS, 2000, 0.02)
     calls = np.stack([dosage >= 1, dosage == 2], axis=-1).astype(np.int8)
     calls[dosage < 0] = -1
@@ -155,7 +155,7 @@ def test_epistasis__past_the_limit_gives_the_same_from_a_folder(
         with pytest.raises(MemoryError, match=r"name a folder for them, gb.set_options\(spill_to"):
             ds.genobit.epistasis(case, **asked)
         with gb.set_options(spill_to=tmp_path):
-            monkeypatch.setattr("genobit.lazy.combination_search.check_memory", lambda *_: 0)
+            monkeypatch.setattr("genobit.epistasis.schedule.search.check_memory", lambda *_: 0)
             found = ds.genobit.epistasis(case, **asked)
     xr.testing.assert_identical(found, expected)
     assert not left(tmp_path)

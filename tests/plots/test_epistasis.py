@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from genobit.epistasis.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arcs
+from genobit.epistasis.plots.penetrance import draw_cells, reach_of
+from genobit.epistasis.plots.ranking import draw_permutations, ranking_width
+from genobit.epistasis.plots.result import ranked
 from genobit.plots import (
     epistasis_arcs,
     marginal_effects,
@@ -14,10 +18,6 @@ from genobit.plots import (
     permutation_histogram,
     ranking_table,
 )
-from genobit.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arcs
-from genobit.plots.combinations import ranked
-from genobit.plots.epistasis import draw_permutations, ranking_width
-from genobit.plots.penetrance import draw_cells, reach_of
 from genobit.plots.placing import text_width
 from tests.plots.rendered import glyph_of
 

@@ -1,0 +1,245 @@
+"""The epistasis explorer: a ranking, and the combination of variants that is chosen in it."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.epistasis.explorer.controls import epistasis_controls
+from genobit.epistasis.explorer.files import EpistasisFiles
+from genobit.epistasis.explorer.views import Cells, Genome, Marginals, Permutations, Table
+from genobit.epistasis.plots.arcs import arcs
+from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
+from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
+from genobit.epistasis.plots.result import ranked
+from genobit.explore.explorer import Explorer, in_words
+from genobit.explore.frame import framed
+from genobit.explore.looks import panel, wrapping
+from genobit.explore.traits import refuse_unknown
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from genobit.data.selection import Selection
+
+
+class EpistasisExplorer(EpistasisFiles, Explorer):
+    """Ranked combinations of variants, as widget and as traits.
+
+    Parameters
+    ----------
+    ds
+        The variants that were searched.
+    result
+        Of `.genobit.epistasis()`.
+    selection
+        Shared with other explorers; by default one of its own. A combination is its variants.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    chosen
+        Place of the combination that is shown, 0 for the first; None for none.
+    filter
+        Words that a listed combination has in its names, contigs and positions.
+    shown_class
+        The class whose share is drawn; by default the last, which are the cases.
+    of_variants
+        "selected": variants that are selected elsewhere leave combinations with one of them in the
+        table; "all" lists whatever is selected.
+
+    Raises
+    ------
+    TypeError
+        If `result` is no Dataset.
+    ValueError
+        If it is no such result, or of other variants.
+    """
+
+    css = "genobit-epistasis"
+    chosen: Any = traitlets.Int(None, allow_none=True)
+    filter = traitlets.Unicode("")
+    shown_class = traitlets.Unicode("")
+    of_variants = traitlets.Enum(("all", "selected"), "selected")
+
+    def __init__(
+        self,
+        ds: xr.Dataset,
+        result: xr.Dataset,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, ds)
+        self._among = self._places("variants")
+        self.ranked = ranked(result, ds)
+        self.classes = self.ranked.classes
+        self._listed = np.arange(self.ranked.size)
+        self._reach: dict[str, float] = {}
+        first: dict[str, Any] = {"chosen": self._first()} if self.ranked.size else {}
+        if self.classes:
+            first["shown_class"] = self.classes[-1]
+        super().__init__(**(first | initial))
+        self._arcs = arcs(self.ranked, ds) if self.ranked.size and self.ranked.order > 1 else None
+        self._make_parts()
+        self.observe(self._on_trait, ["chosen", "filter", "shown_class", "of_variants"])
+        self._said = self.status = summary(self.ranked)
+        self._draw({"filter", "chosen"})
+
+    def _make_parts(self) -> None:
+        self._table = Table(self._home, self._choose)
+        self._genome = Genome(self._home, self._choose)
+        self._cells = Cells(self._home)
+        self._marginals = Marginals(self._home)
+        self._permutations = Permutations(self._home)
+        self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
+        body = [
+            wrapping(panel(self._table.box, ranking_width(self.ranked)), self._permutations.box),
+            self._genome.box,
+            wrapping(self._cells.box, self._marginals.box),
+        ]
+        self.children = framed(self, epistasis_controls(self), body, "epistasis")
+
+    # The selection: variants of others are a filter, those of this one its combination.
+
+    def _first(self) -> int | None:
+        """Choose what to begin with: the best of those that the selection leaves."""
+        if not self._among.size:
+            return 0
+        left = np.flatnonzero(self._has_some())
+        return int(left[0]) if len(left) else None
+
+    def _has_some(self) -> np.ndarray:
+        """Which combinations have one of the variants that others selected."""
+        return np.asarray(np.isin(self.ranked.variants, self._among).any(axis=1))
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "variants" and not own:
+            self._among = self._places("variants")
+            self._draw({"filter"})
+
+    # What the reader can take away.
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """The listed combinations with all that is known of them."""
+        return listed(self.ranked, self._listed)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The cells of the chosen combination: genotypes, and samples of each class."""
+        if self.chosen is None:
+            raise ValueError("no combination is chosen; click a row of the table first")
+        return self.ranked.cell_table(self.chosen)
+
+    # Traits in words.
+
+    @traitlets.validate("chosen")
+    def _check_chosen(self, proposal: Any) -> int | None:
+        value = proposal["value"]
+        if value is not None and not 0 <= value < self.ranked.size:
+            raise traitlets.TraitError(
+                f"chosen is {value}, and the combinations are 0 to {self.ranked.size - 1}"
+            )
+        return value
+
+    @traitlets.validate("shown_class")
+    def _check_class(self, proposal: Any) -> str:
+        value = str(proposal["value"])
+        if self.classes and value not in self.classes:
+            raise traitlets.TraitError(
+                f"shown_class is {value!r}; use one of {', '.join(map(repr, self.classes))}"
+            )
+        return value
+
+    # Drawing.
+
+    def _on_trait(self, change: Any) -> None:
+        if change["name"] == "chosen" and self.chosen is not None:
+            self._select("variants", self.ranked.variants[self.chosen])
+        self.try_to(self._draw, {change["name"]})
+
+    def _choose(self, rank: int) -> None:
+        self.chosen = rank
+
+    def _draw(self, stale: set[str]) -> None:
+        if not self.ranked.size:
+            self._say_empty()
+            return
+        if stale & {"filter", "of_variants"}:
+            self._listed = self.ranked.matching(self.filter)
+            if self.of_variants == "selected" and self._among.size:
+                self._listed = self._listed[self._has_some()[self._listed]]
+            self.count_line.value = self._count()
+            self._table.draw(self.ranked, self._listed, self.chosen)
+        if "chosen" in stale:
+            self._table.mark(self.chosen)
+            self._draw_genome()
+            self._draw_permutations()
+        if stale & {"chosen", "shown_class"}:
+            self._draw_combination()
+
+    def _count(self) -> str:
+        text = number(self.ranked.size, "combination")
+        conditions = [f"with {html.escape(self.filter)!r}"] if self.filter.split() else []
+        if self.of_variants == "selected" and self._among.size:
+            conditions.append(f"with one of {number(self._among.size, 'selected variant')}")
+        if not conditions:
+            return f"<b>{text}</b>"
+        return f"<b>{len(self._listed):,}</b> of {text} {' and '.join(conditions)}"
+
+    def _say_empty(self) -> None:
+        self.count_line.value = "<b>0 combinations</b>"
+        for view in (self._genome, self._cells, self._marginals, self._permutations):
+            view.say("There is no combination to show.")
+        self._table.say(
+            "The search ranked no combination: fewer conditions (min_n, min_count) leave more."
+        )
+
+    def _draw_genome(self) -> None:
+        if self._arcs is None:
+            self._genome.say("Arcs are pairs of variants; these are single ones.")
+        else:
+            self._genome.draw(self._arcs, self.chosen)
+
+    def _draw_permutations(self) -> None:
+        why = without_permutations(self.ranked)
+        if why:
+            self._permutations.say(why)
+        else:
+            self._permutations.draw(self.ranked, self.chosen)
+
+    def _draw_combination(self) -> None:
+        why = self._why_no_cells()
+        if why:
+            self._cells.say(why)
+            self._marginals.say(why)
+            return
+        of_class = self.classes.index(self.shown_class) if self.classes else -1
+        self._marginals.draw(self.ranked, self.chosen, of_class)
+        if self.ranked.order > MOST_MEMBERS:
+            self._cells.say(
+                f"Cells of up to {MOST_MEMBERS} members are drawn, and these are "
+                f"{self.ranked.order}; save the table to have all of them."
+            )
+            return
+        if self.shown_class not in self._reach:
+            self._reach[self.shown_class] = reach_of(self.ranked, of_class)
+        self._cells.draw(self.ranked, self.chosen, of_class, self._reach[self.shown_class])
+
+    def _why_no_cells(self) -> str:
+        if self.chosen is None:
+            return "Click a row or an arc to see the combination."
+        if not self.classes and not self.ranked.trait:
+            try:
+                self.ranked.penetrance(self.chosen)
+            except ValueError as error:
+                return in_words(error)
+        return ""

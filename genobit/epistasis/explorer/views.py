@@ -1,0 +1,216 @@
+"""The five views of the epistasis explorer: each draws, marks, and tells what was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.epistasis.plots.arcs import draw_arcs
+from genobit.epistasis.plots.marginals import draw_marginals
+from genobit.epistasis.plots.penetrance import draw_cells
+from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
+from genobit.explore.selecting import Boxes, Picks
+from genobit.explore.view import View, hooks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import holoviews as hv
+
+    from genobit.epistasis.plots.arcs import Arcs
+    from genobit.epistasis.plots.result import Ranked
+    from genobit.explore.bridge import Home
+
+#: Screen pixels beside an arc that are still a click on it.
+REACH = 8.0
+
+
+class _EpistasisView(View):
+    css = "genobit-epistasis"
+
+
+class Table(_EpistasisView):
+    """The ranking; a row chooses its combination.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with a rank.
+    """
+
+    name = "table"
+    size = (600, 230)
+
+    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._ranks = np.empty(0, dtype="i8")
+
+    def draw(self, found: Ranked, ranks: np.ndarray, marked: int | None) -> None:
+        """List combinations.
+
+        Parameters
+        ----------
+        found
+            The ranking.
+        ranks
+            Which of them.
+        marked
+            The rank whose row is to be selected.
+        """
+        self._ranks = ranks
+        if not len(ranks):
+            self.say("No combination is left by the filter and the selection.")
+            return
+        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        self._picks = Picks(self._picked)
+        self.mark(marked)
+        picture = draw_ranking(found, ranks)
+        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
+
+    def mark(self, marked: int | None) -> None:
+        """Select the row of a combination, if it is listed.
+
+        Parameters
+        ----------
+        marked
+            Its rank, or None.
+        """
+        if len(self._ranks):
+            self._picks.show(np.flatnonzero(self._ranks == marked).tolist())
+
+    def _picked(self, rows: list[int]) -> None:
+        if rows:
+            self._chosen(int(self._ranks[rows[-1]]))
+
+
+class Genome(_EpistasisView):
+    """Pairs as arcs over the contigs; a click chooses the best combination that has the pair.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    chosen
+        Called with a rank.
+    """
+
+    name = "genome"
+    size = (900, 200)
+
+    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._arcs: Arcs | None = None
+        self._marked: int | None = None
+
+    def draw(self, arcs: Arcs, marked: int | None) -> None:
+        """Draw arcs.
+
+        Parameters
+        ----------
+        arcs
+            Of the whole ranking.
+        marked
+            The rank whose pairs are marked.
+        """
+        self._arcs, self._marked = arcs, marked
+        if self._frame is None:
+            self._taps = Boxes(lambda *_box: None, self._tapped)
+            self._build(self._picture)
+        else:
+            self._redraw()
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        picture = draw_arcs(self._arcs, self._marked)
+        hooks = [*hooks_of(picture), self._taps.hook]
+        return picture.opts(framewise=False, hooks=hooks)
+
+    def _tapped(self, x: float, y: float) -> None:
+        rank, distance = self._arcs.rank_at(x, y)
+        if distance <= REACH:
+            self._chosen(rank)
+
+
+class Cells(_EpistasisView):
+    """The share of a class in the cells of a combination."""
+
+    name = "cells"
+    size = (420, 260)
+
+    def draw(self, found: Ranked, rank: int, of_class: int, reach: float) -> None:
+        """Draw a combination.
+
+        Parameters
+        ----------
+        found
+            The ranking.
+        rank
+            Which of them.
+        of_class
+            Place of the class.
+        reach
+            How far the colours go.
+        """
+        self._show(draw_cells(found, rank, of_class, reach))
+
+
+class Marginals(_EpistasisView):
+    """The share of a class by the genotype of each member."""
+
+    name = "marginals"
+    size = (420, 260)
+
+    def draw(self, found: Ranked, rank: int, of_class: int) -> None:
+        """Draw the members of a combination.
+
+        Parameters
+        ----------
+        found
+            The ranking.
+        rank
+            Which of them.
+        of_class
+            Place of the class.
+        """
+        self._show(draw_marginals(found, rank, of_class))
+
+
+class Permutations(_EpistasisView):
+    """The best scores of permutations.
+
+    Parameters
+    ----------
+    home
+        Where to draw.
+    """
+
+    name = "permutations"
+    size = (420, 200)
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        self._found: Ranked | None = None
+        self._marked: int | None = None
+
+    def draw(self, found: Ranked, marked: int | None) -> None:
+        """Draw them.
+
+        Parameters
+        ----------
+        found
+            The ranking.
+        marked
+            The rank that is marked.
+        """
+        self._found, self._marked = found, marked
+        if self._frame is None:
+            self._build(self._picture)
+        else:
+            self._redraw()
+
+    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+        return draw_permutations(self._found, self._marked)

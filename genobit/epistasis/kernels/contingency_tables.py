@@ -1,0 +1,411 @@
+"""Tables of a few last parts at a time, so few that they stay in the first-level cache.
+
+Counts are of samples with at least so many copies, or any call: cells are what subtractions leave,
+along the last part's members and then along the first's. Those along the last part's are done for
+a line of counts, and lines of subsets of the first parts, which many first parts share, are done
+before the first parts are gone through.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.gemm.products import LARGEST_SHORT
+from genobit.engine.gemm.scratch import Scratch
+from genobit.engine.simd.count_lanes import (
+    COUNT_LANES,
+    everywhere,
+    gather_counts,
+    load_counts,
+    permute_counts,
+    store_counts,
+)
+from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
+from genobit.engine.simd.vector import borrowed
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from genobit.epistasis.kernels.tables import Block
+
+CHUNK_BYTES = 24 * 2**10
+"""Most bytes of the tables of a chunk: three quarters of a first-level cache of 32 KiB."""
+NARROWEST, WIDEST = COUNT_LANES, 256
+
+
+class Chunk(NamedTuple):
+    """Room for the tables of a few last parts, and where their cells come from."""
+
+    tables: NDArray[Any]
+    """(classes, patterns of a first part, of a last part, width), whole numbers of 16 or 32 bits;
+    what stands beyond the last parts that there are is of no account."""
+    shared: NDArray[Any]
+    """(classes, 1 + lines of subsets of the first parts + own, patterns of a last part, width): the
+    last ones are lines of the first part that is looked at."""
+    own: int
+    """Lines that a first part does not share."""
+    sources: NDArray[np.int64]
+    """(first parts, patterns): a line of counts, or ``-1 - line`` of ``shared``."""
+    offsets: NDArray[np.int64]
+    """Where the cells of each pattern of a first part stand in ``shared``, (patterns,)."""
+
+
+def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
+    """Room for the tables of a block, in ``scratch`` until the next one."""
+    scratch = scratch or Scratch()
+    rows, columns = counted.rows.choices.size, counted.columns.choices.size
+    classes = len(counted.counts)
+    dtype = np.dtype(np.int16 if counted.sizes.max() <= LARGEST_SHORT else np.int32)
+    fitting = CHUNK_BYTES // (classes * rows * columns * dtype.itemsize)
+    most = max(NARROWEST, min(fitting, WIDEST) // NARROWEST * NARROWEST)
+    n = max(1, counted.column_places.shape[1])
+    # Chunks of one size: what a narrower last one leaves is worked out, too.
+    width = math.ceil(n / math.ceil(n / most) / NARROWEST) * NARROWEST
+    choices = counted.rows.choices
+    lines = int(counted.rows.starts[-1]) if choices[0] == 0 else 0
+    own = int(np.count_nonzero(choices == choices[-1]))
+    return Chunk(
+        scratch.array("tables", (classes, rows, columns, width), dtype),
+        scratch.array("shared cells", (classes, 1 + lines + own, columns, width), dtype),
+        own,
+        scratch.kept("sources", counted.rows, counted.row_places, lambda: _sources(counted)),
+        np.empty(rows, np.int64),
+    )
+
+
+def _sources(counted: Block) -> NDArray[np.int64]:
+    rows, places = counted.rows, counted.row_places
+    lines = rows.starts + rows.strides * places[rows.choices].T
+    whole = rows.choices == rows.choices[-1]
+    # The first shared line is of all samples, which no member is asked about.
+    sources = np.where(whole, lines, np.where(rows.choices == 0, -1, -2 - lines))
+    return np.ascontiguousarray(sources)
+
+
+@njit
+def padded_places(counted: Block) -> NDArray[np.uint32]:
+    """Places of the columns in registers, one choice of members after another."""
+    choices, parts = counted.column_places.shape
+    out = np.zeros((choices, -(-parts // COUNT_LANES) * COUNT_LANES), np.uint32)
+    out[:, :parts] = counted.column_places
+    return out.reshape(-1)
+
+
+@njit
+def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) -> None:
+    """Cells of the subsets of first parts, with last parts from ``start`` on.
+
+    ``places`` are `padded_places`.
+    """
+    if counted.rows.choices[0]:
+        return
+    columns = counted.columns
+    choices, starts, subsets = columns.choices, columns.starts, columns.subsets
+    classes, lines, patterns, width = chunk.shared.shape
+    rows, length = counted.counts.shape[1:]
+    parts = places.shape[0] // counted.column_places.shape[0]
+    counts, shared = counted.counts.reshape(-1), chunk.shared.reshape(-1)
+    alone = np.zeros(length + COUNT_LANES, counts.dtype)
+    numbers, listed, cells = borrowed(counts), borrowed(places), borrowed(shared)
+    chosen, firsts, few = borrowed(choices), borrowed(starts), borrowed(subsets)
+    for c in range(classes):
+        alone[:length] = counted.column_counts[c]
+        for line in range(lines - chunk.own):
+            source, at, total = borrowed(alone), 0, counted.sizes[c]
+            if line:
+                source, at = numbers, (c * rows + line - 1) * length
+                total = counted.row_counts[c, line - 1]
+            to = (c * lines + line) * patterns * width
+            _cells_of(
+                source,
+                at,
+                total,
+                patterns,
+                chosen,
+                firsts,
+                few,
+                listed,
+                parts,
+                start,
+                cells,
+                to,
+                width,
+            )
+
+
+@njit
+def fill(
+    row: int,
+    counts: Any,
+    lines: tuple[int, int],
+    row_counts: Any,
+    kinds: int,
+    choices: Any,
+    starts: Any,
+    subsets: Any,
+    places: Any,
+    parts: int,
+    start: int,
+    sources: Any,
+    offsets: Any,
+    shared: Any,
+    tables: Any,
+    shape: tuple[int, int, int, int],
+    shared_lines: int,
+    own: int,
+) -> None:
+    """Tables of first part ``row`` with last parts from ``start`` on.
+
+    The last member's genotype changes fastest. Arrays of a block and of a chunk are in one
+    dimension, and `borrowed` from the caller who goes through the first parts.
+
+    Parameters
+    ----------
+    row, counts, row_counts
+        First part, of those of a block, its counts and those of its lines.
+    lines
+        Lines of a class, and numbers of a line.
+    kinds, choices, starts, subsets, places, parts, start
+        Of the columns: patterns, `Cells`, `padded_places`, places of a choice, the first last part.
+    sources, offsets, shared, tables, shape, shared_lines, own
+        Of the chunk: its arrays, the shape of its tables, lines of ``shared`` that a class has, and
+        how many of them are the part's own.
+    """
+    classes, patterns, others, width = shape
+    size = others * width
+    for c in range(classes):
+        common = c * shared_lines * size
+        to = common + (shared_lines - own) * size
+        for i in range(patterns):
+            line = sources[row * patterns + i]
+            if line < 0:
+                offsets[i] = common + (-1 - line) * size
+                continue
+            line += c * lines[0]
+            _cells_of(
+                counts,
+                line * lines[1],
+                row_counts[line],
+                kinds,
+                choices,
+                starts,
+                subsets,
+                places,
+                parts,
+                start,
+                shared,
+                to,
+                width,
+            )
+            offsets[i] = to
+            to += size
+        _exactly(shared, offsets, patterns, size, tables, c * patterns * size)
+
+
+@njit
+def _exactly(shared: Any, offsets: Any, patterns: int, size: int, tables: Any, to: int) -> None:
+    """Cells of first parts with at least none, one and two copies -> exactly, from ``to`` on."""
+    if patterns == 3:
+        for k in range(0, size, COUNT_LANES):
+            none = load_counts(shared, offsets[0] + k)
+            one, two = load_counts(shared, offsets[1] + k), load_counts(shared, offsets[2] + k)
+            _store_three(tables, to + k, size, _exact(none, one, two))
+        return
+    for i in range(0, patterns, 9):
+        a, b, c = offsets[i], offsets[i + 1], offsets[i + 2]
+        d, e, f = offsets[i + 3], offsets[i + 4], offsets[i + 5]
+        g, h, j = offsets[i + 6], offsets[i + 7], offsets[i + 8]
+        for k in range(0, size, COUNT_LANES):
+            _store_nine(
+                tables,
+                to + i * size + k,
+                size,
+                (
+                    load_counts(shared, a + k),
+                    load_counts(shared, b + k),
+                    load_counts(shared, c + k),
+                ),
+                (
+                    load_counts(shared, d + k),
+                    load_counts(shared, e + k),
+                    load_counts(shared, f + k),
+                ),
+                (
+                    load_counts(shared, g + k),
+                    load_counts(shared, h + k),
+                    load_counts(shared, j + k),
+                ),
+            )
+    _separate(tables, to, patterns * size, 9 * size)
+
+
+@njit
+def _cells_of(
+    counts: Any,
+    at: int,
+    total: int,
+    patterns: int,
+    choices: Any,
+    starts: Any,
+    subsets: Any,
+    places: Any,
+    parts: int,
+    start: int,
+    cells: Any,
+    to: int,
+    width: int,
+) -> None:
+    """Cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on."""
+    there = min(width, parts - start)
+    if patterns == 9 and choices[0] == 0 and max(subsets[1], subsets[3]) <= COUNT_LANES:
+        _cells_of_two(
+            counts,
+            at,
+            total,
+            choices[1] * parts + start,
+            choices[3] * parts + start,
+            starts,
+            places,
+            start,
+            there,
+            cells,
+            to,
+            width,
+        )
+        return
+    for j in range(patterns):
+        target = to + j * width
+        if choices[j] == choices[patterns - 1]:
+            _copy(counts, at + starts[j] + start, there, cells, target)
+        elif choices[j]:
+            few = subsets[j] <= COUNT_LANES
+            place = choices[j] * parts + start
+            _gather(counts, at + starts[j], places, place, there, few, cells, target)
+        else:
+            every = everywhere(cells, total)
+            for k in range(0, width, COUNT_LANES):
+                store_counts(cells, target + k, every)
+    _separate(cells, to, patterns * width, width)
+
+
+@njit
+def _cells_of_two(
+    counts: Any,
+    at: int,
+    total: int,
+    seconds: int,
+    firsts: int,
+    starts: Any,
+    places: Any,
+    start: int,
+    there: int,
+    cells: Any,
+    to: int,
+    width: int,
+) -> None:
+    """The same of two members with few subsets: nothing goes through memory in between.
+
+    ``seconds`` and ``firsts`` are where the places of the members stand.
+    """
+    every, whole = everywhere(counts, total), at + start
+    second_once, second_twice = at + starts[1], at + starts[2]
+    once, twice = at + starts[3], at + starts[6]
+    both, once_twice = whole + starts[4], whole + starts[5]
+    twice_once, both_twice = whole + starts[7], whole + starts[8]
+    for k in range(0, there, COUNT_LANES):
+        _store_nine(
+            cells,
+            to + k,
+            width,
+            (
+                every,
+                permute_counts(counts, second_once, places, seconds + k),
+                permute_counts(counts, second_twice, places, seconds + k),
+            ),
+            (
+                permute_counts(counts, once, places, firsts + k),
+                load_counts(counts, both + k),
+                load_counts(counts, once_twice + k),
+            ),
+            (
+                permute_counts(counts, twice, places, firsts + k),
+                load_counts(counts, twice_once + k),
+                load_counts(counts, both_twice + k),
+            ),
+        )
+
+
+@njit
+def _gather(
+    counts: Any,
+    first: int,
+    places: Any,
+    start: int,
+    count: int,
+    few: bool,
+    out: Any,
+    to: int,
+) -> None:
+    if BOUNDS_CHECKED:
+        for k in range(count):
+            out[to + k] = counts[first + np.int64(places[start + k])]
+        return
+    if few:
+        for k in range(0, count, COUNT_LANES):
+            store_counts(out, to + k, permute_counts(counts, first, places, start + k))
+        return
+    for k in range(0, count, COUNT_LANES):
+        store_counts(out, to + k, gather_counts(counts, first, places, start + k))
+
+
+@njit
+def _copy(source: Any, at: int, count: int, out: Any, to: int) -> None:
+    for k in range(0, count, COUNT_LANES):
+        store_counts(out, to + k, load_counts(source, at + k))
+
+
+@njit
+def _separate(cells: Any, first: int, count: int, step: int) -> None:
+    """At least none, one and two copies -> exactly, along members ``step`` numbers apart."""
+    while step < count:
+        for cell in range(first, first + count, 3 * step):
+            for k in range(cell, cell + step, COUNT_LANES):
+                none, one = load_counts(cells, k), load_counts(cells, k + step)
+                two = load_counts(cells, k + 2 * step)
+                store_counts(cells, k, none - one)
+                store_counts(cells, k + step, one - two)
+        step *= 3
+
+
+@njit
+def _exact(none: Any, one: Any, two: Any) -> tuple[Any, Any, Any]:
+    """Registers of at least none, one and two copies -> exactly."""
+    return none - one, one - two, two
+
+
+@njit
+def _store_three(cells: Any, k: int, step: int, three: tuple[Any, Any, Any]) -> None:
+    store_counts(cells, k, three[0])
+    store_counts(cells, k + step, three[1])
+    store_counts(cells, k + 2 * step, three[2])
+
+
+@njit
+def _store_nine(
+    cells: Any,
+    k: int,
+    step: int,
+    none: tuple[Any, Any, Any],
+    one: tuple[Any, Any, Any],
+    two: tuple[Any, Any, Any],
+) -> None:
+    """A register of the cells of two members, of which at least so many copies are given."""
+    none, one, two = _exact(*none), _exact(*one), _exact(*two)
+    _store_three(cells, k, step, (none[0] - one[0], none[1] - one[1], none[2] - one[2]))
+    _store_three(cells, k + 3 * step, step, (one[0] - two[0], one[1] - two[1], one[2] - two[2]))
+    _store_three(cells, k + 6 * step, step, two)

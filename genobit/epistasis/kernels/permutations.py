@@ -1,0 +1,166 @@
+"""The largest score of a block of combinations under permutations of the classes.
+
+A permutation gives the samples other classes, as many of each. Planes of the parts, tables of all
+samples together and what packs the last parts are the same under all of them: a permutation costs
+the AND of the first parts' planes with a mask, and counts of all classes but the largest, which is
+what the others leave of the total.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.engine.bits.words import count_rows
+from genobit.epistasis.kernels.search import best_of_block, search
+from genobit.epistasis.kernels.statistics import Rule
+from genobit.epistasis.kernels.tables import (
+    Block,
+    Classes,
+    block,
+    line_starts,
+    lines,
+    part,
+    product,
+    room_for,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.gemm.scratch import Scratch
+
+LINES = 1024
+"""Lines of first parts, of several permutations, that make a product worth its packing."""
+COUNTS = 2**23
+"""Most counts of a product."""
+
+
+class BestPermuted(NamedTuple):
+    """As `genobit.epistasis.kernels.search.Best`, and the largest score under each permutation."""
+
+    scores: NDArray[np.float64]
+    members: NDArray[np.int64]
+    scored: int
+    maxima: NDArray[np.float64]
+    """(permutations,), -inf where nothing is ranked."""
+
+
+def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.uint64]:
+    """Samples of each class under each permutation: (permutations, classes, words).
+
+    Samples are in the order of `Classes`, each class from a word on. Permutation k depends on the
+    seed and on k alone.
+    """
+    classes = np.repeat(np.arange(len(sizes)), sizes)
+    words = [-(-size // 64) for size in sizes]
+    places = np.concatenate(
+        [64 * sum(words[:c]) + np.arange(size) for c, size in enumerate(sizes)]
+    ).astype(np.int64)
+    out = np.empty((count, len(sizes), sum(words)), np.uint64)
+    for k in range(count):
+        drawn = np.random.default_rng((seed, k)).permutation(classes)
+        mask = np.zeros((len(sizes), 64 * sum(words)), np.uint8)
+        mask[drawn, places] = 1
+        out[k] = np.packbits(mask, axis=1, bitorder="little").view("<u8")
+    return out
+
+
+def mask_bytes(sizes: tuple[int, ...], count: int) -> int:
+    """What those take."""
+    return 8 * count * len(sizes) * sum(-(-size // 64) for size in sizes)
+
+
+def search_permuted(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    top: int,
+    threshold: float,
+    allowed: NDArray[np.bool_] | None = None,
+    scratch: Scratch | None = None,
+    *,
+    rule: Rule,
+    masks: NDArray[np.uint64],
+) -> BestPermuted:
+    """As `genobit.epistasis.kernels.search.search`, and the same combinations under permutations.
+
+    Parameters
+    ----------
+    classes, first, last, top, threshold, allowed, scratch, rule
+        As there.
+    masks
+        What `permuted_masks` returns.
+    """
+    best = search(classes, first, last, top, threshold, allowed, scratch, rule=rule)
+    maxima = np.full(len(masks), -np.inf)
+    for k, counted in enumerate(_permuted(classes, first, last, masks)):
+        scores = best_of_block(counted, first, last, 1, 0.0, allowed, rule)[0]
+        if scores.size:
+            maxima[k] = scores.max()
+    return BestPermuted(*best, maxima)
+
+
+def _permuted(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    masks: NDArray[np.uint64],
+) -> Iterator[Block]:
+    """Counts of a block under each permutation."""
+    planes = np.concatenate(classes.planes, axis=2)
+    total = block(Classes((planes,), (sum(classes.sizes),)), first, last)
+    wholes: tuple[NDArray[Any], ...] = (total.counts, total.row_counts, total.column_counts)
+    left, right = (
+        _lines(planes, members, complete=classes.complete, by_plane=by_plane)
+        for members, by_plane in ((first, False), (last, True))
+    )
+    largest = int(np.argmax(classes.sizes))
+    counted = [c for c in range(len(classes.sizes)) if c != largest]
+    many = min(LINES // len(left), COUNTS // (len(left) * len(right) * len(counted)))
+    step = max(1, many)
+    for start in range(0, len(masks), step):
+        some = masks[start : start + step]
+        found = {c: _masked(left, right, some[:, c]) for c in counted}
+        for k in range(len(some)):
+            by_class = [found[c][k] for c in sorted(found)]
+            rest = [
+                whole[0] - sum(parts)
+                for whole, parts in zip(wholes, zip(*by_class, strict=True), strict=True)
+            ]
+            by_class.insert(largest, (rest[0], rest[1], rest[2]))
+            counts, row_counts, column_counts = zip(*by_class, strict=True)
+            yield total._replace(
+                counts=np.stack(counts),
+                row_counts=np.stack(row_counts),
+                column_counts=np.stack(column_counts),
+                sizes=np.array(classes.sizes, np.int64),
+            )
+
+
+def _lines(
+    planes: NDArray[np.uint64], members: NDArray[np.int64], *, complete: bool, by_plane: bool
+) -> NDArray[np.uint64]:
+    found = part(members, complete=complete)
+    starts = line_starts(len(planes), found)
+    count = int(starts[-1])
+    out = np.empty((room_for(count, count)[by_plane], planes.shape[2]), np.uint64)
+    lines(planes, found, starts, by_plane=by_plane, out=out)
+    return out
+
+
+def _masked(
+    left: NDArray[np.uint64], right: NDArray[np.uint64], masks: NDArray[np.uint64]
+) -> list[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
+    """Counts of all lines, of rows and of columns under each of some masks."""
+    stacked = (masks[:, None] & left).reshape(-1, left.shape[1])
+    counts = product(stacked, right)
+    rows = count_rows(stacked)
+    m = len(left)
+    return [
+        (counts[k * m : (k + 1) * m], rows[k * m : (k + 1) * m], count_rows(right & masks[k]))
+        for k in range(len(masks))
+    ]

@@ -1,0 +1,158 @@
+"""Searches of high order, whose tables have more cells than there are samples: sample by sample.
+
+A table of 3^8 cells by class takes longer to put together than 2,048 samples take to be dealt to
+their cells. Each sample has the number of its cell as the sum of a number from its first part's
+genotypes and one from its last part's, and the mutual information is added up as samples arrive: a
+cell's x ln x grows by a difference that depends on its count alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+from genobit.epistasis.kernels.bounds import least_information
+from genobit.epistasis.kernels.statistics import Rule, score
+from genobit.epistasis.kernels.top_k import keep, none_kept, trimmed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.epistasis.kernels.mutual_information import Logarithms
+    from genobit.epistasis.kernels.tables import Classes
+
+ABSENT = -(2**30)
+"""Cell of a missing call: below 0 with any other added, of which 3^18 are possible."""
+ROUNDING = 1e-9
+"""More than rounding changes of a mutual information."""
+
+
+def dosages(classes: Classes) -> NDArray[np.int8]:
+    """Copies of the counted allele (variants, samples), classes one after another; -1 missing."""
+    parts = []
+    for planes, size in zip(classes.planes, classes.sizes, strict=True):
+        octets = np.ascontiguousarray(planes).astype("<u8", copy=False).view(np.uint8)
+        bits = np.unpackbits(octets, axis=2, count=size, bitorder="little").view(np.int8)
+        total = bits[-2] + bits[-1]
+        parts.append(total if classes.complete else np.where(bits[0] == 1, total, np.int8(-1)))
+    return np.concatenate(parts, axis=1)
+
+
+@njit
+def cells_of(dosage: NDArray[np.int8], members: NDArray[np.int64], step: int) -> NDArray[np.int32]:
+    """Of each part (parts, members) the cell of every sample, times ``step``: (parts, samples)."""
+    out = np.zeros((members.shape[0], dosage.shape[1]), np.int32)
+    for i in range(members.shape[0]):
+        for m in range(members.shape[1]):
+            calls = dosage[members[i, m]]
+            for s in range(calls.shape[0]):
+                known = out[i, s] >= 0 and calls[s] >= 0
+                out[i, s] = out[i, s] * 3 + calls[s] if known else -1
+        for s in range(out.shape[1]):
+            out[i, s] = out[i, s] * step if out[i, s] >= 0 else ABSENT
+    return out
+
+
+@njit
+def _information(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    edges: NDArray[np.int64],
+    growth: NDArray[np.int64],
+    logarithms: Logarithms,
+    totals: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> float:
+    """Mutual information of the samples' cells and classes, exact as that of their table."""
+    totals[:] = 0
+    inner, outer, n = np.int64(0), np.int64(0), 0
+    for c in range(edges.shape[0] - 1):
+        counts[:] = 0
+        size = 0
+        for s in range(edges[c], edges[c + 1]):
+            cell = first[s] + last[s]
+            if cell >= 0:
+                count, total = counts[cell], totals[cell]
+                inner += growth[count] - growth[total]
+                counts[cell] = count + 1
+                totals[cell] = total + 1
+                size += 1
+        outer += logarithms.multiples[size]
+        n += size
+    if n == 0:
+        return np.nan
+    return (inner - outer + logarithms.multiples[n]) * logarithms.unit / n
+
+
+@njit
+def _table(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    edges: NDArray[np.int64],
+    tables: NDArray[np.int32],
+) -> None:
+    tables[:] = 0
+    for c in range(edges.shape[0] - 1):
+        for s in range(edges[c], edges[c + 1]):
+            cell = first[s] + last[s]
+            if cell >= 0:
+                tables[c, cell, 0] += 1
+
+
+@njit
+def search(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    cells: int,
+    top: int,
+    threshold: float,
+    rule: Rule,
+    logarithms: Logarithms,
+    allowed: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
+    """The best pairs of parts by a score that mutual information bounds.
+
+    Parameters
+    ----------
+    first, last
+        Cells of all samples, (m, samples) and (n, samples), of `cells_of`.
+    ends, starts
+        Last variants of first parts and first of last parts.
+    edges
+        Where classes begin among the samples, and their end.
+    cells
+        Of a table.
+    top, threshold, rule, logarithms, allowed
+        As for `genobit.epistasis.kernels.search.search`; of ``allowed`` nothing for all.
+    """
+    classes, samples = edges.shape[0] - 1, edges[-1]
+    tables = np.empty((classes, cells, 1), np.int32)
+    totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
+    growth = logarithms.multiples[1:] - logarithms.multiples[:-1]
+    kept = none_kept(top, last.shape[0])
+    scored = 0
+    # A literal 0 would have all scores compiled a second time, for 14 s.
+    only = int(np.int64(0))
+    for i in range(first.shape[0]):
+        for k in range(last.shape[0]):
+            if starts[k] <= ends[i] or (allowed.size and not allowed[i, k]):
+                continue
+            most = _information(first[i], last[k], edges, growth, logarithms, totals, counts)
+            if most + ROUNDING >= least_information(rule, threshold, samples):
+                scored += 1
+                _table(first[i], last[k], edges, tables)
+                found = score(tables, only, rule, threshold, logarithms)
+                if found >= threshold:
+                    kept = keep(kept, found, i, k)
+        kept, threshold = trimmed(kept, top, threshold, last.shape[0])
+    return (
+        kept.scores[: kept.held],
+        kept.places[0, : kept.held],
+        kept.places[1, : kept.held],
+        scored,
+    )

@@ -1,0 +1,160 @@
+"""Scores that combinations are ranked by, of tables (classes, cells, n), and when one is refused.
+
+Cells are numbered with the last member's genotype changing fastest. Scores have the same bits for
+any coding of alleles, order of the members and, except for the trait's F, order of the classes:
+sums are exact in whole numbers, and the fit of `interaction` starts from one of the mirror images.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+from genobit.epistasis.kernels.logistic import interaction_ratio
+from genobit.epistasis.kernels.mutual_information import BITS, Logarithms, mutual_information
+from genobit.epistasis.kernels.symmetry import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
+
+
+class Rule(NamedTuple):
+    """What combinations are ranked by, and which are not ranked."""
+
+    statistic: int = MUTUAL_INFORMATION
+    min_n: int = 0
+    """Fewest samples without a missing call."""
+    min_count: int = 0
+    """Fewest samples of each class, and of each genotype cell that is not empty."""
+
+
+@njit
+def ranked(tables: NDArray[np.int32], k: int, n: int, rule: Rule) -> bool:
+    """Whether table k of n samples has enough of them."""
+    if n == 0 or n < rule.min_n:
+        return False
+    if rule.min_count <= 0:
+        return True
+    classes, cells, _ = tables.shape
+    for x in range(cells):
+        total = 0
+        for c in range(classes):
+            total += tables[c, x, k]
+        if 0 < total < rule.min_count:
+            return False
+    for c in range(classes):
+        size = 0
+        for x in range(cells):
+            size += tables[c, x, k]
+        if size < rule.min_count:
+            return False
+    return True
+
+
+@njit
+def score(
+    tables: NDArray[np.int32],
+    k: int,
+    rule: Rule,
+    threshold: float,
+    logarithms: Logarithms,
+) -> float:
+    """Score of table k, NaN if it is not ranked; anything below the threshold if it is below."""
+    information, n = mutual_information(tables, k, logarithms)
+    if not ranked(tables, k, n, rule):
+        return np.nan
+    # What is 0 may come out a rounding below it.
+    information = max(information, 0.0)
+    if rule.statistic == MUTUAL_INFORMATION:
+        return information
+    if rule.statistic == CHI2:
+        return pearson(tables, k)
+    # Gain is at most the information, and the interaction at most 2 n times the gain, as a fit
+    # without it is at least as good as that of one variant alone.
+    unit = 2 * n if rule.statistic == BOOST else 1
+    most = unit * information
+    if most >= threshold:
+        most = unit * max(information - best_subset(tables, k, logarithms), 0.0)
+        if rule.statistic == BOOST and most >= threshold:
+            # Rounding of the fit never goes past the bound: what is skipped scores below it.
+            most = min(most, interaction(tables, k))
+    return most
+
+
+@njit
+def pearson(tables: NDArray[np.int32], k: int) -> float:
+    """Pearson's chi2 of table k: the sum of (N n_xc - n_x N_c)^2 / (N n_x N_c)."""
+    classes, cells, _ = tables.shape
+    sizes = np.zeros(classes, np.int64)
+    n = np.int64(0)
+    for c in range(classes):
+        for x in range(cells):
+            sizes[c] += tables[c, x, k]
+        n += sizes[c]
+    # The sum is at most N times the classes, and exact in whole multiples of a power of two.
+    unit = 2.0 ** (np.ceil(np.log2(max(n * classes, 1))) - BITS)
+    total = np.int64(0)
+    for x in range(cells):
+        cell = np.int64(0)
+        for c in range(classes):
+            cell += tables[c, x, k]
+        for c in range(classes):
+            if cell and sizes[c]:
+                away = float(n * tables[c, x, k] - cell * sizes[c])
+                total += np.int64(np.rint(away * away / (float(cell * sizes[c]) * n) / unit))
+    return total * unit
+
+
+@njit
+def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> float:
+    """Largest mutual information of the members but one, of the same samples."""
+    classes, cells, _ = tables.shape
+    reduced = np.empty((classes, cells // 3, 1), np.int32)
+    best = 0.0
+    step = 1
+    while step < cells:
+        for c in range(classes):
+            for x in range(cells // 3):
+                start = x // step * 3 * step + x % step
+                reduced[c, x, 0] = (
+                    tables[c, start, k]
+                    + tables[c, start + step, k]
+                    + tables[c, start + 2 * step, k]
+                )
+        information, _ = mutual_information(reduced, int(np.int64(0)), logarithms)
+        best = max(best, information)
+        step *= 3
+    return best
+
+
+@njit
+def interaction(tables: NDArray[np.int32], k: int) -> float:
+    """Likelihood ratio of the interaction of two variants on two classes."""
+    counts = np.empty((2, 3, 3))
+    for c in range(2):
+        for x in range(9):
+            counts[c, x // 3, x % 3] = tables[c, x, k]
+    counts = canonical(counts, exchange=True)
+    return interaction_ratio(counts[0], counts[1])
+
+
+@njit
+def ranked_scores(
+    tables: NDArray[np.int32], rule: Rule, logarithms: Logarithms
+) -> NDArray[np.float64]:
+    """Score of each table (classes, cells, n), NaN of those that are not ranked."""
+    out = np.empty(tables.shape[2])
+    for k in range(tables.shape[2]):
+        out[k] = score(tables, k, rule, -np.inf, logarithms)
+    return out
+
+
+def scores_of(
+    tables: NDArray[np.int32], statistic: int, logarithms: Logarithms
+) -> NDArray[np.float64]:
+    """Score of each table (classes, cells, n), with the bits that a search ranks it by."""
+    return ranked_scores(tables, Rule(statistic), logarithms)

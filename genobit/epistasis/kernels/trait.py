@@ -1,0 +1,402 @@
+"""F tests of the interaction of two variants on a trait, for all pairs of a block.
+
+Of a pair with n_x samples in genotype cell x and s_x the sum of their trait, the full model leaves
+SS - sum s_x^2 / n_x, and the additive one (a mean for each genotype of either variant) what is left
+after elimination of the rows and then of the columns of the 3 x 3 table:
+
+    F = ((S_additive - S_full) / d1) / (S_full / d2),  d1 = cells - rank of the additive model,
+                                                       d2 = n - cells
+
+with cells that are not empty. As the additive model leaves no more than either variant alone, the
+smaller of those two bounds F from above without solving anything.
+
+Sums s_x are a matrix product of float64 planes with the trait. The trait comes in whole numbers
+whose sums float64 holds exactly, so that F has the same bits however pairs are cut in blocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.gemm.products import common_bits
+from genobit.engine.gemm.scratch import Scratch
+from genobit.engine.simd.jit import njit
+from genobit.epistasis.kernels.cells import exact_planes
+from genobit.epistasis.kernels.symmetry import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.epistasis.kernels.tables import Classes
+
+EXACT_BITS = 52
+DENSE = 2**22
+"""Most numbers of a dense operand: 32 MiB."""
+WIDTH = 1024
+"""Most variants of one."""
+DEPENDENT = 1e-6
+"""A pivot below it is 0: those of different columns are at least a third."""
+SLACK = 1e-9
+"""More than rounding takes from a bound of F, of the threshold or of 1 if it is less."""
+
+
+class TraitRule(NamedTuple):
+    """Which pairs are not ranked."""
+
+    min_n: int = 0
+    min_count: int = 0
+    """Fewest samples of a genotype cell that is not empty."""
+
+
+class Values(NamedTuple):
+    """A trait in whole numbers, and its squares in whole numbers of another unit."""
+
+    trait: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    unit: float
+    """Of the squares."""
+
+
+class BestPairs(NamedTuple):
+    """As `genobit.epistasis.kernels.search.Best`, and the largest score under each permutation."""
+
+    scores: NDArray[np.float64]
+    members: NDArray[np.int64]
+    scored: int
+    maxima: NDArray[np.float64]
+
+
+def whole_values(trait: NDArray[np.float64]) -> Values:
+    """Round a trait, centred, to whole numbers of exact sums: 41 bits of 2,000 samples."""
+    bits = EXACT_BITS - int(np.ceil(np.log2(max(2, trait.size))))
+    centred = trait - trait.mean()
+    trait = _whole(centred, bits)[0]
+    squares, unit = _whole(trait * trait, bits)
+    return Values(trait, squares, unit)
+
+
+def permuted(values: Values, count: int, seed: int) -> list[Values]:
+    """The trait of the samples in other orders; the k-th depends on the seed and on k alone."""
+    orders = (np.random.default_rng((seed, k)).permutation(values.trait.size) for k in range(count))
+    return [Values(values.trait[order], values.squares[order], values.unit) for order in orders]
+
+
+def _whole(values: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:
+    unit = 2.0 ** (np.ceil(np.log2(np.abs(values).max())) - bits)
+    return np.round(values / unit), unit
+
+
+def search_pairs(
+    classes: Classes,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    top: int,
+    threshold: float,
+    allowed: NDArray[np.bool_] | None = None,
+    scratch: Scratch | None = None,
+    *,
+    rule: TraitRule,
+    values: Values,
+    permutations: int = 0,
+    seed: int = 0,
+) -> BestPairs:
+    """Pairs of a first and a later last variant by the F of their interaction.
+
+    Parameters
+    ----------
+    classes
+        Planes of variants, all samples in one class.
+    first, last, top, threshold, allowed, scratch
+        As for `genobit.epistasis.kernels.search.search`, parts of one variant.
+    rule
+        Which pairs are not ranked.
+    values
+        The trait of the samples.
+    permutations, seed
+        How many permutations of it to go through, too, for the largest F; see `permuted`.
+    """
+    scratch = scratch or Scratch()
+    samples = classes.sizes[0]
+    width = max(1, min(WIDTH, DENSE // (3 * max(1, samples))))
+    kept = [(np.empty(0), np.empty((0, 2), np.int64))]
+    others = permuted(values, permutations, seed)
+    maxima = np.full(permutations, -np.inf)
+    scored = 0
+    for top_row in range(0, len(first), width):
+        rows = _side(classes, first[top_row : top_row + width, 0])
+        for start in range(0, len(last), width):
+            columns = _side(classes, last[start : start + width, 0])
+            wanted = columns.members > rows.members[:, None]
+            if allowed is not None:
+                wanted &= allowed[top_row : top_row + width, start : start + width]
+            if not wanted.any():
+                continue
+            shape = len(rows.words), len(columns.words)
+            counts = scratch.array("counts of class 0", shape, np.int32)
+            common_bits(rows.words, columns.words, counts)
+            scores, past = _scores(counts, rows, columns, wanted, threshold, rule, values)
+            scored += past
+            i, j = np.nonzero(scores >= threshold)
+            pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
+            kept = [_best([*kept, (scores[i, j], pairs)], top)]
+            if kept[0][0].size >= top:
+                threshold = max(threshold, float(kept[0][0].min()))
+            for k, other in enumerate(others):
+                least = max(0.0, float(maxima[k]))
+                scores, _ = _scores(counts, rows, columns, wanted, least, rule, other)
+                maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
+    return BestPairs(*kept[0], scored, maxima)
+
+
+def _best(
+    parts: list[tuple[NDArray[np.float64], NDArray[np.int64]]], top: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The best of some, and what ties with the last of them."""
+    scores = np.concatenate([part[0] for part in parts])
+    members = np.concatenate([part[1] for part in parts])
+    if scores.size > top:
+        near = scores >= np.partition(scores, scores.size - top)[scores.size - top]
+        scores, members = scores[near], members[near]
+    return scores, members
+
+
+class _Side(NamedTuple):
+    """Planes of some variants, called, carrier and hom_alt, as words and as numbers."""
+
+    members: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    dense: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    """First line of each plane; complete calls have one called line for all."""
+    strides: NDArray[np.int64]
+
+
+def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
+    planes, samples, m = classes.planes[0][:, members], classes.sizes[0], len(members)
+    words = planes.reshape(-1, planes.shape[2])
+    starts, strides = [0, m, 2 * m], [1, 1, 1]
+    if classes.complete:
+        every = np.packbits(np.arange(64 * words.shape[1]) < samples, bitorder="little")
+        words = np.concatenate([every.view("<u8").astype(np.uint64)[None], words])
+        starts, strides = [0, 1, 1 + m], [0, 1, 1]
+    octets = words.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, count=samples, bitorder="little")
+    return _Side(members, words, bits.astype(np.float64), np.array(starts), np.array(strides))
+
+
+def _scores(
+    counts: NDArray[np.int32],
+    rows: _Side,
+    columns: _Side,
+    wanted: NDArray[np.bool_],
+    threshold: float,
+    rule: TraitRule,
+    values: Values,
+) -> tuple[NDArray[np.float64], int]:
+    """F of the pairs that may reach the threshold, NaN of others; and how many those are."""
+    called = [slice(side.starts[0], side.starts[1]) for side in (rows, columns)]
+    sums = (rows.dense * values.trait) @ columns.dense.T
+    squares = (rows.dense[called[0]] * values.squares) @ columns.dense[called[1]].T
+    out = np.full(wanted.shape, np.nan)
+    scored = _score_pairs(
+        counts,
+        sums,
+        squares * values.unit,
+        (rows.starts, rows.strides, columns.starts, columns.strides),
+        wanted,
+        threshold,
+        rule,
+        out,
+    )
+    return out, scored
+
+
+@njit
+def _score_pairs(
+    counts: NDArray[np.int32],
+    sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    places: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    wanted: NDArray[np.bool_],
+    threshold: float,
+    rule: TraitRule,
+    out: NDArray[np.float64],
+) -> int:
+    row_starts, row_strides, column_starts, column_strides = places
+    n, s = np.empty((3, 3)), np.empty((3, 3))
+    scored = 0
+    for i in range(wanted.shape[0]):
+        for j in range(wanted.shape[1]):
+            if not wanted[i, j]:
+                continue
+            for a in range(3):
+                row = row_starts[a] + row_strides[a] * i
+                for b in range(3):
+                    column = column_starts[b] + column_strides[b] * j
+                    n[a, b], s[a, b] = counts[row, column], sums[row, column]
+            separate(n)
+            separate(s)
+            if not _enough(n, rule):
+                continue
+            square = squares[row_strides[0] * i, column_strides[0] * j]
+            found = f_of_table(n, s, square, threshold)
+            if found[0] >= threshold:
+                out[i, j] = found[0]
+            scored += found[0] >= 0
+    return scored
+
+
+@njit
+def separate(table: NDArray[np.float64]) -> None:
+    """At least 0, 1 and 2 copies of both -> exactly so many, (3, 3)."""
+    for k in range(3):
+        table[0, k] -= table[1, k]
+        table[1, k] -= table[2, k]
+    for k in range(3):
+        table[k, 0] -= table[k, 1]
+        table[k, 1] -= table[k, 2]
+
+
+@njit
+def _enough(n: NDArray[np.float64], rule: TraitRule) -> bool:
+    total = 0.0
+    for a in range(3):
+        for b in range(3):
+            if 0 < n[a, b] < rule.min_count:
+                return False
+            total += n[a, b]
+    return total > 0 and total >= rule.min_n
+
+
+@njit
+def f_of_table(
+    n: NDArray[np.float64], s: NDArray[np.float64], square: float, threshold: float
+) -> tuple[float, int, int]:
+    """F and its degrees of freedom from counts and sums (3, 3) and the sum of squares.
+
+    NaN where nothing is left to test or to test it with; -1 if F cannot reach the threshold.
+    """
+    cells = 0
+    for a in range(3):
+        for b in range(3):
+            cells += n[a, b] > 0
+    d2 = int(n.sum()) - cells
+    if d2 < 1:
+        return np.nan, 0, d2
+    full = _explained(n, s)
+    left = max(square - full, 0.0) / d2
+    alone = max(_one_variant(n, s), _one_variant(n.T, s.T))
+    # With every cell filled the additive model has 5 means.
+    reached = threshold - SLACK * max(1.0, abs(threshold))
+    if (full - alone) / (4 if cells == 9 else 1) < reached * left:
+        return -1.0, 0, d2
+    # The same bits for any coding of alleles and order of the variants.
+    both = np.empty((2, 3, 3))
+    both[0], both[1] = n, s
+    both = canonical(both, exchange=False)
+    full = _explained(both[0], both[1])
+    left = max(square - full, 0.0) / d2
+    additive, rank = _additive(both[0], both[1])
+    d1 = cells - rank
+    if d1 < 1:
+        return np.nan, d1, d2
+    return max(full - additive, 0.0) / d1 / left, d1, d2
+
+
+@njit
+def _explained(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
+    """What the means of all cells explain."""
+    explained = 0.0
+    for a in range(3):
+        for b in range(3):
+            if n[a, b] > 0:
+                explained += s[a, b] * s[a, b] / n[a, b]
+    return explained
+
+
+@njit
+def _one_variant(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
+    """What the genotypes of the rows explain."""
+    explained = 0.0
+    for a in range(3):
+        count, total = 0.0, 0.0
+        for b in range(3):
+            count += n[a, b]
+            total += s[a, b]
+        if count > 0:
+            explained += total * total / count
+    return explained
+
+
+@njit
+def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, int]:
+    """What means of the rows and of the columns explain together, and the rank of that model."""
+    left, right = np.zeros((3, 3)), np.zeros(3)
+    for b in range(3):
+        for a in range(3):
+            left[b, b] += n[a, b]
+            right[b] += s[a, b]
+    rank = 0
+    for a in range(3):
+        count, total = 0.0, 0.0
+        for b in range(3):
+            count += n[a, b]
+            total += s[a, b]
+        if count > 0:
+            rank += 1
+            for b in range(3):
+                right[b] -= n[a, b] * total / count
+                for c in range(3):
+                    left[b, c] -= n[a, b] * n[a, c] / count
+    explained, pivots = _eliminated(left, right)
+    return _one_variant(n, s) + explained, rank + pivots
+
+
+@njit
+def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, int]:
+    """Solve left x = right (3,) in place: right x, and the rank of left."""
+    explained, rank = 0.0, 0
+    for b in range(3):
+        # A pivot of 0 is a column whose mean follows from the others.
+        if left[b, b] <= DEPENDENT:
+            continue
+        rank += 1
+        explained += right[b] * right[b] / left[b, b]
+        for c in range(b + 1, 3):
+            factor = left[b, c] / left[b, b]
+            right[c] -= factor * right[b]
+            for d in range(b + 1, 3):
+                left[c, d] -= factor * left[b, d]
+    return explained, rank
+
+
+class Pair(NamedTuple):
+    """A pair cell by cell."""
+
+    f: float
+    df: int
+    df_residual: int
+    cells: NDArray[np.int32]
+    """(9,), the last member's genotype fastest."""
+    means: NDArray[np.float64]
+    """Of the trait, NaN in empty cells."""
+
+
+def tested_pair(
+    classes: Classes, members: NDArray[np.int64], values: Values, trait: NDArray[np.float64]
+) -> Pair:
+    """One pair, with the bits that a search ranks it by."""
+    samples = classes.sizes[0]
+    exact = exact_planes(classes.planes[0][:, members], samples)
+    octets = exact.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=2, count=samples, bitorder="little").astype(np.float64)
+    first, second = bits[:, 0], bits[:, 1]
+    n, s = first @ second.T, (first * values.trait) @ second.T
+    called = first.sum(axis=0) * second.sum(axis=0)
+    square = (called @ values.squares) * values.unit
+    f, df, df_residual = f_of_table(n, s, square, -np.inf)
+    means = np.full((3, 3), np.nan)
+    np.divide((first * trait) @ second.T, n, out=means, where=n > 0)
+    return Pair(f, df, df_residual, n.ravel().astype(np.int32), means.ravel())

@@ -1,0 +1,323 @@
+"""``ds.genobit.epistasis``: combinations of variants ranked by what they tell about a phenotype.
+
+May import: analyses, packed and what is below. The arithmetic is in `genobit.epistasis.search`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data import aligning, labels, model, packed
+from genobit.data.windows import named_window
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.epistasis.schedule.estimates import Estimate
+    from genobit.epistasis.schedule.runs import Ranking
+    from genobit.epistasis.scope import Limits
+    from genobit.epistasis.search import Columns, Wanted
+
+RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
+_COLUMN_NAMES = {
+    "mi": "mutual information, nats",
+    "g": "2 n times the mutual information",
+    "df": "degrees of freedom of p",
+    "p": "p-value of this combination alone, not corrected for the search",
+    "n": "samples without a missing call in the combination",
+    "df_residual": "degrees of freedom of what the full model leaves",
+    "p_familywise": "share of permutations with a score as large anywhere in the search",
+    "sparse": "expected counts too small for p to be trusted (Cochran's rule)",
+}
+_OTHERS = frozenset(
+    {RANK, ORDER, CELL, CLASS, "genotype", "cell_mean", "permutation", "permutation_maximum"}
+)
+
+
+class InteractionMethods:
+    """The methods of ``ds.genobit`` that are about interactions of variants."""
+
+    _ds: xr.Dataset
+
+    def epistasis(
+        self,
+        phenotype: str | ArrayLike | xr.DataArray,
+        *,
+        order: int = 2,
+        top: int = 100,
+        statistic: str = "mutual_information",
+        permutations: int = 0,
+        seed: int = 0,
+        min_n: int | None = None,
+        min_count: int = 0,
+        variants_0: Any = None,
+        variants_1: Any = None,
+        min_gap: int | str | None = None,
+        max_r2: float | None = None,
+        prefilter: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+        estimate: bool = False,
+    ) -> xr.Dataset | Estimate:
+        """Rank all combinations of so many variants by what they tell about a phenotype.
+
+        Parameters
+        ----------
+        phenotype
+            Classes (booleans, whole numbers or text; two or more), or with "f" a trait: the name
+            of a variable along the samples, or their values. A DataArray or Series is aligned by
+            its labels. Samples where it is missing (NaN, None, an empty text) are left out.
+        order
+            Variants of a combination.
+        top
+            How many of the best to return. Of equal ones those that come first.
+        statistic
+            What to rank by: "mutual_information", "chi2" (Pearson's), "gain" (mutual information
+            less that of the best combination without one member, so that a strong single variant
+            does not fill the ranking), "boost" (likelihood ratio of the interaction of two
+            variants on two classes) or "f" (F of the interaction of two variants on a trait).
+        permutations, seed
+            How many random permutations of the phenotype to search, too, and what they are drawn
+            from, for p-values that allow for the number of combinations.
+        min_n
+            Fewest samples without a missing call in a combination for it to be ranked, by default
+            half of those with a phenotype: the fewer, the larger is what chance gives.
+        min_count
+            Fewest samples of each class, and of each genotype cell that is not empty.
+        variants_0, variants_1
+            Sets of variants (identifiers, positions or a mask): combinations with a member of the
+            one and, where both are given, another variant of the other. A mask that is a DataArray
+            or Series is aligned by its labels.
+        min_gap
+            Least distance of members on one contig: "1Mb", "500kb", "2cM", or variants.
+        max_r2
+            Largest r2 of two members.
+        prefilter
+            Search among so many variants with the largest mutual information by themselves, and
+            those of the sets.
+        checkpoint
+            A folder that keeps what is finished: the same call goes on from there.
+        progress
+            Whether to show a bar, with an estimate of the time left; by default what
+            `get_options` says.
+        estimate
+            Return the number of combinations, the time and the memory instead of searching. The
+            time is measured on a few blocks, and leaves out what ``checkpoint`` holds already.
+
+        Returns
+        -------
+            Dataset of the best combinations, best first, in memory, with dimensions ``rank``,
+            ``order``, ``cell`` (3^order genotypes, the last member's changes fastest) and
+            ``class``; with labels of the variants along (rank, order), such as have a name of
+            those below with ``variant_`` before it:
+
+            - ``variants`` (rank, order): positions along the variants, ascending
+            - ``mi``, in nats, and ``g`` = 2 n mi; of "f" neither
+            - the statistic ranked by, if that is another: ``chi2``, ``gain``, ``boost`` or ``f``
+            - ``p``, of the chi2 distribution with ``df`` (of "f": F with ``df`` and
+              ``df_residual``), of that statistic ("gain": 2 n gain) and this combination alone
+            - ``n``: samples without a missing call in any member, all that is counted
+            - ``cells`` int32 (rank, cell, class): samples; of "f" also ``cell_mean`` (rank, cell)
+            - ``sparse``: cells are too empty for ``p`` to be trusted
+            - ``p_familywise`` and ``permutation_maximum`` (permutation), with permutations: the
+              share of permutations, the given order among them, with a score as large anywhere
+
+            Stopped by Ctrl-C, it is the best of what was done, and ``attrs["partial"]`` is True.
+
+        Raises
+        ------
+        KeyError
+            For a variable that is not there.
+        ValueError
+            For a phenotype of another number of samples, without a value for a sample, of one
+            class or of a measurement where classes are needed; with "f" for a value 10,000 times
+            as far from the median as half of the others; for an unknown choice, and numbers out
+            of range; for a search longer than ``get_options().longest_search`` (one hour by
+            default), with the estimate and ways to reduce it.
+        MemoryError
+            For a search that takes more than ``get_options().eager_limit``, before it starts, with
+            what would make it smaller.
+        OSError
+            If the folder of ``spill_to`` has no room.
+        genobit.epistasis.schedule.runs.SearchError
+            Where a part of the search fails; it carries the ranking of the rest.
+
+        Notes
+        -----
+        Formulas and references: `genobit.epistasis.search`. The ranking is the same for any
+        chunks, threads and schedulers of dask. Genotypes are held in memory, 2 or 3 bits a call;
+        past ``get_options().eager_limit`` in a file, if ``spill_to`` names a folder.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1]], "int8")
+        >>> calls = np.stack([calls, calls], axis=-1)
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> top = ds.genobit.epistasis([0, 1, 1, 0], order=2, top=1)
+        >>> top.variants.values.tolist(), top.mi.values.round(4).tolist()
+        ([[0, 1]], [0.6931])
+        """
+        from genobit.epistasis import phenotypes, trait
+        from genobit.epistasis import search as epistasis
+
+        ds, layout, planes = packed.by_variants(self._ds, phased=False)
+        values, name, note = phenotype_of(ds, phenotype)
+        found: Any
+        prepare: Any
+        if statistic == "f":
+            found, prepare = phenotypes.trait(values, name, note), trait.prepared
+            names: tuple[str, ...] = ("all",)
+        else:
+            found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
+            names = found.names
+        used = phenotypes.present(values)
+        wanted = epistasis.checked(
+            order=order,
+            top=top,
+            statistic=statistic,
+            permutations=permutations,
+            seed=seed,
+            min_n=min_n,
+            min_count=min_count,
+            variants=ds.sizes[model.VARIANTS],
+            samples=used,
+            classes=len(names),
+        )
+        limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
+        about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
+        about |= limits.described(None if min_gap is None else named_window(min_gap))
+        if order == 1:
+            if checkpoint is not None or estimate or not limits.none:
+                msg = "order=1 ranks single variants: sets, checkpoint= and estimate= take order=2"
+                raise ValueError(msg)
+            ranking, columns = epistasis.single_variants(planes, layout, found, wanted)
+        else:
+            prepared = prepare(planes, layout, found, wanted, limits)
+            if estimate:
+                return prepared.estimate(checkpoint)
+            ranking, columns = prepared.run(checkpoint=checkpoint, progress=progress)
+        return _labelled(ds, ranking, columns, wanted, names, about)
+
+
+def _limits(
+    ds: xr.Dataset,
+    order: int,
+    sets: tuple[Any, Any],
+    min_gap: int | str | None,
+    max_r2: float | None,
+    prefilter: int | None,
+) -> Limits:
+    from genobit.epistasis.scope import Limits, checked, members_of
+    from genobit.ld.matrix import parse_window
+
+    count = ds.sizes[model.VARIANTS]
+    ids = labels.ids(ds, model.VARIANTS)
+    masks = []
+    for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
+        plain = aligning.selected(ds, given, model.VARIANTS, name)
+        masks.append(None if plain is None else members_of(name, plain, count, ids))
+    gap, contigs, coordinates = 0.0, None, None
+    if min_gap is not None:
+        variable, gap = parse_window(min_gap, "min_gap")
+        found = labels.contigs(ds)
+        contigs = None if found is None else found.numbers
+        if variable is not None:
+            coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")
+            if coordinates.dtype.kind not in "iuf":
+                msg = f"{variable} is of dtype {coordinates.dtype}, and min_gap= takes numbers"
+                raise TypeError(msg)
+    limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, max_r2, prefilter)
+    return checked(limits, order, count)
+
+
+def phenotype_of(
+    ds: xr.Dataset, phenotype: str | ArrayLike | xr.DataArray
+) -> tuple[NDArray[Any], str, str]:
+    """Return a phenotype in the order of the samples, its name, and what its file says of it."""
+    if isinstance(phenotype, str):
+        phenotype = model.named(ds, phenotype, model.SAMPLES)
+    own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
+    name = "phenotype" if own is None else str(own)
+    note = str(phenotype.attrs.get("note", "")) if isinstance(phenotype, xr.DataArray) else ""
+    return aligning.aligned(ds, phenotype, model.SAMPLES, name), name, note
+
+
+def _labelled(
+    ds: xr.Dataset,
+    ranking: Ranking,
+    columns: Columns,
+    wanted: Wanted,
+    classes: tuple[str, ...],
+    about: dict[str, Any],
+) -> xr.Dataset:
+    from genobit.epistasis.search import COLUMNS, LONG_NAMES, MISSING
+
+    names = _COLUMN_NAMES | {COLUMNS.get(k, k): text for k, text in LONG_NAMES.items()}
+    ranked = {
+        name: (RANK, values, {"long_name": names[name]}) for name, values in columns.of_rank.items()
+    }
+    cells = {"long_name": "samples by genotypes and class; the last member's genotype is fastest"}
+    out = xr.Dataset(
+        {
+            "variants": ((RANK, ORDER), columns.members, {"long_name": "positions, ascending"}),
+            **ranked,
+            "cells": ((RANK, CELL, CLASS), columns.cells, cells),
+        },
+        _coordinates(ds, columns.members, classes, {"variants", "cells", *ranked, *_OTHERS}),
+        {
+            "statistic": wanted.statistic,
+            "long_name": LONG_NAMES[wanted.statistic],
+            "order": wanted.order,
+            "combinations": ranking.combinations,
+            "combinations_scored": ranking.scored,
+            "partial": ranking.partial,
+            "fraction_searched": ranking.fraction,
+            "missing": MISSING,
+            "min_n": wanted.min_n,
+            "min_count": wanted.min_count,
+            **about,
+            model.COUNTED_ALLELE: model.counted_allele(ds),
+        },
+    )
+    if columns.means is not None:
+        out["cell_mean"] = ((RANK, CELL), columns.means, {"long_name": "mean trait of the cell"})
+    if wanted.permutations:
+        maxima = {"long_name": "largest score anywhere in the search", "seed": wanted.seed}
+        out["permutation_maximum"] = ("permutation", ranking.maxima, maxima)
+    if model.CONTIG_ID in ds.variables:
+        out.attrs[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
+    return out
+
+
+def _coordinates(
+    ds: xr.Dataset, members: NDArray[np.int64], classes: tuple[str, ...], taken: set[str]
+) -> dict[Hashable, Any]:
+    """Labels of the members as (rank, order), genotypes of the cells, names of the classes.
+
+    A label with a name that is ``taken`` has `variant_` before it.
+    """
+    coords: dict[Hashable, Any] = {}
+    for name, label in labels.along(ds, model.VARIANTS).items():
+        if name == model.VARIANTS:
+            continue
+        free = str(name)
+        while free in taken or free in coords:
+            free = f"variant_{free}"
+        coords[free] = ((RANK, ORDER), np.asarray(label.values)[members], label.attrs)
+    order = members.shape[1]
+    genotypes = np.indices((3,) * order, np.int8).reshape(order, -1).T
+    coords["genotype"] = (
+        (CELL, ORDER),
+        genotypes,
+        {"long_name": "copies of the counted allele of each member"},
+    )
+    coords[CLASS] = (CLASS, np.array(classes, dtype=object))
+    return coords

@@ -1,0 +1,360 @@
+"""Pairs of interacting variants as arcs over the genome, contigs side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.data import labels
+from genobit.epistasis.plots.result import Ranked, ranked
+from genobit.plots.placing import free_labels, nearest_segment, text_width
+from genobit.plots.style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Arcs in a picture: more are a lawn.
+MOST_ARCS = 500
+#: Screen pixels of the frame, and of the strip of the contigs below the arcs.
+WIDTH, HEIGHT, STRIP = 900, 210, 16
+#: Straight pieces of an arc.
+_PIECES = 36
+#: Between two contigs, and the least width of one, as shares of the frame.
+_GAP, _LEAST = 0.012, 0.02
+#: Height of the lowest arc as a share of that of the highest.
+_LOWEST = 0.3
+_STRIPS = ("#d0d0d0", "#e6e6e6")
+
+
+@dataclass(frozen=True)
+class Genome:
+    """Contigs side by side: `names`, the first and last position of each, and where it is drawn."""
+
+    names: list[str]
+    first: np.ndarray
+    last: np.ndarray
+    left: np.ndarray
+    width: np.ndarray
+
+    def at(self, contig: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """Find screen pixels of positions.
+
+        Parameters
+        ----------
+        contig
+            Places of their contigs.
+        position
+            On these.
+        """
+        span = np.maximum(self.last - self.first, 1)[contig]
+        return self.left[contig] + self.width[contig] * (position - self.first[contig]) / span
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """The pairs of ranked combinations, the best first: `rank` is the best that has the pair.
+
+    `members`, shape (arcs, 2), are places in the combination of that rank; `places`, shape
+    (rank, order), are screen pixels of all members of all combinations.
+    """
+
+    found: Ranked
+    genome: Genome
+    rank: np.ndarray
+    members: np.ndarray
+    places: np.ndarray
+    out_of: int
+
+    @property
+    def x(self) -> np.ndarray:
+        """Shape (arcs, 2), screen pixels of both ends."""
+        return self.places[self.rank[:, None], self.members]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Of the best combination that has the pair."""
+        return self.found.scores[self.rank]
+
+    def heights(self, rank: np.ndarray) -> np.ndarray:
+        """Find screen pixels of the top of the arc of a rank.
+
+        Parameters
+        ----------
+        rank
+            Combinations.
+        """
+        low, high = float(self.scores.min()), float(self.scores.max())
+        share = (self.found.scores[rank] - low) / (high - low) if high > low else 1.0
+        return 0.92 * HEIGHT * (_LOWEST + (1 - _LOWEST) * np.broadcast_to(share, rank.shape))
+
+    def rank_at(self, x: float, y: float) -> tuple[int, float]:
+        """Find the best combination whose arc is nearest to a point.
+
+        Parameters
+        ----------
+        x, y
+            Screen pixels.
+
+        Returns
+        -------
+            Its rank, and the distance.
+        """
+        paths = _paths(self.x, self.heights(self.rank))
+        ends = np.concatenate([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 4)
+        nearest, distance = nearest_segment(ends, x, y)
+        return int(self.rank[nearest // (_PIECES - 1)]), distance
+
+
+def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Overlay:
+    """Draw the pairs of ranked combinations as arcs over the genome.
+
+    Parameters
+    ----------
+    result
+        Of `.genobit.epistasis()`.
+    ds
+        The variants that were searched: contigs are drawn as far as their variants go, without
+        it as far as those of the result do.
+
+    Returns
+    -------
+        hv.Overlay: an arc a pair of members, as high and as dark as the best score of a
+        combination that has the pair. At most 500, the best.
+
+    Raises
+    ------
+    ValueError
+        If there is no combination, or each is of one variant.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> result = xr.Dataset(
+    ...     {"variants": (("rank", "order"), [[3, 14, 15]]), "mi": ("rank", [0.25])}
+    ... )
+    >>> epistasis_arcs(result).opts.get().kwargs["title"]
+    '3 pairs of 1 combination of 3 variants: each pair at its best combination'
+    """
+    return draw_arcs(arcs(ranked(result, ds), ds))
+
+
+def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
+    """Place the pairs of ranked combinations on the genome.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    ds
+        As `epistasis_arcs` takes it.
+
+    Raises
+    ------
+    ValueError
+        If there is no combination, or each is of one variant.
+    """
+    if not found.size or found.order < 2:
+        raise ValueError("arcs are pairs of variants, and there is no combination of two or more")
+    pairs = np.array(list(combinations(range(found.order), 2)))
+    # A result may have been sorted by something else.
+    order = np.argsort(-found.scores, kind="stable")
+    variants = found.variants[order][:, pairs].reshape(-1, 2)
+    _, best = np.unique(np.sort(variants, axis=1), axis=0, return_index=True)
+    best = np.sort(best)
+    place, which = np.divmod(best[:MOST_ARCS], len(pairs))
+    rank = order[place]
+    contig, position, genome = _genome(found, ds)
+    return Arcs(found, genome, rank, pairs[which], genome.at(contig, position), len(best))
+
+
+def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
+    """Draw arcs over contigs.
+
+    Parameters
+    ----------
+    drawn
+        From `arcs`.
+    marked
+        The rank of a combination whose pairs are drawn in black, with their names.
+    """
+    from bokeh.palettes import interp_palette
+
+    found = drawn.found
+    worst_first = np.arange(len(drawn.rank))[::-1]
+    paths = _paths(drawn.x, drawn.heights(drawn.rank))
+    lines = [
+        {"x": paths[k, :, 0], "y": paths[k, :, 1], **_about(drawn, int(k))} for k in worst_first
+    ]
+    low, high = float(drawn.scores.min()), float(drawn.scores.max())
+    picture = hv.Contours(lines, ["x", "y"], ["score", "first", "second", "rank"], label="Arcs")
+    picture.opts(
+        color="score",
+        cmap=interp_palette(BLUES[2:], 256),
+        clim=(low, high if high > low else low + 1e-9),
+        line_width=1.6,
+        alpha=0.85,
+        colorbar=True,
+        clabel=found.label,
+        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
+        default_tools=["save"],
+        tools=["xpan", "xwheel_zoom", "reset", _hover(found)],
+        active_tools=["xwheel_zoom"],
+    )
+    shown = hv.Overlay([picture, *_mark(drawn, marked), *_contigs(drawn)])
+    return shown.opts(
+        title=_title(drawn),
+        fontsize={"title": "9pt", "yticks": "8pt", "xticks": "8pt"},
+        frame_width=WIDTH,
+        frame_height=HEIGHT + STRIP + 34,
+        xlim=(0, WIDTH),
+        ylim=(-STRIP - 14, HEIGHT + 20),
+        xaxis=None,
+        yticks=_score_ticks(low, high),
+        ylabel=found.label,
+        show_legend=False,
+        toolbar="above",
+        default_tools=["save"],
+        framewise=True,
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarray, Genome]:
+    """Contig and place of every member, shape (rank, order), and the contigs as they are drawn."""
+    position = found.variants if found.positions is None else found.positions
+    contig = np.zeros(position.shape, dtype="i8")
+    names = [""]
+    if found.positions is not None and found.contigs is not None:
+        names, contig = _named(found.contigs, found.variants)
+    first = np.array([position[contig == k].min() for k in range(len(names))])
+    last = np.array([position[contig == k].max() for k in range(len(names))])
+    if ds is not None and found.positions is None:
+        first[:], last[:] = 0, ds.sizes["variants"] - 1
+    elif ds is not None and {"variant_position", "variant_contig"} <= set(ds.variables):
+        contigs, at = labels.contigs(ds), ds["variant_position"].values
+        for k, name in enumerate(names):
+            theirs = at[[] if contigs is None else contigs.of_variants() == name]
+            if len(theirs):
+                first[k], last[k] = theirs.min(), theirs.max()
+    span = np.maximum(last - first, 1) / np.maximum(last - first, 1).sum()
+    share = np.maximum(span, _LEAST)
+    width = share / share.sum() * WIDTH * (1 - _GAP * (len(names) + 1))
+    left = WIDTH * _GAP + np.concatenate([[0], np.cumsum(width + WIDTH * _GAP)[:-1]])
+    return contig, position, Genome(names, first, last, left, width)
+
+
+def _named(contigs: np.ndarray, variants: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Contigs that have a member, in the order of the variants."""
+    ids, inverse = np.unique(contigs, return_inverse=True)
+    earliest = [variants.ravel()[inverse.ravel() == k].min() for k in range(len(ids))]
+    order = np.argsort(earliest)
+    place = np.empty(len(ids), dtype="i8")
+    place[order] = np.arange(len(ids))
+    return ids[order].tolist(), place[inverse].reshape(contigs.shape)
+
+
+def _paths(x: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Half ellipses, shape (arcs, pieces, 2)."""
+    angle = np.linspace(0, np.pi, _PIECES)
+    middle, radius = x.mean(axis=1)[:, None], (x[:, 1] - x[:, 0])[:, None] / 2
+    return np.stack([middle - radius * np.cos(angle), height[:, None] * np.sin(angle)], axis=2)
+
+
+def _about(drawn: Arcs, arc: int) -> dict[str, Any]:
+    found, rank = drawn.found, int(drawn.rank[arc])
+    texts = []
+    for member in drawn.members[arc]:
+        text = str(found.names[rank, member])
+        if found.positions is not None:
+            contig = "" if found.contigs is None else f"{found.contigs[rank, member]}:"
+            place = f"{contig}{found.positions[rank, member]:,}"
+            text = text if text == place.replace(",", "") else f"{text}  at {place}"
+        texts.append(text)
+    first, second = texts
+    return {
+        "score": float(drawn.scores[arc]),
+        "first": first,
+        "second": second,
+        "rank": found.ranks[rank],
+    }
+
+
+def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
+    """The pairs of a combination in black, and its members by name."""
+    found = drawn.found
+    columns: tuple[Any, ...] = ([], [], [])
+    lines: list[np.ndarray] = []
+    if marked is not None:
+        x = drawn.places[marked]
+        pairs = np.array(list(combinations(x, 2)))
+        lines = list(_paths(pairs, drawn.heights(np.full(len(pairs), marked))))
+        names = [str(name) for name in found.names[marked]]
+        half = np.array([text_width(name, bold=True) for name in names]) / 2
+        x = np.clip(x, half, WIDTH - half)
+        written = free_labels(x, np.zeros(len(x)), names, half=half)
+        columns = (x[written], np.full(len(written), -STRIP - 8.0), [names[k] for k in written])
+    black = hv.Path(lines, ["x", "y"], label="Marked").opts(
+        color=SELECTED_COLOUR, line_width=2.5, default_tools=[]
+    )
+    texts = hv.Labels(columns, ["x", "y"], "text", label="Members").opts(
+        text_color=SELECTED_COLOUR, text_font_size="8pt", text_font_style="bold", default_tools=[]
+    )
+    return [black, texts]
+
+
+def _contigs(drawn: Arcs) -> list[Any]:
+    genome = drawn.genome
+    left, right = genome.left, genome.left + genome.width
+    boxes = {"x0": left, "y0": np.full(len(left), -float(STRIP)), "x1": right, "y1": 0 * left}
+    boxes["colour"] = np.array([_STRIPS[k % 2] for k in range(len(left))], dtype=object)
+    strips = hv.Rectangles(boxes, ["x0", "y0", "x1", "y1"], "colour", label="Contigs").opts(
+        color="colour", line_color=None, default_tools=[]
+    )
+    names = [_contig_name(drawn, k) for k in range(len(left))]
+    middle = (left + right) / 2
+    written = free_labels(middle, 0 * middle, names)
+    columns = (middle[written], np.full(len(written), -STRIP / 2), [names[k] for k in written])
+    texts = hv.Labels(columns, ["x", "y"], "text", label="Names").opts(
+        text_font_size="8pt", text_color="#222222", default_tools=[]
+    )
+    return [strips, texts]
+
+
+def _contig_name(drawn: Arcs, k: int) -> str:
+    genome = drawn.genome
+    if drawn.found.positions is None:
+        return f"variants {int(genome.first[k]):,} to {int(genome.last[k]):,}"
+    span = float(genome.last[k] - genome.first[k])
+    stretch = f"{megabases(genome.first[k], span)}–{megabases(genome.last[k], span)} Mb"
+    if len(genome.names) > 6:
+        return genome.names[k]
+    return f"{genome.names[k]}: {stretch}" if genome.names[k] else stretch
+
+
+def _score_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    scores = np.linspace(low, high, 4) if high > low else np.array([high])
+    share = (scores - low) / (high - low) if high > low else np.ones(1)
+    height = 0.92 * HEIGHT * (_LOWEST + (1 - _LOWEST) * share)
+    return [(float(y), f"{score:.3g}") for y, score in zip(height, scores, strict=True)]
+
+
+def _title(drawn: Arcs) -> str:
+    size, order = drawn.found.size, drawn.found.order
+    drawn_of = number(drawn.out_of, "pair")
+    text = f"{drawn_of} of {number(size, 'combination')}"
+    if order > 2:
+        text += f" of {order} variants: each pair at its best combination"
+    if drawn.out_of > len(drawn.rank):
+        text += f"; the best {len(drawn.rank):,} are drawn"
+    return text
+
+
+def _hover(found: Ranked) -> Any:
+    from bokeh.models import HoverTool
+
+    rows = [("variant", "@first"), ("with", "@second"), (found.label, "@score{0.0000}")]
+    return HoverTool(tooltips=[*rows, ("best rank", "@rank")], line_policy="interp")

@@ -1,0 +1,388 @@
+"""The share of cases in every cell of a combination of variants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.epistasis.plots.result import GENOTYPES, Ranked, ranked
+from genobit.plots.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import xarray as xr
+
+    from genobit.epistasis.plots.cells import Cells
+
+#: Members of a combination whose cells can be laid out on paper.
+MOST_MEMBERS = 4
+#: Cells of fewer samples do not stretch the colours.
+ENOUGH = 10
+#: Between two panels, in cells.
+_GAP = 0.45
+#: Screen pixels of a cell by the number of members, and of its letters.
+_CELL = {1: (96, 66), 2: (96, 66), 3: (64, 50), 4: (52, 38)}
+_LETTERS = {1: "10pt", 2: "10pt", 3: "8pt", 4: "7pt"}
+_EMPTY = "#f4f4f4"
+_INK, _PAPER = "#1a1a1a", "#ffffff"
+#: Shares are drawn on -1 to 1: white in the middle is the share among all samples.
+_SCALE = Scale("share", "share of cases", (-1.0, 1.0), ORANGE_TO_PURPLE)
+#: A colour of less light than this has white letters.
+_DARK = 0.25
+
+
+def penetrance_heatmap(
+    result: xr.Dataset, rank: int = 0, *, of_class: int = -1, ds: xr.Dataset | None = None
+) -> hv.Overlay:
+    r"""Draw the share of cases in every cell of a combination of two, three or four variants.
+
+    Parameters
+    ----------
+    result
+        Of `.genobit.epistasis()`.
+    rank
+        Which combination, 0 for the first.
+    of_class
+        Place of the class whose share is drawn; by default the last: the cases.
+    ds
+        The variants that were searched, for names and alleles that the result lacks.
+
+    Returns
+    -------
+        hv.Overlay: a square of 3 x 3 cells, a row of them for a third member, a grid of them for
+        a fourth. A cell has its share and the cases of its samples; white is the share among all
+        samples, cells without a sample are hatched.
+
+    Raises
+    ------
+    ValueError
+        If there are more than four members, or no tables of classes.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> cells = np.zeros((1, 9, 2), "i4")
+    >>> cells[0, 4] = 3, 7
+    >>> result = xr.Dataset(
+    ...     {
+    ...         "variants": (("rank", "order"), [[3, 14]]),
+    ...         "mi": ("rank", [0.25]),
+    ...         "cells": (("rank", "cell", "class"), cells),
+    ...     }
+    ... )
+    >>> picture = penetrance_heatmap(result)
+    >>> picture.Labels.Dark["text"].tolist()
+    ['0.70\n7 / 10']
+    """
+    return draw_cells(ranked(result, ds), rank, of_class)
+
+
+def reach_of(found: Ranked, of_class: int) -> float:
+    """Find how far from the share among all samples the colours go, the same for all ranks.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    of_class
+        Place of the class.
+    """
+    furthest = 0.0
+    for rank in range(found.size):
+        cells = found.penetrance(rank, of_class)
+        enough = cells.n >= ENOUGH
+        if enough.any():
+            furthest = max(furthest, float(abs(cells.value[enough] - cells.overall).max()))
+    return min(max(furthest, 0.05), 1.0) if not found.trait else furthest or 1.0
+
+
+def draw_cells(
+    found: Ranked, rank: int, of_class: int = -1, reach: float | None = None
+) -> hv.Overlay:
+    """Draw the cells of a combination.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    rank
+        Which combination.
+    of_class
+        Place of the class.
+    reach
+        From `reach_of`; found here by default.
+
+    Raises
+    ------
+    ValueError
+        If there are more than four members, or no tables of classes.
+    """
+    order = found.order
+    if order > MOST_MEMBERS:
+        raise ValueError(
+            f"a combination of {order} has {GENOTYPES**order:,} cells; up to {MOST_MEMBERS} "
+            "members are drawn"
+        )
+    cells = found.penetrance(rank, of_class)
+    reach = reach_of(found, of_class) if reach is None else reach
+    x, y = _places(order)
+    colour = _scaled(cells, reach).ravel()
+    filled = cells.n.ravel() > 0
+    boxes = {"x0": x - 0.5, "y0": y - 0.5, "x1": x + 0.5, "y1": y + 0.5}
+    boxes |= _hovered(found, rank, cells)
+    full = hv.Rectangles(
+        {name: values[filled] for name, values in (boxes | {"colour": colour}).items()},
+        ["x0", "y0", "x1", "y1"],
+        ["colour", "genotypes", "cases", "n", "share"],
+        label="Cells",
+    ).opts(
+        color="colour",
+        cmap=palette(_SCALE),
+        clim=_SCALE.limits,
+        colorbar=True,
+        clabel=quantity(found, of_class),
+        colorbar_opts=_colour_bar(cells, reach),
+        line_color="#8c8c8c",
+        line_width=0.5,
+        default_tools=["save"],
+        tools=[cell_hover(found, of_class)],
+    )
+    empty = hv.Rectangles(
+        {name: values[~filled] for name, values in boxes.items()},
+        ["x0", "y0", "x1", "y1"],
+        ["genotypes", "cases", "n", "share"],
+        label="Empty",
+    ).opts(
+        fill_color=_EMPTY, line_color="#c4c4c4", line_width=0.5, default_tools=[], hooks=[_hatched]
+    )
+    texts = cells.texts()
+    if order == MOST_MEMBERS:  # room for one line
+        texts = np.array([text.rpartition("\n")[2] for text in texts], dtype=object)
+    dark = filled & _light(colour)
+    letters = [
+        hv.Labels((x[chosen], y[chosen], texts[chosen]), ["x", "y"], "text", label=label).opts(
+            text_color=ink, text_font_size=_LETTERS[order], default_tools=[]
+        )
+        for chosen, ink, label in ((dark, _INK, "Dark"), (filled & ~dark, _PAPER, "Light"))
+    ]
+    picture = full * empty * letters[0] * letters[1] * _panel_names(found, rank)
+    return picture.opts(**_frame(found, rank, of_class))
+
+
+def _places(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of the cells, the last member's genotype fastest."""
+    genotypes = np.indices((GENOTYPES,) * order).reshape(order, -1).astype("f8")
+    if order == 1:
+        return genotypes[0], np.zeros(GENOTYPES)
+    step = GENOTYPES + _GAP
+    x = genotypes[1] + (step * genotypes[2] if order > 2 else 0)
+    y = genotypes[0] + (step * genotypes[3] if order > 3 else 0)
+    return x, -y
+
+
+def _scaled(cells: Cells, reach: float) -> np.ndarray:
+    """Shares as colours from -1 to 1, either side as far as shares go."""
+    low, high = _limits(cells, reach)
+    above = cells.value - cells.overall
+    ends = np.where(above < 0, cells.overall - low, high - cells.overall)
+    with np.errstate(invalid="ignore"):
+        return np.clip(above / np.maximum(ends, 1e-9), *_SCALE.limits)
+
+
+def _light(colour: np.ndarray) -> np.ndarray:
+    """Find the colours on which black letters can be read."""
+    shades = palette(_SCALE)
+    place = np.nan_to_num((colour + 1) / 2 * (len(shades) - 1)).astype("i8")
+    parts = [[int(shades[k][j : j + 2], 16) / 255 for j in (1, 3, 5)] for k in place]
+    return np.asarray(np.array(parts) ** 2.2 @ [0.2126, 0.7152, 0.0722] > _DARK)
+
+
+def _limits(cells: Cells, reach: float) -> tuple[float, float]:
+    least, most = cells.limits
+    return max(cells.overall - reach, least), min(cells.overall + reach, most)
+
+
+def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
+    from bokeh.models import FixedTicker
+
+    overall = cells.overall
+    low, high = _limits(cells, reach)
+    at = {-1.0: low, -0.5: (low + overall) / 2, 0.0: overall, 0.5: (overall + high) / 2, 1.0: high}
+    return {
+        "width": 12,
+        "title_text_font_size": "8pt",
+        "ticker": FixedTicker(ticks=list(at)),
+        # An int where bokeh looks for one, or the ends of the bar keep their own texts.
+        "major_label_overrides": {
+            int(k) if k == int(k) else k: f"{round(v, 2) + 0.0:.2f}" + (" all" if k == 0 else "")
+            for k, v in at.items()
+        },
+    }
+
+
+def _hovered(found: Ranked, rank: int, cells: Cells) -> dict[str, np.ndarray]:
+    genotypes = np.indices(cells.n.shape).reshape(found.order, -1)
+    named = [found.genotypes(rank, member) for member in range(found.order)]
+    texts = [
+        ", ".join(
+            f"{found.names[rank, member]} {named[member][copies]}"
+            for member, copies in enumerate(cell)
+        )
+        for cell in genotypes.T
+    ]
+    return {
+        "genotypes": np.array(texts, dtype=object),
+        "cases": (cells.n if cells.count is None else cells.count).ravel(),
+        "n": cells.n.ravel(),
+        "share": cells.value.ravel(),
+    }
+
+
+def _panel_names(found: Ranked, rank: int) -> hv.Labels:
+    """Genotypes of a third member over the panels, and of a fourth beside them."""
+    step, order = GENOTYPES + _GAP, found.order
+    rows: list[tuple[float, float, str]] = []
+    if order > 2:
+        third = zip(range(GENOTYPES), found.genotypes(rank, 2), strict=True)
+        rows += [(1 + step * k, 0.72, f"{short_name(found, rank, 2)} {name}") for k, name in third]
+    if order > 3:
+        fourth = zip(range(GENOTYPES), found.genotypes(rank, 3), strict=True)
+        right = GENOTYPES * step - _GAP - 0.5 + 0.85
+        rows += [
+            (right, -1 - step * k, f"{short_name(found, rank, 3)}\n{name}") for k, name in fourth
+        ]
+    columns = ([row[k] for row in rows] for k in range(3))
+    return hv.Labels(tuple(columns), ["x", "y"], "text", label="Panels").opts(
+        text_color=_INK, text_font_size="8pt", text_font_style="bold", default_tools=[]
+    )
+
+
+def short_name(found: Ranked, rank: int, member: int, most: int = 16) -> str:
+    """Name a member in so many letters.
+
+    Parameters
+    ----------
+    found, rank, member
+        Which.
+    most
+        Letters.
+    """
+    name = str(found.names[rank, member])
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def quantity(found: Ranked, of_class: int) -> str:
+    """Name what is drawn of each cell.
+
+    Parameters
+    ----------
+    found, of_class
+        As `class_name` takes them.
+    """
+    return f"mean of {found.trait}" if found.trait else f"share of {class_name(found, of_class)}"
+
+
+def class_name(found: Ranked, of_class: int) -> str:
+    """Name a class in a picture: the second of two is cases where it is coded so.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    of_class
+        Its place.
+    """
+    classes = found.classes or ["samples"]
+    name = classes[of_class]
+    if len(classes) == 2 and of_class % 2 == 1 and name in {"1", "2", "1.0", "2.0", "True"}:
+        return "cases"
+    return f"class {name}"
+
+
+def _frame(found: Ranked, rank: int, of_class: int) -> dict[str, Any]:
+    order = found.order
+    wide, high = _CELL[order]
+    step = GENOTYPES + _GAP
+    across, down = (3 if order > 2 else 1), (3 if order > 3 else 1)
+    right = across * step - _GAP - 0.5 + (1.7 if order > 3 else 0)
+    bottom = -(down * step - _GAP - 0.5) if order > 1 else -0.5
+    top = 1.05 if order > 2 else 0.52
+    x_member = min(order - 1, 1)
+    xticks = [
+        (k + step * panel, name)
+        for panel in range(across)
+        for k, name in enumerate(found.genotypes(rank, x_member))
+    ]
+    yticks = [
+        (-(k + step * panel), name)
+        for panel in range(down)
+        for k, name in enumerate(found.genotypes(rank, 0))
+    ]
+    unit = _unit(found, rank)
+    n = int(found.penetrance(rank, of_class).n.sum())
+    case = class_name(found, of_class)
+    what = quantity(found, of_class) if found.trait else f"{case} / samples"
+    counted = f"{what} in each cell, n = {n:,}"
+    return {
+        "title": f"{_title(found, rank)}\n{counted}",
+        "fontsize": {"title": "9pt", "xticks": "8pt", "yticks": "8pt", "labels": "9pt"},
+        "xlim": (-0.51, right + 0.01),
+        "ylim": (bottom - 0.02, top),
+        "frame_width": round(wide * (right + 0.5)),
+        "frame_height": round(high * (top - bottom)),
+        "xticks": xticks,
+        "yticks": yticks if order > 1 else 0,
+        "yaxis": "left" if order > 1 else None,
+        "xlabel": short_name(found, rank, x_member, 30) + unit(x_member),
+        "ylabel": short_name(found, rank, 0, 30) + unit(0),
+        "show_legend": False,
+        "toolbar": "above",
+        "default_tools": ["save"],
+        "framewise": True,
+        "bgcolor": WHITE,
+        "hooks": [plain_frame, few_marks, _no_axes],
+    }
+
+
+def _unit(found: Ranked, rank: int) -> Callable[[int], str]:
+    def unit(member: int) -> str:
+        named = found.genotypes(rank, member)[0] != "0"
+        return "" if named else " (copies of the counted allele)"
+
+    return unit
+
+
+def _title(found: Ranked, rank: int) -> str:
+    title = found.title(rank)
+    return f"{found.ranks[rank]}. {title if len(title) <= 62 else title[:61] + '…'}"
+
+
+def _hatched(plot: Any, _element: Any) -> None:
+    style = {"pattern": "/", "color": "#c4c4c4", "weight": 0.6, "scale": 9}
+    plot.handles["glyph"].update(**{f"hatch_{name}": value for name, value in style.items()})
+
+
+def _no_axes(plot: Any, _element: Any) -> None:
+    plot.state.outline_line_color = None
+    for axis in plot.state.axis:
+        axis.axis_line_color = axis.major_tick_line_color = None
+
+
+def cell_hover(found: Ranked, of_class: int) -> Any:
+    """Make the hover that says the counts of a cell.
+
+    Parameters
+    ----------
+    found, of_class
+        As `class_name` takes them.
+    """
+    from bokeh.models import HoverTool
+
+    if found.trait:
+        rows = [("mean", "@share{0.0000}"), ("samples", "@n")]
+    else:
+        rows = [(class_name(found, of_class), "@cases of @n"), ("share", "@share{0.000}")]
+    return HoverTool(tooltips=[("genotypes", "@genotypes"), *rows])

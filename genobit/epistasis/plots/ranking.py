@@ -1,0 +1,319 @@
+"""A ranking of interacting variants as a table, and its scores beside those of permutations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.epistasis.plots.result import Ranked, ranked
+from genobit.plots.placing import text_width
+from genobit.plots.style import (
+    LEAD_COLOUR,
+    POINT_COLOUR,
+    SELECTED_COLOUR,
+    few_marks,
+    mark_selected_rows,
+    number,
+    plain_frame,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+#: Bars of the histogram of permutations.
+BARS = 40
+#: Screen pixels of the head of a table and of a row, rows that are seen at a time, and pixels of
+#: the bar that scrolls.
+_HEAD, _ROW, _ROWS, _BAR = 25, 25, 10, 20
+#: Letters of a table beside those of 8 points, pixels around the text of a cell, and the widest
+#: column.
+_LETTERS, _PADDING, _WIDEST = 1.15, 11, 420
+
+
+def ranking_table(result: xr.Dataset, text: str = "", *, ds: xr.Dataset | None = None) -> hv.Table:
+    """Draw a ranking as a table that sorts by a click on a column's name.
+
+    Parameters
+    ----------
+    result
+        Of `.genobit.epistasis()`.
+    text
+        Lists the combinations that it is about: words that are part of names, contigs and
+        positions, all of them; `2:1000-2000` is a stretch that a member lies on.
+    ds
+        The variants that were searched, for labels that the result lacks.
+
+    Returns
+    -------
+        hv.Table of the members, their places, the score, G, degrees of freedom, p and n.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> result = xr.Dataset(
+    ...     {
+    ...         "variants": (("rank", "order"), [[3, 14], [3, 15]]),
+    ...         "mi": ("rank", [0.25, 0.125]),
+    ...         "n": ("rank", [90, 88]),
+    ...     }
+    ... )
+    >>> ranking_table(result, "variant 15")["MI (nats)"].tolist()
+    [0.125]
+    """
+    found = ranked(result, ds)
+    return draw_ranking(found, found.matching(text))
+
+
+def permutation_histogram(
+    result: xr.Dataset, rank: int = 0, *, ds: xr.Dataset | None = None
+) -> hv.Overlay:
+    """Draw the best score of every permutation of the phenotype, and where the ranking stands.
+
+    Parameters
+    ----------
+    result
+        Of `.genobit.epistasis(permutations=...)`.
+    rank
+        Which combination is marked, 0 for the first.
+    ds
+        The variants that were searched, for names that the result lacks.
+
+    Returns
+    -------
+        hv.Overlay: a bar a range of scores, a tick below for every combination, a line at the
+        marked one.
+
+    Raises
+    ------
+    ValueError
+        If there are no permutations in the result.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> result = xr.Dataset(
+    ...     {
+    ...         "variants": (("rank", "order"), [[3, 14]]),
+    ...         "mi": ("rank", [0.25]),
+    ...         "permutation_maximum": ("permutation", [0.1, 0.15, 0.12]),
+    ...     }
+    ... )
+    >>> permutation_histogram(result).Segments.Marked["x0"].tolist()
+    [0.25]
+    """
+    found = ranked(result, ds)
+    if without_permutations(found):
+        raise ValueError(without_permutations(found))
+    return draw_permutations(found, rank)
+
+
+def without_permutations(found: Ranked) -> str:
+    """Say how to get permutations; "" if they are there.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    """
+    if found.result.sizes.get("permutation", 0) and "permutation_maximum" in found.result:
+        return ""
+    return (
+        "There are no permutations in this result: search with "
+        "ds.genobit.epistasis(..., permutations=1000, seed=1) to get them."
+    )
+
+
+def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
+    """Draw some of the combinations as a table.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    ranks
+        Which of them, counted from 0.
+    """
+    columns = _columns(found)
+    widths = {name: _width(name, values) for name, values in columns.items()}
+    return hv.Table(
+        {name: values[ranks] for name, values in columns.items()}, [], list(columns)
+    ).opts(
+        width=sum(widths.values()) + _BAR,
+        height=_HEAD + _ROWS * _ROW,
+        index_position=None,
+        fit_columns=False,
+        hooks=[_frame_of(widths, plain=found.ranks.dtype.kind not in "iu")],
+    )
+
+
+def ranking_width(found: Ranked) -> int:
+    """Find the screen pixels of the table of a ranking with all its columns.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    """
+    return sum(_width(name, values) for name, values in _columns(found).items()) + _BAR
+
+
+def _columns(found: Ranked) -> dict[str, np.ndarray]:
+    """What the table says of all combinations, so that a filter moves no column."""
+    every, result = range(found.size), found.result
+    columns = {"rank": found.ranks}
+    columns["variants"] = np.array([found.title(k) for k in every], dtype=object)
+    places = np.array([found.places(k) for k in every], dtype=object)
+    # Names that say the place already do not need it said again.
+    if any(p.replace(",", "") != n for p, n in zip(places, columns["variants"], strict=True)):
+        columns["places"] = places
+    names = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
+    names |= {"p_familywise": "p (family)", "n": "n"}
+    columns |= {label: result[name].values for name, label in names.items() if name in result}
+    if "sparse" in result:
+        columns["sparse"] = np.where(result["sparse"].values, "yes", "").astype(object)
+    return columns
+
+
+def _width(name: str, values: np.ndarray) -> int:
+    """Screen pixels of a column with its name and its longest value."""
+    texts = [name, max(map(str, values), key=len, default="")]
+    if name == "p":
+        texts = ["9.99e-999" if (values < 1e-99).any() else "9.99e-99"]
+    elif values.dtype.kind in "iuf":
+        most = np.abs(values[np.isfinite(values)]).max(initial=0)
+        texts[1] = f"{most:,.{_digits(name)}f}"
+    return min(round(_LETTERS * max(map(text_width, texts))) + _PADDING, _WIDEST)
+
+
+def _digits(name: str) -> int:
+    """How many digits a number has after the point."""
+    if name in {"rank", "df", "n"}:
+        return 0
+    return 4 if "(" in name else 2  # nats, and p of the family
+
+
+def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
+    """Give columns their widths and formats; ranks may be `plain`, no whole numbers."""
+
+    def hook(plot: Any, element: Any) -> None:
+        from bokeh.models.widgets import NumberFormatter, ScientificFormatter
+
+        mark_selected_rows(plot, element)
+        right: dict[str, Any] = {"text_align": "right"}
+        for column in plot.handles["table"].columns:
+            # The field is the name without what JavaScript could not have in a name.
+            name = column.title
+            column.width = widths[name]
+            if name == "p":
+                column.formatter = ScientificFormatter(precision=2, power_limit_low=-1, **right)
+            elif name not in {"variants", "places", "sparse"} and not (plain and name == "rank"):
+                digits = _digits(name)
+                pattern = "0." + "0" * digits if digits else "0,0"
+                column.formatter = NumberFormatter(format=pattern, **right)
+
+    return hook
+
+
+def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
+    """Draw the best scores of permutations.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`, with permutations.
+    marked
+        The rank of a combination.
+    """
+    maxima = found.result["permutation_maximum"].values.astype("f8")
+    maxima = maxima[np.isfinite(maxima)]
+    scores = found.scores
+    low = float(min(maxima.min(initial=np.inf), scores.min(initial=np.inf)))
+    high = float(max(maxima.max(initial=-np.inf), scores.max(initial=-np.inf)))
+    margin = 0.04 * (high - low) or 0.01
+    counts, edges = np.histogram(maxima, bins=min(BARS, 2 + len(maxima) // 5))
+    top = 1.18 * max(int(counts.max()), 1)
+    columns = {"x": edges[:-1], "y": 0 * counts, "x1": edges[1:], "y1": counts, "n": counts}
+    bars = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "n", label="Permutations").opts(
+        color="#8c8c8c",
+        line_color="white",
+        line_width=0.5,
+        default_tools=["save"],
+        tools=[_hover(found)],
+    )
+    foot = np.full(len(scores), -0.09 * top)
+    ticks = hv.Segments((scores, foot, scores, foot / 9), label="Scores").opts(
+        color=POINT_COLOUR, line_width=1, alpha=0.7, default_tools=[]
+    )
+    shown = [] if marked is None else [scores[marked]]
+    line = hv.Segments((shown, [-0.09 * top] * len(shown), shown, [top] * len(shown)))
+    line = line.relabel("Marked").opts(color=LEAD_COLOUR, line_width=2.5, default_tools=[])
+    axis = hv.HLine(0).opts(color=SELECTED_COLOUR, line_width=0.7, default_tools=[])
+    return (bars * axis * ticks * line).opts(
+        title=_title(found, len(maxima), marked),
+        fontsize={"title": "9pt", "xticks": "8pt", "yticks": "8pt", "labels": "9pt"},
+        frame_width=400,
+        frame_height=190,
+        xlim=(low - margin, high + margin),
+        ylim=(-0.1 * top, top),
+        xlabel=f"best {found.label} of a permutation; ticks: the ranking",
+        ylabel="permutations",
+        show_legend=False,
+        framewise=True,
+        toolbar="above",
+        default_tools=["save"],
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def _title(found: Ranked, permutations: int, marked: int | None) -> str:
+    text = f"Best of each of {number(permutations, 'permutation')} of the phenotype"
+    if marked is None:
+        return text
+    line = f"orange: rank {found.ranks[marked]}, {found.label} {found.scores[marked]:.4g}"
+    if "p_familywise" in found.result:
+        line += f", family-wise p = {float(found.result['p_familywise'].values[marked]):.2g}"
+    return f"{text}\n{line}"
+
+
+def _hover(found: Ranked) -> Any:
+    from bokeh.models import HoverTool
+
+    return HoverTool(tooltips=[(found.label, "@x to @x1"), ("permutations", "@n")])
+
+
+def summary(found: Ranked) -> str:
+    """Say what was searched, as far as the result says it.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    """
+    attrs = found.result.attrs
+    parts = [f"{number(found.size, 'combination')} of {found.order} by {found.label}"]
+    if "combinations" in attrs:
+        parts.append(f"of {int(attrs['combinations']):,} searched")
+    if "phenotype" in attrs:
+        parts.append(f"phenotype {attrs['phenotype']}")
+    if "samples" in attrs:
+        parts.append(number(int(attrs["samples"]), "sample"))
+    text = ", ".join(parts)
+    if attrs.get("partial"):
+        text = f"Partial: the search was stopped before its end. {text}"
+    return text
+
+
+def listed(found: Ranked, ranks: np.ndarray) -> pd.DataFrame:
+    """List some of the combinations with all that is known of them.
+
+    Parameters
+    ----------
+    found
+        From `combinations.ranked`.
+    ranks
+        Which of them, counted from 0.
+    """
+    return found.table().iloc[ranks].reset_index(drop=True)

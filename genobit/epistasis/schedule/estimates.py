@@ -1,0 +1,231 @@
+"""Estimate how many combinations a search has, how long it takes and how much memory it needs.
+
+Time is measured: a few blocks from the middle of the work are searched with the threshold that the
+first block gives. Where the search runs on threads, all of them are timed at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.gemm.scratch import Scratch
+from genobit.engine.schedule.costs import in_this_process, threads
+from genobit.engine.schedule.limits import check_time, duration, surely_short
+from genobit.engine.schedule.memory_mapped import in_memory
+from genobit.epistasis.schedule.blocks import blocks
+from genobit.epistasis.schedule.units import LONGEST
+from genobit.epistasis.schedule.waves import largest_wave
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from numpy.typing import NDArray
+
+    from genobit.epistasis.kernels.tables import Classes
+    from genobit.epistasis.schedule.blocks import Work
+    from genobit.epistasis.schedule.units import Cut
+
+SECONDS = 0.5
+"""Duration of a calibration, without compilation."""
+SAMPLED = 4096
+"""Parts of combinations from which the share within the limits is estimated."""
+TRIED = 256
+"""Most units in which a calibration looks for blocks within the limits of the scope."""
+SPREAD = 8
+"""Units between those that the threads of a calibration time."""
+
+
+class Estimate(NamedTuple):
+    """What a search will take."""
+
+    combinations: int
+    """How many are searched."""
+    exact: bool
+    """Whether it is that many, or at most: how many a limit on r2 leaves out is not known."""
+    seconds: float
+    """Of the whole run on these workers."""
+    workers: int
+    """Units at work at a time."""
+    memory: int
+    """Bytes: planes of the variants, blocks at work, rankings in flight, tables returned."""
+    units: int
+    """Pieces of work, each kept by a checkpoint."""
+    disk: int = 0
+    """Bytes of planes in files, where they are past ``eager_limit``."""
+
+    @property
+    def words(self) -> str:
+        """The number of combinations in words."""
+        return f"{'' if self.exact else 'at most '}{self.combinations:,} combinations"
+
+    def __repr__(self) -> str:
+        """What a user wants to know, in a line."""
+        return (
+            f"{self.words} in "
+            f"{self.units:,} unit{'' if self.units == 1 else 's'}: "
+            f"about {duration(self.seconds)} on {self.workers} "
+            f"worker{'' if self.workers == 1 else 's'}, {self.memory / 2**20:,.0f} MiB of memory"
+            f"{f' and {self.disk / 2**20:,.0f} MiB of disk' if self.disk else ''}"
+        )
+
+
+def memory(cut: Cut, top: int, planes: int) -> int:
+    """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves.
+
+    Or planes and the tables of the ranking, where these are more.
+    """
+    ranked = 8 * (1 + cut.order)
+    # The last wave may have half as many units again.
+    units = min(5 * largest_wave(cut.units) // 2, cut.units)
+    flight = units * min(top, cut.unit) + 4 * min(top, cut.combinations)
+    # A block keeps up to five times as many as it hands on.
+    at_work = threads() * (cut.block_bytes + 5 * ranked * min(top, cut.unit))
+    return planes + max(flight * ranked + at_work, ranking_bytes(cut, top))
+
+
+def ranking_bytes(cut: Cut, top: int) -> int:
+    """Of the tables that are returned."""
+    return 4 * cut.classes * 3**cut.order * min(top, cut.combinations)
+
+
+def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
+    """Bytes of a run that fits, with ``held`` of them beside the planes.
+
+    Raises
+    ------
+    MemoryError
+        If it takes more than ``get_options().eager_limit``.
+    """
+    from genobit.engine.options import get_options, in_units, more_than
+
+    planes = held + sum(in_memory(plane) for plane in classes.planes)
+    size, limit = memory(cut, top, planes), get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"the search takes {more_than(size, limit)}: {in_units(planes)} of genotypes, "
+            f"{threads()} workers with blocks of {in_units(cut.block_bytes)}, {top:,} "
+            f"combinations with tables of {in_units(ranking_bytes(cut, top))}. Ask for a lower "
+            "order= or top=, fewer variants (prefilter=), fewer workers "
+            "(dask.config.set(num_workers=...)), or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    return size
+
+
+def estimated(
+    classes: Classes, work: Work, held: int = 0, finished: Collection[int] = ()
+) -> Estimate:
+    """The estimate of a search whose score holds so many bytes, without the finished units."""
+    cut, scope = work.cut, work.scope
+    size = check_memory(cut, work.top, classes, held)
+    disk = sum(plane.nbytes - in_memory(plane) for plane in classes.planes)
+    found = cut.combinations if scope is None else scope.count(cut.order)
+    exact = scope is None or not scope.linked.size
+    left = cut.combinations - sum(map(cut.weight, finished))
+    at_once = max(1, min(threads(), cut.units - len(finished)))
+    seconds = _seconds_each(classes, work, at_once) * left / at_once if found and left else 0.0
+    return Estimate(found, exact, seconds, at_once, size, cut.units, disk)
+
+
+def check_duration(classes: Classes, work: Work, held: int, finished: Collection[int]) -> None:
+    """Refuse a search whose unfinished units take longer than ``get_options().longest_search``.
+
+    Raises
+    ------
+    ValueError
+        With the number of combinations, the estimate and ways to reduce it.
+    """
+    cut = work.cut
+    if surely_short(cut.units * LONGEST / threads()):
+        return
+    found = estimated(classes, work, held, finished)
+    rest = f", {len(finished):,} of {cut.units:,} units finished," if finished else ""
+    check_time(
+        f"the search of {found.words} of order {cut.order}{rest}",
+        found.seconds,
+        found.workers,
+        "a lower order=; fewer variants (prefilter=, variants_0=, variants_1=, min_gap=, max_r2=, "
+        "or ds.genobit.ld_prune() and a filter on allele frequency before the search); fewer "
+        "permutations=; or checkpoint= with the threads of a cluster",
+    )
+
+
+def _seconds_each(classes: Classes, work: Work, at_once: int) -> float:
+    """Seconds of a combination on one thread while ``at_once`` threads search."""
+    middle = work.cut.units // 2
+    # The first block compiles the kernels and finds a threshold for the blocks that are timed.
+    teacher = next(_blocks(work, middle), None)
+    if teacher is None:
+        return 0.0
+    scratch, threshold = Scratch(), work.lowest
+    for _ in range(2):
+        _, threshold = _timed(classes, work, *teacher, threshold, scratch)
+    # Threads share caches and memory bandwidth: one alone is faster than one of many.
+    many = at_once if in_this_process() else 1
+    with ThreadPoolExecutor(many) as pool:
+        jobs = [SPREAD * k for k in range(many)]
+        timed = list(pool.map(partial(_calibrated, classes, work, threshold), jobs))
+    spent, done = (sum(column) for column in zip(*timed, strict=True))
+    return spent / max(done, 1) * _share_within(work)
+
+
+def _calibrated(classes: Classes, work: Work, threshold: float, ahead: int) -> tuple[float, int]:
+    """Seconds and pairs of parts of blocks from so many units past the middle on."""
+    units, scratch = work.cut.units, Scratch()
+    spent, done = 0.0, 0
+    for first, last in _blocks(work, min(units // 2 + ahead, units - 1)):
+        elapsed, threshold = _timed(classes, work, first, last, threshold, scratch)
+        spent, done = spent + elapsed, done + _pairs(first, last)
+        if spent > SECONDS:
+            break
+    return spent, done
+
+
+def _blocks(work: Work, start: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Blocks of a unit and of some after it."""
+    units = range(start, min(start + TRIED, work.cut.units))
+    return itertools.chain.from_iterable(blocks(work.cut, unit, work.scope) for unit in units)
+
+
+def _timed(
+    classes: Classes,
+    work: Work,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    threshold: float,
+    scratch: Scratch,
+) -> tuple[float, float]:
+    """Seconds of a block, and the threshold after it."""
+    scope, start = work.scope, time.perf_counter()
+    allowed = None if scope is None or scope.free else scope.allowed(first, last)
+    most = work.most(first, last)
+    best = work.score(classes, first, last, most, threshold, allowed, scratch)
+    elapsed = time.perf_counter() - start
+    if best.scores.size >= work.top:
+        least = np.partition(best.scores, -work.top)[-work.top]
+        threshold = max(threshold, float(least))
+    return elapsed, threshold
+
+
+def _share_within(work: Work) -> float:
+    """Share of pairs of parts whose parts lie within the limits of the scope, about."""
+    cut, scope = work.cut, work.scope
+    share, rng = 1.0, np.random.default_rng(0)
+    for size in (cut.p, cut.q):
+        drawn = np.sort(rng.integers(0, cut.variants, (SAMPLED, size)), axis=1)
+        parts = drawn[(np.diff(drawn, axis=1) > 0).all(axis=1)]
+        if scope is not None and len(parts):
+            share *= len(scope.whole(parts)) / len(parts)
+    return share
+
+
+def _pairs(first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
+    """Pairs of parts of which the last begins after the first ends."""
+    starts = np.sort(last[:, 0])
+    return int((len(last) - np.searchsorted(starts, first[:, -1], side="right")).sum())

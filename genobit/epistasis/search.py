@@ -1,0 +1,374 @@
+"""Epistasis of any order: combinations of variants ranked by what they tell about a phenotype.
+
+A combination of k variants cuts the samples in 3^k genotype cells. With n_xc samples of class c in
+cell x, n_x and n_c their sums and n in all (samples without a missing call in the combination):
+
+    MI   = sum n_xc / n ln(n_xc n / (n_x n_c))                     mutual_information, in nats
+    G    = 2 n MI                                                  likelihood ratio of the table
+    chi2 = sum (n_xc - n_x n_c / n)^2 / (n_x n_c / n)              chi2, Pearson's
+    gain = MI - max MI of the combination without one member       gain, of the same samples
+    LR   = 2 sum n_xc ln(n_xc / m_xc)                              boost
+
+with m the fit of the model without an interaction of both variants on the class (Wan et al. 2010,
+doi:10.1016/j.ajhg.2010.07.021). G and chi2 have (cells - 1)(classes - 1) degrees of freedom, of the
+cells and classes that are not empty; LR as in plink 1.9 --fast-epistasis boost (genotypes of one
+variant - 1)(genotypes of the other - 1)(classes - 1); 2 n gain those of G less those of the best
+combination without one member.
+
+The F test of a trait is in `genobit.epistasis.trait`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+    from genobit.epistasis.kernels.mutual_information import Logarithms
+    from genobit.epistasis.kernels.tables import Classes
+    from genobit.epistasis.phenotypes import ClassOf
+    from genobit.epistasis.schedule.estimates import Estimate
+    from genobit.epistasis.schedule.runs import Ranking
+    from genobit.epistasis.schedule.search import CombinationSearch
+    from genobit.epistasis.scope import Limits
+
+LONG_NAMES = {
+    "mutual_information": "mutual information of genotypes and class, nats",
+    "chi2": "Pearson's chi2 of genotypes and class",
+    "gain": "mutual information less that of the best combination of all members but one, nats",
+    "boost": "likelihood ratio of the interaction (BOOST)",
+    "f": "F of the interaction on the trait",
+}
+COLUMNS = {"mutual_information": "mi"}
+"""Columns of statistics that are not named as they are."""
+LARGEST_ORDER = 18
+"""Cells of larger orders have numbers past those of `genobit.epistasis.kernels.sparse_tables`."""
+CELLS = 2**20
+"""Of tables that are tested at a time: temporaries are several times as large."""
+MISSING = "complete cases of each combination: n samples without a missing call in its members"
+
+
+class Wanted(NamedTuple):
+    """What to search for."""
+
+    order: int
+    top: int
+    statistic: str
+    permutations: int
+    seed: int
+    min_n: int
+    min_count: int
+
+
+class Columns(NamedTuple):
+    """What is known of ranked combinations, best first."""
+
+    members: NDArray[np.int64]
+    """(rank, order)."""
+    of_rank: dict[str, NDArray[Any]]
+    """By name, (rank,)."""
+    cells: NDArray[np.int32]
+    """(rank, 3^order, class)."""
+    means: NDArray[np.float64] | None = None
+    """Of the trait, (rank, 3^order)."""
+
+
+def checked(
+    *,
+    order: int,
+    top: int,
+    statistic: str,
+    permutations: int,
+    seed: int,
+    min_n: int | None,
+    min_count: int,
+    variants: int,
+    samples: int,
+    classes: int,
+) -> Wanted:
+    """Refuse what cannot be searched.
+
+    ``min_n`` is by default half of the samples: chance alone gives a combination an MI of about
+    df / 2n, and a few complete cases more than any effect.
+
+    Raises
+    ------
+    ValueError
+        For it, with what can.
+    """
+    if statistic not in LONG_NAMES:
+        msg = f"statistic={statistic!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
+        raise ValueError(msg)
+    _at_least("order", order, 2 if statistic == "gain" else 1)
+    for name, number, least in (
+        ("top", top, 1),
+        ("permutations", permutations, 0),
+        ("seed", seed, 0),
+        ("min_n", 0 if min_n is None else min_n, 0),
+        ("min_count", min_count, 0),
+    ):
+        _at_least(name, number, least)
+    if order > LARGEST_ORDER:
+        msg = (
+            f"order={order} has tables of 3^{order} cells, and a search counts at most "
+            f"3^{LARGEST_ORDER}: give order= at most {LARGEST_ORDER}"
+        )
+        raise ValueError(msg)
+    if order > variants:
+        msg = (
+            f"order={order} takes as many variants, and the Dataset has {variants}: give order= at "
+            "most that many"
+        )
+        raise ValueError(msg)
+    if statistic in {"boost", "f"} and order != 2:
+        msg = f"statistic={statistic!r} is of pairs, not of order={order}: take order=2"
+        raise ValueError(msg)
+    if statistic == "boost" and classes != 2:
+        msg = f"statistic='boost' takes two classes, and the phenotype has {classes}"
+        raise ValueError(msg)
+    if permutations and order == 1:
+        msg = "permutations= takes order=2 or more"
+        raise ValueError(msg)
+    least = -(-samples // 2) if min_n is None else min_n
+    # numpy's whole numbers are not JSON's, which a checkpoint is asked in.
+    drawn = int(permutations), int(seed)
+    return Wanted(int(order), int(top), statistic, *drawn, int(least), int(min_count))
+
+
+def _at_least(name: str, number: Any, least: int) -> None:
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least:
+        msg = f"{name}={number!r} is not a whole number of at least {least}"
+        raise ValueError(msg)
+
+
+class Prepared(NamedTuple):
+    """A search that can be estimated and run."""
+
+    search: CombinationSearch
+    about: dict[str, Any]
+    """What tells it from others, beside what the search knows."""
+    columns: Callable[[NDArray[np.int64]], Columns]
+    """Of members (rank, order): counted again, and tested."""
+
+    def estimate(self, checkpoint: str | os.PathLike[str] | None) -> Estimate:
+        """Estimate; as `genobit.epistasis.schedule.search.CombinationSearch.estimate`."""
+        return self.search.estimate(checkpoint=checkpoint, about=self.about)
+
+    def run(
+        self, *, checkpoint: str | os.PathLike[str] | None, progress: bool | None
+    ) -> tuple[Ranking, Columns]:
+        """Search; as `genobit.epistasis.schedule.search.CombinationSearch.run`."""
+        ranking = self.search.run(checkpoint=checkpoint, about=self.about, progress=progress)
+        found = self.columns(ranking.members)
+        if ranking.maxima.size:
+            found.of_rank["p_familywise"] = familywise(ranking.scores, ranking.maxima)
+        return ranking, found
+
+
+def prepared(
+    planes: Mapping[str, da.Array],
+    layout: Layout,
+    phenotype: ClassOf,
+    wanted: Wanted,
+    limits: Limits,
+) -> Prepared:
+    """A search of combinations by a statistic of their tables by class.
+
+    Parameters
+    ----------
+    planes, layout
+        Of the variants, dosages.
+    phenotype
+        Class of each sample.
+    wanted
+        What `checked` returned; of 2 variants or more.
+    limits
+        Which combinations.
+    """
+    from genobit.epistasis.schedule.planes import gathered
+    from genobit.epistasis.schedule.search import CombinationSearch
+    from genobit.epistasis.scope import scope_of
+
+    classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
+    scope = scope_of(limits, classes, planes, layout, wanted)
+    score, held = _scoring(classes, wanted)
+    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope, held=held)
+    smaller_units(work, 1 + wanted.permutations)
+    about = {"permutations": wanted.permutations, "seed": wanted.seed}
+    return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))
+
+
+def single_variants(
+    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
+) -> tuple[Ranking, Columns]:
+    """Rank variants by themselves: all of their tables at once."""
+    from genobit.epistasis.kernels.cells import count_cells
+    from genobit.epistasis.kernels.mutual_information import x_log_x
+    from genobit.epistasis.kernels.statistics import ranked_scores
+    from genobit.epistasis.schedule.blocks import best_of
+    from genobit.epistasis.schedule.planes import gathered
+    from genobit.epistasis.schedule.runs import Ranking
+
+    classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
+    members = np.arange(classes.planes[0].shape[1])[:, None]
+    tables = count_cells(classes, members)
+    scores = ranked_scores(tables, _rule(wanted), x_log_x(sum(classes.sizes)))
+    kept = ~np.isnan(scores)
+    found = best_of(scores[kept], members[kept], wanted.top)
+    ranking = Ranking(*found, len(members), len(members), 1.0, np.empty(0))
+    return ranking, columns(classes, ranking.members, wanted.statistic)
+
+
+def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of permutations whose largest score is at least as large, the given order too."""
+    # Different tables of equal scores may differ by a rounding.
+    reached = maxima >= scores[:, None] * (1 - 1e-12)
+    return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
+
+
+def smaller_units(work: CombinationSearch, times: int) -> None:
+    """Units of fewer combinations, where each takes so many times as long."""
+    cut = work.work.cut
+    work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
+
+
+def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
+    """What scores a block of combinations, and the bytes that it holds.
+
+    Raises
+    ------
+    MemoryError
+        If they are more than ``get_options().eager_limit``.
+    """
+    from genobit.engine.options import get_options, more_than
+    from genobit.epistasis.kernels.permutations import mask_bytes, permuted_masks, search_permuted
+    from genobit.epistasis.kernels.search import search
+
+    if not wanted.permutations:
+        return partial(search, rule=_rule(wanted)), 0
+    size, limit = mask_bytes(classes.sizes, wanted.permutations), get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"{wanted.permutations:,} permutations of {sum(classes.sizes):,} samples take "
+            f"{more_than(size, limit)}: ask for fewer permutations=, or raise "
+            "gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+    masks = permuted_masks(classes.sizes, wanted.permutations, wanted.seed)
+    return partial(search_permuted, rule=_rule(wanted), masks=masks), size
+
+
+def _rule(wanted: Wanted) -> Any:
+    from genobit.epistasis.kernels import statistics as scores
+
+    number = {
+        "mutual_information": scores.MUTUAL_INFORMATION,
+        "chi2": scores.CHI2,
+        "gain": scores.GAIN,
+        "boost": scores.BOOST,
+    }[wanted.statistic]
+    return scores.Rule(number, wanted.min_n, wanted.min_count)
+
+
+def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Columns:
+    """Count combinations again, cell by cell, and test them, a few at a time."""
+    order = members.shape[1]
+    few = max(1, CELLS // (len(classes.sizes) * 3**order))
+    cells = np.empty((len(members), 3**order, len(classes.sizes)), np.int32)
+    parts = []
+    for start in range(0, max(len(members), 1), few):
+        of_rank, tables = _tested(classes, members[start : start + few], statistic)
+        cells[start : start + few] = tables.transpose(2, 1, 0)
+        parts.append(of_rank)
+    of_rank = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Columns(members, of_rank, cells)
+
+
+def _tested(
+    classes: Classes, members: NDArray[np.int64], statistic: str
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
+    """Columns of some combinations, and their tables (classes, cells, rank)."""
+    from scipy.stats import chi2
+
+    from genobit.epistasis.kernels import statistics as scores
+    from genobit.epistasis.kernels.cells import count_cells
+    from genobit.epistasis.kernels.mutual_information import x_log_x
+
+    tables = count_cells(classes, members)
+    logarithms = x_log_x(sum(classes.sizes))
+    cells, groups = tables.sum(axis=0), tables.sum(axis=1)
+    n = cells.sum(axis=0)
+    information = scores.scores_of(tables, scores.MUTUAL_INFORMATION, logarithms)
+    g = 2 * n * information
+    df = ((cells > 0).sum(axis=0) - 1) * ((groups > 0).sum(axis=0) - 1)
+    of_rank: dict[str, NDArray[Any]] = {"mi": information}
+    tested = g
+    if statistic == "chi2":
+        of_rank["chi2"] = tested = scores.scores_of(tables, scores.CHI2, logarithms)
+    elif statistic == "boost":
+        of_rank["boost"] = tested = scores.scores_of(tables, scores.BOOST, logarithms)
+        df = _interaction_df(tables)
+    elif statistic == "gain":
+        of_rank["gain"] = scores.scores_of(tables, scores.GAIN, logarithms)
+        tested = 2 * n * of_rank["gain"]
+        df = df - _best_subset_df(tables, logarithms)
+    of_rank |= {
+        "g": g,
+        "df": df.astype(np.int64),
+        "p": np.where(df > 0, chi2.sf(tested, np.maximum(df, 1)), 1.0),
+        "n": n.astype(np.int64),
+        "sparse": sparse(tables),
+    }
+    return of_rank, tables
+
+
+def sparse(tables: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tables (classes, cells, n) whose chi2 distribution is not to be trusted.
+
+    Cochran's rule: an expected count below 1, or more than a fifth of them below 5, of the cells
+    and classes that are not empty.
+    """
+    cells, groups = tables.sum(axis=0), tables.sum(axis=1)
+    n = np.maximum(cells.sum(axis=0), 1)
+    expected = groups[:, None, :] * (cells / n)
+    used = (groups[:, None, :] > 0) & (cells > 0)
+    low = ((expected < 5) & used).sum(axis=(0, 1))
+    none: NDArray[np.bool_] = ((expected < 1) & used).any(axis=(0, 1))
+    return none | (5 * low > used.sum(axis=(0, 1)))
+
+
+def _interaction_df(tables: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Degrees of freedom of the interaction of pairs, as plink 1.9 counts them."""
+    pairs = tables.sum(axis=0).reshape(3, 3, -1)
+    first = (pairs.sum(axis=1) > 0).sum(axis=0) - 1
+    second = (pairs.sum(axis=0) > 0).sum(axis=0) - 1
+    return np.asarray(first * second * ((tables.sum(axis=1) > 0).sum(axis=0) - 1))
+
+
+def _best_subset_df(tables: NDArray[np.int32], logarithms: Logarithms) -> NDArray[np.int64]:
+    """Degrees of freedom of the best combination without one member."""
+    from genobit.epistasis.kernels import statistics as scores
+
+    classes, cells, n = tables.shape
+    groups = (tables.sum(axis=1) > 0).sum(axis=0) - 1
+    best, df = np.full(n, -1.0), np.zeros(n, np.int64)
+    order = round(np.log(cells) / np.log(3))
+    for k in range(order):
+        shape = (classes, 3**k, 3, 3 ** (order - k - 1), n)
+        reduced = np.ascontiguousarray(tables.reshape(shape).sum(axis=2, dtype=np.int32))
+        reduced = reduced.reshape(classes, cells // 3, n)
+        information = scores.scores_of(reduced, scores.MUTUAL_INFORMATION, logarithms)
+        here = ((reduced.sum(axis=0) > 0).sum(axis=0) - 1) * groups
+        better = information > best
+        best, df = np.where(better, information, best), np.where(better, here, df)
+    return df
