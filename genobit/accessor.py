@@ -26,8 +26,8 @@ from genobit.ld.methods.blocks import HaplotypeBlockMethods
 from genobit.ld.methods.decay import LinkageDecayMethods
 from genobit.ld.methods.pairs import LinkedPairs
 from genobit.ld.methods.prune import PruningMethods
+from genobit.parsimony.methods.alignment import SequenceMethods
 from genobit.pca.methods import ComponentMethods
-from genobit.sequences import SequenceMethods
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -15,9 +15,9 @@ from genobit.data.labels import plain
 from genobit.kendall.methods.matrix import ArrayCorrelations
 from genobit.kendall.methods.pairs import ArrayPairs
 from genobit.ld.methods.sites import ArrayLinkage
-from genobit.phylogenetics import ArrayPhylogenetics
+from genobit.parsimony.methods.lengths import ArrayPhylogenetics
+from genobit.parsimony.methods.search import ArrayTreeSearch
 from genobit.similarity import ArraySimilarity
-from genobit.tree_search import ArrayTreeSearch
 
 
 @xr.register_dataarray_accessor("genobit")

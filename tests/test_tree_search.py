@@ -6,8 +6,9 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.analyses import tree_search
-from genobit.lazy import tree_runs, tree_steps
+from genobit.parsimony import search as tree_search
+from genobit.parsimony.schedule import runs
+from genobit.parsimony.schedule import steps as tree_steps
 from tests.trees import random_sets
 
 pytest.importorskip("dendropy")
@@ -82,7 +83,7 @@ def test_a_stopped_search_gives_the_best_so_far_and_goes_on(method, tmp_path, mo
     aln = simulated(10, 60)
     asked = {"method": method, "iterations": 30, "seed": 2, "checkpoint": tmp_path / "kept"}
     whole = aln.genobit.parsimony_search(**{**asked, "checkpoint": None})
-    genuine, steps = tree_runs.step, []
+    genuine, steps = runs.step, []
 
     def stopped(plan, chain, state):
         if len(steps) == 2:
@@ -90,14 +91,14 @@ def test_a_stopped_search_gives_the_best_so_far_and_goes_on(method, tmp_path, mo
         steps.append(chain)
         return genuine(plan, chain, state)
 
-    monkeypatch.setattr(tree_runs, "step", stopped)
-    monkeypatch.setattr("genobit.lazy.tree_steps.LOOKS", 5)
+    monkeypatch.setattr(runs, "step", stopped)
+    monkeypatch.setattr("genobit.parsimony.schedule.steps.LOOKS", 5)
     with dask.config.set(scheduler="synchronous"):
         part = aln.genobit.parsimony_search(**asked)
         assert part.attrs["partial"]
         assert not part.attrs["proven"]
         assert (aln.genobit.parsimony(part.tree.values.tolist()).length == part.length).all()
-        monkeypatch.setattr(tree_runs, "step", genuine)
+        monkeypatch.setattr(runs, "step", genuine)
         rest = aln.genobit.parsimony_search(**asked)
         assert not rest.attrs["partial"]
         if method == "ratchet":
@@ -112,7 +113,7 @@ def test_a_search_stopped_at_once_has_nothing_to_give(monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tree_runs, "step", stopped)
+    monkeypatch.setattr(runs, "step", stopped)
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         simulated().genobit.parsimony_search()
 
@@ -249,7 +250,7 @@ def test_branch_and_bound_is_refused_by_what_is_left(tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     aln = xr.DataArray(rng.choice(list("ACGT"), (9, 40)), dims=("taxa", "sites"))
     monkeypatch.setattr(tree_steps, "LOOKS", 200)
-    steps, step = [], tree_runs.step
+    steps, step = [], runs.step
 
     def stopped(*args):
         steps.append(args)
@@ -258,7 +259,7 @@ def test_branch_and_bound_is_refused_by_what_is_left(tmp_path, monkeypatch):
         return step(*args)
 
     with monkeypatch.context() as few:
-        few.setattr(tree_runs, "step", stopped)
+        few.setattr(runs, "step", stopped)
         found = aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
         assert found.attrs["partial"]
     aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from genobit.kendall.explorer.explorer import KendallExplorer
     from genobit.kendall.network import PairTable
     from genobit.ld.explorer.explorer import LDExplorer
+    from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
     from .launcher import Launcher
-    from .parsimony import ParsimonyExplorer
 
 # Without panel and jupyter_bokeh the controls work, and the place of a plot says what is missing.
 require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
@@ -228,6 +228,6 @@ class ExploreArray:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .parsimony import ParsimonyExplorer
+        from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
         return ParsimonyExplorer(self._da, trees, **initial)

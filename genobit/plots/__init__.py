@@ -26,13 +26,13 @@ from genobit.kendall.plots.heatmap import kendall_heatmap, pair_scatter
 from genobit.kendall.plots.network import kendall_network
 from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.parsimony.plots.homoplasy import homoplasy_track, site_table
+from genobit.parsimony.plots.search_trace import search_trace
+from genobit.parsimony.plots.tanglegram import tanglegram
+from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.pca.plots.scatter import pca_scatter
 
-from .homoplasy import homoplasy_track, site_table
-from .search_trace import search_trace
 from .styled import styled
-from .tanglegram import tanglegram
-from .trees import parsimony_tree
 
 # In the size and on the background that the options say; explorers draw as they are.
 allele_frequency_spectrum = styled(allele_frequency_spectrum)

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.analyses.alignments import sets_by_sites
-from genobit.analyses.neighbour_joining import distances
-from genobit.analyses.site_patterns import site_patterns
 from genobit.data.characters import sets_in
 from genobit.io.trees import Phylogeny
-from genobit.phylogenetics import alignment_of
+from genobit.parsimony.alignments import sets_by_sites
+from genobit.parsimony.methods.lengths import alignment_of
+from genobit.parsimony.neighbour_joining import distances
+from genobit.parsimony.site_patterns import site_patterns
 from tests.laziness import raise_if_dask_computes
 from tests.trees import random_parents
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit  # noqa: F401 - registers the accessor
-from genobit.analyses import parsimony
 from genobit.data.characters import Characters
 from genobit.io.trees import Phylogeny
+from genobit.parsimony import lengths as parsimony
 from tests import reference
 from tests.trees import random_parents, random_sets, scored
 

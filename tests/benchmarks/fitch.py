@@ -19,10 +19,16 @@ import numpy as np
 from genobit.data.topology import children
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
-from genobit.kernels import fitch_lengths
-from genobit.kernels.byte_fitch import join_bytes
-from genobit.kernels.fitch import join_four
-from genobit.kernels.state_planes import BLOCK, BLOCK_WORDS, compressed, state_planes, weight_planes
+from genobit.parsimony.kernels import fitch_lengths
+from genobit.parsimony.kernels.byte_fitch import join_bytes
+from genobit.parsimony.kernels.fitch import join_four
+from genobit.parsimony.kernels.state_planes import (
+    BLOCK,
+    BLOCK_WORDS,
+    compressed,
+    state_planes,
+    weight_planes,
+)
 
 from .measure import Row, rates, ratio
 from .published import Peer, popcount_limit, published

@@ -14,10 +14,10 @@ import numpy as np
 
 import genobit as gb
 from genobit.io.trees import newick, read_trees
-from genobit.kernels import tree_swaps
-from genobit.kernels.tree_halves import halves_from_parents, parents_from_halves
-from genobit.kernels.tree_patterns import informative
-from genobit.kernels.tree_sites import sites_of
+from genobit.parsimony.kernels import swaps
+from genobit.parsimony.kernels.half_edges import halves_from_parents, parents_from_halves
+from genobit.parsimony.kernels.patterns import informative
+from genobit.parsimony.kernels.sites import sites_of
 
 from .measure import Row, ratio, seconds
 
@@ -61,13 +61,13 @@ def _passes(aln: xr.DataArray, folder: Path) -> Iterator[Row]:
     sites = sites_of(informative(sets, np.ones(sets.shape[1], np.int64)))
     found = aln.genobit.parsimony_search("spr", seed=1, max_trees=1)
     parents = read_trees(found.tree.values[0], taxa).trees[0].parents
-    back, work = halves_from_parents(parents, len(taxa)), tree_swaps.room_for_search(sites)
+    back, work = halves_from_parents(parents, len(taxa)), swaps.room_for_search(sites)
     stream = np.array([1], np.uint64)
     counts: dict[str, list[float]] = {"ours": [], "phangorn": []}
     trees = 2 * (len(taxa) - 3) * (2 * len(taxa) - 7)
-    tree_swaps.swap(back, sites, tree_swaps.SPR, work, stream)
+    swaps.swap(back, sites, swaps.SPR, work, stream)
     for _ in range(ROUNDS):
-        taken = seconds(lambda: tree_swaps.swap(back, sites, tree_swaps.SPR, work, stream))
+        taken = seconds(lambda: swaps.swap(back, sites, swaps.SPR, work, stream))
         counts["ours"].append(trees / taken)
     tree = folder / "tree.nwk"
     tree.write_text(newick(parents_from_halves(back, len(taxa)), taxa))

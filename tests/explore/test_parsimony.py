@@ -11,11 +11,11 @@ import traitlets
 import xarray as xr
 
 import genobit  # noqa: F401  the accessor
-from genobit.explore.parsimony import ParsimonyExplorer
-from genobit.explore.patching import Patches
 from genobit.io.trees import read_trees
-from genobit.plots.marks import Dots, Lines, overlay
-from genobit.plots.rooting import groups
+from genobit.parsimony.explorer.explorer import ParsimonyExplorer
+from genobit.parsimony.explorer.patching import Patches
+from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
+from genobit.parsimony.plots.rooting import groups
 from tests.explore.test_kendall import said
 
 pytestmark = pytest.mark.usefixtures("undrawn")

@@ -16,7 +16,6 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessor
-from genobit.analyses import parsimony
 from genobit.data.characters import state_sets
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.epistasis.kernels import combinations
@@ -27,6 +26,7 @@ from genobit.grm import sums as grm_sums
 from genobit.grm.kernels import kinship as counted
 from genobit.kendall import pairs as kendall_pairs
 from genobit.kendall.kernels import genotype_tables, tau, ties
+from genobit.parsimony import lengths
 
 LEAF = 2**31 - 1
 """The most that int32 holds, and so the most variants of a leaf."""
@@ -200,13 +200,13 @@ def test_lengths_of_trees__times_weights() -> None:
     sites = np.repeat(np.arange(4), [1, 5, 9, 3])
     weights = np.full(sites.size, 2**31 - 1)
     weights[::2] -= 12_345
-    found = parsimony.columns(state_sets(rows[:, sites], "dna"), weights, sites=False)
+    found = lengths.columns(state_sets(rows[:, sites], "dna"), weights, sites=False)
     tree = np.array([4, 4, 5, 5, 6, 6, -1])
     # Changes of the four sites, counted by hand.
     changes = [1, 1, 2, 2]
     right = sum(int(w) * changes[k] for w, k in zip(weights, sites, strict=True))
     assert right > 2**32
-    assert parsimony.tree_lengths(found, [tree]).tolist() == [right]
+    assert lengths.tree_lengths(found, [tree]).tolist() == [right]
 
 
 @pytest.mark.parametrize(("top", "left"), [(2**32, 2**33), (2**40 + 1, 2**41)])

@@ -5,8 +5,8 @@ import pytest
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, store_register
-from genobit.kernels.fitch import common, join, join_four
-from genobit.kernels.state_planes import BLOCK_WORDS, state_planes
+from genobit.parsimony.kernels.fitch import common, join, join_four
+from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, state_planes
 from tests import reference
 
 PARENTS = np.array([2, 2, -1])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from genobit.data.topology import children
-from genobit.kernels import ancestors, hartigan, sankoff
-from genobit.kernels.state_planes import state_planes, weight_planes
+from genobit.parsimony.kernels import ancestors, hartigan, sankoff
+from genobit.parsimony.kernels.state_planes import state_planes, weight_planes
 from tests import reference
 from tests.kernels import sized
 from tests.trees import random_parents, random_sets, scored

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from genobit.data.topology import children
 from genobit.io.trees import read_trees
-from genobit.kernels.neighbour_joining import joined
+from genobit.parsimony.kernels.neighbour_joining import joined
 
 
 def twin(distances):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from genobit.kernels import state_planes
+from genobit.parsimony.kernels import state_planes
 from tests import reference
 
 sizes = st.sampled_from([1, 2, 63, 64, 65, 511, 512, 513, 700])

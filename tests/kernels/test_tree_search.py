@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.data.topology import children
-from genobit.kernels import (
-    tree_bounds,
-    tree_patterns,
-    tree_pools,
-    tree_prunings,
-    tree_swaps,
-    tree_ties,
+from genobit.parsimony.kernels import (
+    branch_and_bound,
+    equally_parsimonious,
+    prunings,
+    swaps,
+    tree_set,
 )
-from genobit.kernels.tree_additions import add_tip, added_stepwise, first_three
-from genobit.kernels.tree_halves import (
+from genobit.parsimony.kernels import patterns as tree_patterns
+from genobit.parsimony.kernels.additions import add_tip, added_stepwise, first_three
+from genobit.parsimony.kernels.half_edges import (
     empty_views,
     fill_views,
     halves_from_parents,
@@ -23,9 +23,9 @@ from genobit.kernels.tree_halves import (
     parents_from_halves,
     tree_length,
 )
-from genobit.kernels.tree_patterns import Drawn, informative
-from genobit.kernels.tree_ratchet import perturbed, ratchet_rounds
-from genobit.kernels.tree_sites import sites_of
+from genobit.parsimony.kernels.patterns import Drawn, informative
+from genobit.parsimony.kernels.ratchet import perturbed, ratchet_rounds
+from genobit.parsimony.kernels.sites import sites_of
 from tests.kernels import sized
 from tests.trees import random_parents, random_sets
 
@@ -103,50 +103,50 @@ def test_what_a_move_adds_is_the_difference_of_whole_lengths(case):
     taxa = len(sets)
     sites = sites_of(informative(sets, weights))
     back = halves_from_parents(random_parents(taxa, rng), taxa)
-    work = tree_swaps.room_for_search(sites)
+    work = swaps.room_for_search(sites)
     length = fill_views(back, sites, work.views, work.order)
     for cut in rng.permutation(back.size)[:6].tolist():
         if back[cut] < taxa:
             continue
-        here = tree_prunings.changes_here(back, sites, work.views, cut)
-        count = tree_prunings.list_branches(back, taxa, cut, taxa, work.rest)
-        limit = tree_prunings.NOWHERE
-        tree_prunings.count_changes(sites, work.views, cut, count, limit, work.rest)
-        for k in range(tree_prunings.FIRST, count):
+        here = prunings.changes_here(back, sites, work.views, cut)
+        count = prunings.list_branches(back, taxa, cut, taxa, work.rest)
+        limit = prunings.NOWHERE
+        prunings.count_changes(sites, work.views, cut, count, limit, work.rest)
+        for k in range(prunings.FIRST, count):
             other = back.copy()
-            tree_prunings.regraft(other, taxa, cut, work.rest.far[k])
+            prunings.regraft(other, taxa, cut, work.rest.far[k])
             assert tree_length(other, sites) == length - here + work.rest.changes[k]
         if cut < taxa:
             continue
-        rest, part = tree_swaps.prepare_reconnection(back, sites, cut, work)
+        rest, part = swaps.prepare_reconnection(back, sites, cut, work)
         for row in range(part):
             if row == 1:
                 continue
-            tree_swaps.count_pairs(sites, row, rest, limit, work)
+            swaps.count_pairs(sites, row, rest, limit, work)
             for k in range(rest):
                 if k == 1:
                     continue
                 other = back.copy()
-                tree_swaps.make(other, taxa, tree_swaps.Move(cut, k, row, 0), work)
+                swaps.make(other, taxa, swaps.Move(cut, k, row, 0), work)
                 assert tree_length(other, sites) == length - here + work.rest.changes[k]
 
 
 def test_every_topology_has_a_mark_of_its_own():
     trees = all_trees(7)
-    pool = tree_pools.empty_pool(7, 2000, 0)
+    pool = tree_set.empty_pool(7, 2000, 0)
     for back in [*trees, *trees]:
-        tree_pools.keep(back, 0, pool)
-    assert len(trees) == pool.state[tree_pools.COUNT] == 945
+        tree_set.keep(back, 0, pool)
+    assert len(trees) == pool.state[tree_set.COUNT] == 945
 
 
-@pytest.mark.parametrize(("moves", "neighbours"), [(tree_swaps.NNI, 8), (tree_swaps.SPR, 56)])
+@pytest.mark.parametrize(("moves", "neighbours"), [(swaps.NNI, 8), (swaps.SPR, 56)])
 def test_neighbourhoods_have_as_many_trees_as_they_should(moves, neighbours):
     # 2 (n - 3) trees by NNI, 2 (n - 3) (2 n - 7) by SPR (Allen and Steel 2001), n = 7.
     sites = sites_of(informative(np.ones((7, 1), np.uint64), np.ones(1)))
-    pool = tree_pools.empty_pool(7, 2000, 0)
-    tree_pools.keep(all_trees(7)[100], 0, pool)
-    tree_ties.swap_pool(sites, moves, 1, pool, tree_swaps.room_for_search(sites))
-    assert pool.state[tree_pools.COUNT] == neighbours + 1
+    pool = tree_set.empty_pool(7, 2000, 0)
+    tree_set.keep(all_trees(7)[100], 0, pool)
+    equally_parsimonious.swap_pool(sites, moves, 1, pool, swaps.room_for_search(sites))
+    assert pool.state[tree_set.COUNT] == neighbours + 1
 
 
 @given(searched(fewest=4, most=6))
@@ -157,14 +157,16 @@ def test_branch_and_bound_finds_all_shortest_trees(case):
     patterns = informative(sets, weights)
     sites = sites_of(patterns)
     lengths = np.array([tree_length(back, sites) for back in all_trees(taxa)])
-    later = tree_bounds.later(patterns, sites)
-    levels = tree_bounds.first_level(sites, later, tree_bounds.best_three(sites, later))
-    pool = tree_pools.empty_pool(taxa, 2000, int(lengths.max()))
+    later = branch_and_bound.later(patterns, sites)
+    levels = branch_and_bound.first_level(sites, later, branch_and_bound.best_three(sites, later))
+    pool = tree_set.empty_pool(taxa, 2000, int(lengths.max()))
     views = empty_views(sites, taxa)
-    while not tree_bounds.search_levels(sites, later, levels, pool, views, int(rng.integers(1, 9))):
-        assert 0 <= tree_bounds.done(levels) < 1
+    while not branch_and_bound.search_levels(
+        sites, later, levels, pool, views, int(rng.integers(1, 9))
+    ):
+        assert 0 <= branch_and_bound.done(levels) < 1
     expected = lengths.min(), np.count_nonzero(lengths == lengths.min())
-    assert (*pool.state[[tree_pools.LENGTH, tree_pools.COUNT]],) == expected
+    assert (*pool.state[[tree_set.LENGTH, tree_set.COUNT]],) == expected
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -176,17 +178,17 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
     patterns = informative(sets, weights)
     sites = sites_of(patterns)
     shortest = min(tree_length(back, sites) for back in all_trees(taxa))
-    stream, work = np.array([1], np.uint64), tree_swaps.room_for_search(sites)
+    stream, work = np.array([1], np.uint64), swaps.room_for_search(sites)
     back = added_stepwise(sites, closest, stream)
-    length = tree_swaps.swap(back, sites, tree_swaps.TBR, work, stream)
+    length = swaps.swap(back, sites, swaps.TBR, work, stream)
     assert length == tree_length(back, sites)
-    pool = tree_pools.empty_pool(taxa, 10, length)
-    tree_pools.keep(back, length, pool)
+    pool = tree_set.empty_pool(taxa, 10, length)
+    tree_set.keep(back, length, pool)
     lengths = np.zeros(50, np.int64)
     weights = perturbed(patterns.weights, 0.25, lengths.size, stream)
-    ratchet_rounds(back, sites, weights, tree_swaps.TBR, lengths, pool, work, stream)
+    ratchet_rounds(back, sites, weights, swaps.TBR, lengths, pool, work, stream)
     assert lengths[-1] == shortest
-    for tree in pool.trees[: pool.state[tree_pools.COUNT]]:
+    for tree in pool.trees[: pool.state[tree_set.COUNT]]:
         assert tree_length(tree, sites) == shortest
 
 
@@ -195,14 +197,14 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
 def test_no_move_is_left_when_swapping_is_at_its_end(case):
     sets, weights, rng = case
     sites = sites_of(informative(sets, weights))
-    work, stream = tree_swaps.room_for_search(sites), np.array([2], np.uint64)
-    for moves in (tree_swaps.NNI, tree_swaps.SPR, tree_swaps.TBR):
+    work, stream = swaps.room_for_search(sites), np.array([2], np.uint64)
+    for moves in (swaps.NNI, swaps.SPR, swaps.TBR):
         back = halves_from_parents(random_parents(len(sets), rng), len(sets))
-        length = tree_swaps.swap(back, sites, moves, work, stream)
-        pool = tree_pools.empty_pool(len(sets), 5000, length)
-        tree_pools.keep(back, length, pool)
-        tree_ties.swap_pool(sites, moves, 1, pool, work)
-        assert pool.state[tree_pools.LENGTH] == length
+        length = swaps.swap(back, sites, moves, work, stream)
+        pool = tree_set.empty_pool(len(sets), 5000, length)
+        tree_set.keep(back, length, pool)
+        equally_parsimonious.swap_pool(sites, moves, 1, pool, work)
+        assert pool.state[tree_set.LENGTH] == length
 
 
 @pytest.mark.parametrize("piece", [1, 7, 64, 1000])

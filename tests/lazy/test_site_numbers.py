@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.schedule.memory_mapped import Mapped
-from genobit.lazy import site_numbers
-from genobit.lazy.site_numbers import SiteNumbers
+from genobit.parsimony.schedule import site_patterns
+from genobit.parsimony.schedule.site_patterns import SiteNumbers
 from tests.leftovers import left
 
 
@@ -47,7 +47,7 @@ def test_numbers_of_a_file__are_those_of_memory(
             pytest.MonkeyPatch.context() as patch,
             SiteNumbers(right.size) as numbers,
         ):
-            patch.setattr(site_numbers, "PIECE", piece)
+            patch.setattr(site_patterns, "PIECE", piece)
             for part in parts:
                 numbers.append(part)
             found = numbers.renumbered(ranks)

@@ -9,7 +9,7 @@ import pytest
 
 from genobit.grm.plots import kinship
 from genobit.ld.plots import decay
-from genobit.plots import tree_states
+from genobit.parsimony.plots import states
 from genobit.plots.samples import OKABE_ITO
 from genobit.plots.style import (
     BLUES,
@@ -103,7 +103,7 @@ class TestReaders:
 @pytest.mark.parametrize("theme", BOTH)
 def test_marks_stand_out_from_the_page(theme):
     page = lab((WHITE,), theme)[0, 0]
-    for colour in (*OKABE_ITO, POINT_COLOUR, LEAD_COLOUR, SELECTED_COLOUR, tree_states.OTHER):
+    for colour in (*OKABE_ITO, POINT_COLOUR, LEAD_COLOUR, SELECTED_COLOUR, states.OTHER):
         assert abs(lab((colour,), theme)[0, 0] - page) > 15, colour
 
 

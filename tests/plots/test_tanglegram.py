@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from genobit.data.topology import tips
-from genobit.plots import tanglegram
-from genobit.plots.rooting import branch_of, groups, rooted_at
-from genobit.plots.tanglegram import crossings, face
+from genobit.parsimony.plots import tanglegram
+from genobit.parsimony.plots.rooting import branch_of, groups, rooted_at
+from genobit.parsimony.plots.tanglegram import crossings, face
 from tests.plots.test_tree_layout import below, random_tree
 
 
@@ -81,7 +81,7 @@ class TestFace:
 
     def test_turning_saves_crossings(self):
         left, right = random_tree(40, 1), random_tree(40, 2)
-        from genobit.plots.tree_layout import ranks
+        from genobit.parsimony.plots.layout import ranks
 
         faced = face(left, right)
         n_tips = tips(left)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from genobit.data.topology import children
-from genobit.plots.tree_layout import depths, even_depths, leaves, radial, ranks, rectangular
+from genobit.parsimony.plots.layout import depths, even_depths, leaves, radial, ranks, rectangular
 
 #: ((0, 1), 2, (3, (4, 5))): a basal trifurcation.
 PARENTS = np.array([6, 6, 9, 8, 7, 7, 9, 8, 9, -1])

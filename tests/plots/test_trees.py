@@ -8,19 +8,19 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401  the accessor
-from genobit.plots import parsimony_tree
-from genobit.plots.marks import svg
-from genobit.plots.placing import LETTER
-from genobit.plots.tree_layers import layers_of
-from genobit.plots.tree_placing import arrange, tree_of
-from genobit.plots.tree_states import (
+from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.pixel_layers import svg
+from genobit.parsimony.plots.placing import arrange, tree_of
+from genobit.parsimony.plots.states import (
     UNSURE,
     changes_of,
     colours_of_states,
     members,
     site_states,
 )
-from genobit.plots.trees import draw_tree, title_of
+from genobit.parsimony.plots.tree import draw_tree, title_of
+from genobit.plots import parsimony_tree
+from genobit.plots.placing import LETTER
 from tests.plots.test_tree_layout import random_tree
 
 TREE = "((a,b),(c,(d,e)),f);"

@@ -14,13 +14,13 @@ import xarray as xr
 from genobit.data import labels, model
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
-from genobit.phylogenetics import SITES, TAXA, alignment_of
+from genobit.parsimony.methods.lengths import SITES, TAXA, alignment_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from genobit.ld.sites import Sites
-    from genobit.phylogenetics import Alignment
+    from genobit.parsimony.methods.lengths import Alignment
 
 
 class ArrayLinkage:

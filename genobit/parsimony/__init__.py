@@ -1,0 +1,1 @@
+"""The parsimony folder."""

@@ -1,0 +1,203 @@
+"""Ancestral states by parsimony, of an alignment in memory or chunk by chunk.
+
+Rules and references: `genobit.parsimony.kernels.ancestors`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from genobit.data.characters import Characters, sets_in
+from genobit.data.topology import children
+from genobit.engine.schedule.sites import by_sites
+from genobit.parsimony.kernels import ancestors
+from genobit.parsimony.kernels.state_planes import weight_planes
+from genobit.parsimony.lengths import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.data.characters import Coding
+    from genobit.parsimony.kernels.ancestors import Ancestors
+    from genobit.parsimony.lengths import Columns
+
+RESOLUTIONS = tuple(ancestors.RULES)
+_TABLE_STATES = 16
+"""Most states of a table of all sets."""
+
+
+class States(NamedTuple):
+    """States of the nodes of a tree."""
+
+    states: NDArray[np.str_] | da.Array
+    """As text (nodes, sites), of a lazy alignment lazy and in its chunks."""
+    changes: NDArray[np.int64]
+    """On the branch above each node, the fewest where there are several, (nodes,)."""
+    most_changes: NDArray[np.int64]
+    """The most."""
+
+
+def ancestral_states(
+    values: NDArray[Any] | da.Array,
+    coding: Coding,
+    taxa: Sequence[str],
+    parents: NDArray[np.int64],
+    resolve: str,
+) -> States:
+    """States of the nodes of a tree, and the changes on its branches.
+
+    Parameters
+    ----------
+    values
+        The alignment (taxa, sites); of a lazy one changes are summed chunk by chunk, here.
+    coding, taxa
+        What its entries stand for, and the names of its taxa.
+    parents
+        Of the nodes of the tree.
+    resolve
+        As for `reconstruct`.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import Coding
+    >>> dna = Coding("dna", tuple("ACGT"), "missing")
+    >>> found = ancestral_states(
+    ...     np.array([list("AC"), list("AC"), list("AG")]),
+    ...     dna,
+    ...     "abc",
+    ...     np.array([3, 3, 4, 4, -1]),
+    ...     "acctran",
+    ... )
+    >>> found.states[3:].tolist(), found.changes.tolist()
+    ([['A', 'C'], ['A', 'C']], [0, 0, 1, 0, 0])
+    """
+    rebuilt = partial(_rebuilt, coding=coding, taxa=taxa, parents=parents, resolve=resolve)
+    if not isinstance(values, da.Array):
+        nodes, of_site = rebuilt(values, 0)
+        text = _text(nodes.sets, coding.symbols)[:, of_site]
+        return States(text, nodes.changes, nodes.most_changes)
+    found = ancestors.Ancestors(np.empty(0, np.uint64), *np.zeros((2, parents.size), np.int64))
+    for _, part in by_sites(partial(_counted, rebuilt=rebuilt), values):
+        found = ancestors.Ancestors(
+            np.union1d(found.sets, part.sets),
+            found.changes + part.changes,
+            found.most_changes + part.most_changes,
+        )
+    dtype = _text(found.sets, coding.symbols).dtype
+    states: da.Array = da.map_blocks(
+        _states_of, values, rebuilt=rebuilt, symbols=coding.symbols, width=dtype, dtype=dtype,
+        chunks=((parents.size,), values.chunks[1]), meta=np.empty((0, 0), dtype),
+    )  # fmt: skip
+    return States(states, found.changes, found.most_changes)
+
+
+def _rebuilt(
+    values: NDArray[Any],
+    first: int,
+    *,
+    coding: Coding,
+    taxa: Sequence[str],
+    parents: NDArray[np.int64],
+    resolve: str,
+) -> tuple[Ancestors, NDArray[np.int64]]:
+    """Nodes of some sites by pattern, and the pattern of each site."""
+    found = columns(Characters(sets_in(values, coding, taxa, first), coding.symbols))
+    return reconstruct(found, parents, resolve), found.patterns.of_site
+
+
+def _counted(values: NDArray[Any], first: int, *, rebuilt: Any) -> Ancestors:
+    """Changes of some sites, and of their sets only which there are."""
+    nodes, _ = rebuilt(values, first)
+    return nodes._replace(sets=_different(nodes.sets))
+
+
+def _states_of(
+    values: NDArray[Any],
+    *,
+    rebuilt: Any,
+    symbols: tuple[str, ...],
+    width: np.dtype[Any],
+    block_info: Any = None,
+) -> NDArray[np.str_]:
+    (first, _) = block_info[0]["array-location"][1]
+    nodes, of_site = rebuilt(values, first)
+    return _text(nodes.sets, symbols).astype(width)[:, of_site]
+
+
+def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Ancestors:
+    """States of all nodes of a tree.
+
+    Parameters
+    ----------
+    found
+        The alignment.
+    parents
+        Of the nodes of the tree.
+    resolve
+        "sets", all states of each node in any shortest reconstruction, or one of them, "acctran"
+        or "deltran".
+
+    Returns
+    -------
+        State sets (nodes, patterns) and weighted changes on the branch above each node.
+
+    Raises
+    ------
+    ValueError
+        For another ``resolve``.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import state_sets
+    >>> from genobit.parsimony.lengths import columns
+    >>> found = columns(state_sets([["A"], ["C"], ["A"], ["C"], ["C"]], "dna"))
+    >>> parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])
+    >>> reconstruct(found, parents, "sets").sets[5:, 0].tolist()
+    [3, 3, 2, 2]
+    >>> reconstruct(found, parents, "deltran").changes.tolist()
+    [1, 0, 1, 0, 0, 0, 0, 0, 0]
+    """
+    if resolve not in RESOLUTIONS:
+        msg = f"resolve={resolve!r} is none of {', '.join(map(repr, RESOLUTIONS))}"
+        raise ValueError(msg)
+    return ancestors.ancestors(
+        found.planes,
+        parents,
+        children(parents),
+        weight_planes(found.weights),
+        found.weights.size,
+        resolve,
+    )
+
+
+def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_]:
+    """Write each set as an alignment would have it."""
+    different = _different(sets)
+    between = "" if all(len(symbol) == 1 for symbol in symbols) else ","
+    texts = []
+    for found in different.tolist():
+        inside = [symbol for state, symbol in enumerate(symbols) if found >> state & 1]
+        if len(inside) == 1:
+            texts.append(inside[0])
+        elif len(inside) == len(symbols):
+            texts.append("?")
+        else:
+            texts.append("{" + between.join(inside) + "}")
+    return np.array(texts)[np.searchsorted(different, sets)]
+
+
+def _different(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Which sets there are, in order."""
+    every = int(np.bitwise_or.reduce(sets, axis=None))
+    if every.bit_length() > _TABLE_STATES:
+        return np.unique(sets)
+    # A sort takes ten times as long.
+    there = np.zeros(every + 1, bool)
+    there[sets.reshape(-1)] = True
+    return np.flatnonzero(there).astype(np.uint64)

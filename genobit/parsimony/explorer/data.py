@@ -1,0 +1,216 @@
+"""The trees that a parsimony explorer shows, with their scores and ancestors; no drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.data.labels import decoded, text
+from genobit.data.topology import tips
+from genobit.io.trees import Phylogeny, newick, read_trees
+from genobit.parsimony.plots.placing import Tree, tree_of
+from genobit.parsimony.plots.rooting import branch_of, rooted_at
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+
+#: Alignments of more taxa are not searched before somebody asks.
+SEARCHED = 60
+#: Ancestors of as many trees are kept.
+_KEPT = 4
+
+
+@dataclass
+class Ancestry:
+    """One tree, rooted, with the states of its ancestors."""
+
+    phylogeny: Phylogeny
+    states: xr.Dataset
+    tree: Tree
+
+    @property
+    def newick(self) -> str:
+        """The tree; branches are as long as their changes, inner nodes have their support."""
+        tree, labels = self.tree, self.phylogeny.labels
+        lengths = tree.changes.astype("f8")
+        lengths[-1] = np.nan
+        return newick(tree.parents, labels[: tree.n_tips], labels, lengths)
+
+
+@dataclass
+class Phylogenies:
+    """An alignment and its trees.
+
+    Parameters
+    ----------
+    alignment
+        Taxa and sites.
+    """
+
+    alignment: xr.DataArray
+    search: xr.Dataset | None = None
+    trees: list[Phylogeny] = field(default_factory=list)
+    scores: xr.Dataset | None = None
+    _kept: dict[Any, Ancestry] = field(default_factory=dict)
+
+    @property
+    def taxa(self) -> list[str]:
+        """Names of the taxa."""
+        aln = self.alignment
+        names = aln["taxa"].values if "taxa" in aln.coords else np.arange(aln.sizes["taxa"])
+        return list(text(names).tolist())
+
+    def labels(self, site: int) -> dict[str, Any]:
+        """Take what the alignment says about a site, such as its position.
+
+        Parameters
+        ----------
+        site
+            Its place.
+        """
+        coords = self.alignment.coords.items()
+        return {
+            str(k): decoded(v.values[site : site + 1], str(k))[0]
+            for k, v in coords
+            if v.dims == ("sites",) and k != "sites"
+        }
+
+    def read(self, trees: Any) -> None:
+        """Take trees.
+
+        Parameters
+        ----------
+        trees
+            Whatever `.genobit.parsimony()` takes.
+        """
+        self.trees = read_trees(trees, self.taxa).trees
+        self.search = trees if hasattr(trees, "data_vars") else None
+        if not self.trees:
+            raise ValueError("there is no tree in what was given")
+
+    def find(self) -> None:
+        """Search for the shortest trees."""
+        self.read(self.alignment.genobit.parsimony_search(seed=0))
+
+    def score(self) -> xr.Dataset:
+        """Count the changes of all trees at all sites."""
+        self.scores = self.alignment.genobit.parsimony(self.trees)
+        return self.scores
+
+    def length(self, tree: int) -> int:
+        """Give the length of a tree.
+
+        Parameters
+        ----------
+        tree
+            Its place.
+        """
+        return int(self.of(tree)["length"])
+
+    def of(self, tree: int) -> xr.Dataset:
+        """Take the scores of one tree.
+
+        Parameters
+        ----------
+        tree
+            Its place.
+        """
+        return self.scores.isel(trees=tree) if "trees" in self.scores.dims else self.scores
+
+    def title(self, tree: int) -> str:
+        """Say which tree, how long, and how well the sites agree with it.
+
+        Parameters
+        ----------
+        tree
+            Its place.
+        """
+        scores, many = self.of(tree), len(self.trees)
+        which = f"tree {tree + 1} of {many}: " if many > 1 else ""
+        return (
+            f"{which}{number(int(scores['length']), 'change')}, CI {float(scores['ci']):.3f}, "
+            f"RI {float(scores['ri']):.3f}, {len(self.taxa):,} taxa"
+        )
+
+    def ancestors(self, tree: int, outgroup: Sequence[str], resolve: str) -> Ancestry:
+        """Reconstruct the ancestors of a tree.
+
+        Parameters
+        ----------
+        tree
+            Its place.
+        outgroup
+            Taxa to root it at; as it came where there is none.
+        resolve
+            "acctran", "deltran" or "sets".
+
+        Raises
+        ------
+        ValueError
+            If no branch of the tree parts the outgroup from the other taxa.
+        """
+        wanted = (tree, tuple(outgroup), resolve)
+        found = self._kept.get(wanted)
+        if found is None:
+            rooted = self._rooted(self.trees[tree], outgroup)
+            states = self.alignment.genobit.ancestral_states(rooted, resolve=resolve)
+            found = Ancestry(rooted, states, tree_of(states, support_of(rooted)))
+            self._kept[wanted] = found
+            for old in list(self._kept)[:-_KEPT]:
+                del self._kept[old]
+        return found
+
+    def _rooted(self, phylogeny: Phylogeny, outgroup: Sequence[str]) -> Phylogeny:
+        if not outgroup:
+            return phylogeny
+        names = self.taxa
+        branch = branch_of(phylogeny.parents, [names.index(name) for name in outgroup])
+        if branch is None:
+            some = ", ".join(outgroup[:4]) + (", …" if len(outgroup) > 4 else "")
+            raise ValueError(
+                f"no branch of this tree parts {some} from the other taxa: root it at another "
+                "branch, or as it came"
+            )
+        rooted = rooted_at(phylogeny.parents, branch)
+        n_tips = tips(phylogeny.parents)
+        labels = [phylogeny.labels[max(k, 0)] if k >= n_tips else "" for k in rooted.branch]
+        labels[:n_tips] = names
+        return Phylogeny(rooted.parents, tuple(labels), None)
+
+    def below(self, ancestry: Ancestry, branch: int) -> tuple[str, ...]:
+        """Name the taxa below a branch.
+
+        Parameters
+        ----------
+        ancestry
+            The tree.
+        branch
+            The node below the branch.
+        """
+        below = np.zeros(ancestry.tree.parents.size, dtype=bool)
+        below[branch] = True
+        for node in range(branch - 1, -1, -1):
+            below[node] = below[ancestry.tree.parents[node]]
+        return tuple(name for name, here in zip(self.taxa, below, strict=False) if here)
+
+
+def support_of(phylogeny: Phylogeny) -> np.ndarray:
+    """Read the support of branches off the labels of inner nodes, NaN where there is none.
+
+    Parameters
+    ----------
+    phylogeny
+        The tree.
+    """
+    support = np.full(phylogeny.parents.size, np.nan)
+    for node in range(tips(phylogeny.parents), support.size):
+        try:
+            support[node] = float(phylogeny.labels[node])
+        except ValueError:  # a name
+            continue
+    return support

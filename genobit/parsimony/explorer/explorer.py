@@ -1,0 +1,385 @@
+"""The parsimony explorer: a tree, and the changes of the branch and the site chosen in it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+
+from genobit.data.labels import text
+from genobit.explore.bridge import Coalesced
+from genobit.explore.explorer import Explorer, in_words
+from genobit.explore.frame import framed
+from genobit.explore.looks import panel, wrapping
+from genobit.explore.traits import refuse_unknown
+from genobit.parsimony.explorer.controls import RESOLVES, VIEWS, parsimony_controls
+from genobit.parsimony.explorer.data import SEARCHED, Ancestry, Phylogenies
+from genobit.parsimony.explorer.files import Files
+from genobit.parsimony.explorer.linking import ParsimonyLinking
+from genobit.parsimony.explorer.pages import Pages
+from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
+from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
+from genobit.parsimony.plots.placing import arrange
+from genobit.parsimony.plots.states import SiteStates, site_states
+from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
+from genobit.plots.style import number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.data.selection import Selection
+    from genobit.parsimony.plots.placing import Placed
+
+_WITHOUT = (
+    "There is no tree yet. Click search, or give trees: "
+    "aln.genobit.explore.parsimony(aln.genobit.parsimony_search())"
+)
+
+
+class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
+    """Trees of an alignment with their changes, as widget and as traits.
+
+    Parameters
+    ----------
+    aln
+        Taxa and sites.
+    trees
+        Whatever `.genobit.parsimony()` takes, or the result of `.genobit.parsimony_search()`. By
+        default small alignments are searched, and for others a button does so.
+    selection
+        Shared with other explorers; by default one of its own. Taxa are its samples, a site is
+        one of its variants.
+    **initial
+        Any of the traits below.
+
+    Attributes
+    ----------
+    view
+        "tree", "two" trees face to face, or "search": how the search went.
+    tree, other
+        Place of the tree that is shown, and of the one beside it.
+    layout_of_tree
+        "rectangular" or "radial".
+    lengths
+        What branches are as long as: their "changes", or "equal".
+    numbers
+        On branches: "changes", "support" or "none".
+    resolve
+        Which of the possible ancestors: "acctran", "deltran", or "sets" of all.
+    site
+        Place of the site whose states are shown.
+    branch
+        The node below the branch that is marked, None for none.
+    outgroup
+        Taxa that the tree is rooted at; empty: as it came.
+    tree_names
+        All trees in words; read only.
+
+    Raises
+    ------
+    ValueError
+        If the trees are not of these taxa.
+    """
+
+    css = "genobit-parsimony"
+    selectable = "taxa or sites"
+    view = traitlets.Enum(tuple(VIEWS.values()), "tree")
+    tree = traitlets.Int(0)
+    other = traitlets.Int(0)
+    layout_of_tree = traitlets.Enum(LAYOUTS, LAYOUTS[0])
+    lengths = traitlets.Enum(LENGTHS, LENGTHS[0])
+    numbers = traitlets.Enum(NUMBERS, NUMBERS[0])
+    resolve = traitlets.Enum(tuple(RESOLVES.values()), "acctran")
+    site = traitlets.Int(0)
+    branch: Any = traitlets.Int(None, allow_none=True)
+    outgroup: Any = traitlets.Tuple(default_value=())
+    tree_names: Any = traitlets.List(traitlets.Unicode())
+
+    def __init__(
+        self,
+        aln: xr.DataArray,
+        trees: Any = None,
+        selection: Selection | None = None,
+        **initial: Any,
+    ) -> None:
+        refuse_unknown(type(self), initial)
+        self._join(selection, aln)
+        self.known = Phylogenies(aln)
+        self.n_sites = int(aln.sizes["sites"])
+        self._asked_site = "site" in initial
+        self._ancestry: Ancestry | None = None
+        self._placed: Placed | None = None
+        self._homoplasy = np.zeros(self.n_sites, dtype="i8")
+        self._stale: set[str] = set()
+        if trees is not None:
+            self.known.read(trees)
+        super().__init__(**initial)
+        if not self._asked_site:
+            self._follow_quietly("variants", own=False)
+        self._later = Coalesced(self._home, self.refresh)
+        self._make_parts()
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        self._begin()
+
+    def _make_parts(self) -> None:
+        self._tree = TreeView(self._home, self._choose_branch)
+        self._track = Track(self._home, self._choose_site)
+        self._changes = Changes(self._home, self._choose_site)
+        self._sites = Sites(self._home, self._choose_site)
+        self._faces, self._trace = Faces(self._home), Trace(self._home)
+        self.site_line = ipywidgets.HTML().add_class("genobit-parsimony-site-line")
+        self._branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
+        self._sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
+        lists = [self._branch_line, self._changes.box, self._sites_line, self._sites.box]
+        beside = wrapping(self._tree.box, panel(ipywidgets.VBox(lists), 330))
+        self._pages = {
+            "tree": ipywidgets.VBox([beside, self._track.box]),
+            "two": self._faces.box,
+            "search": self._trace.box,
+        }
+        body = self._pages.values()
+        self.children = framed(self, parsimony_controls(self), body, "parsimony")
+
+    def _begin(self) -> None:
+        self._turn_page()
+        if self.known.trees:
+            self._ask_scores()
+        elif len(self.known.taxa) <= SEARCHED:
+            self.search()
+        else:
+            self._said = self.status = _WITHOUT
+            self._say_in_all("There is no tree yet: see the message above.")
+
+    # What the reader can take away.
+
+    @property
+    def ancestry(self) -> Ancestry:
+        """The shown tree with the states of its ancestors; waits while they are computed."""
+        if not self.known.trees:
+            raise ValueError("there is no tree yet; search for one, or give one")
+        return self.known.ancestors(self.tree, self.outgroup, self.resolve)
+
+    def search(self) -> None:
+        """Search for the shortest trees, and show them."""
+        what = f"the shortest trees of {len(self.known.taxa):,} taxa"
+        self._work(what, self.known.find, self._got_trees)
+
+    def root_here(self) -> None:
+        """Root the tree in the middle of the marked branch."""
+        if self.branch is None:
+            raise ValueError("no branch is chosen; click one first")
+        self.outgroup = self.known.below(self.ancestry, self.branch)
+
+    def root_as_given(self) -> None:
+        """Root the tree as it came."""
+        self.outgroup = ()
+
+    def next_site(self) -> None:
+        """Choose the next site that has more changes than it needs."""
+        self._step(1)
+
+    def previous_site(self) -> None:
+        """Choose the site before that has more changes than it needs."""
+        self._step(-1)
+
+    def _step(self, direction: int) -> None:
+        found = np.flatnonzero(self._homoplasy)
+        if not len(found):
+            raise ValueError("no site has more changes than it needs on this tree")
+        ahead = found[found > self.site] if direction > 0 else found[found < self.site][::-1]
+        around = found[0] if direction > 0 else found[-1]
+        self.site = int(ahead[0] if len(ahead) else around)
+
+    # Traits in words.
+
+    @traitlets.validate("site")
+    def _check_site(self, proposal: Any) -> int:
+        return _place(proposal, self.n_sites, "sites")
+
+    @traitlets.validate("tree", "other")
+    def _check_tree(self, proposal: Any) -> int:
+        return _place(proposal, max(len(self.known.trees), 1), "trees")
+
+    @traitlets.validate("branch")
+    def _check_branch(self, proposal: Any) -> Any:
+        if proposal["value"] is None or not self.known.trees:
+            return None
+        return _place(proposal, len(self.ancestry.tree.parents) - 1, "branches")
+
+    @traitlets.validate("outgroup")
+    def _check_outgroup(self, proposal: Any) -> tuple[str, ...]:
+        names = tuple(text(list(proposal["value"])).tolist())
+        unknown = [name for name in names if name not in self.known.taxa]
+        if unknown:
+            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is none of the taxa")
+        return names
+
+    def _on_trait(self, change: Any) -> None:
+        self._tell(change["name"])
+        self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _mark(self, stale: set[str]) -> None:
+        self._stale |= stale
+        self._later()
+
+    def _choose_branch(self, branch: int | None) -> None:
+        self.branch = branch
+
+    def _choose_site(self, site: int) -> None:
+        self.site = site
+
+    # Computing, on a thread of its own; drawing, at home.
+
+    def _got_trees(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._say_in_all("There is no tree: see the message above.")
+            raise result
+        self._ask_scores()
+
+    def _ask_scores(self) -> None:
+        many = number(len(self.known.trees), "tree")
+        self._work(f"the changes of {many}", self.known.score, self._got_scores)
+
+    def _got_scores(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._say_in_all("There is nothing to draw: see the message above.")
+            raise result
+        known = self.known
+        many = len(known.trees)
+        self.tree_names = [
+            f"{k + 1} of {many}: {number(known.length(k), 'change')}" for k in range(many)
+        ]
+        if many > 1 and self.other == self.tree:
+            self.other = (self.tree + 1) % many
+        if not self._asked_site:
+            self._quiet = True  # nobody has selected it
+            self.site = int(np.argmax(homoplasy_of(known.of(self.tree))))
+            self._quiet = False
+        self._stale |= {"ancestors", "sites", "page"}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Compute and draw whatever has become stale; the widget does so by itself."""
+        stale, self._stale = self._stale, set()
+        if self.known.scores is None:
+            if "page" in stale:
+                self._turn_page()
+            return
+        if self.status.startswith("Error"):
+            self.status = self._said
+        self._try(self._refresh, stale)
+
+    def _refresh(self, stale: set[str]) -> None:
+        if "sites" in stale:
+            self._draw_sites()
+        if "ancestors" in stale:
+            self._ask_ancestors()
+        elif self._ancestry is not None:
+            if "placed" in stale:
+                self._placed = None
+            if stale & {"placed", "picture", "site", "branch", "selected"}:
+                self._draw_tree()
+            if "branch" in stale:
+                self._draw_changes()
+        if "site" in stale:
+            self._mark_site()
+        if stale & {"page", "faces"}:
+            self._turn_page()
+
+    def _ask_ancestors(self) -> None:
+        wanted = (self.tree, self.outgroup, self.resolve)
+        self._work(
+            f"the ancestors of tree {self.tree + 1}",
+            lambda: (wanted, self.known.ancestors(*wanted)),
+            self._got_ancestors,
+        )
+
+    def _got_ancestors(self, result: Any, seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._tree.say(in_words(result))
+            self._ancestry = None
+            raise result
+        wanted, ancestry = result
+        if wanted != (self.tree, self.outgroup, self.resolve):
+            return
+        if ancestry is not self._ancestry:
+            self._ancestry, self._placed = ancestry, None
+            # Nodes have other numbers in another tree.
+            self.branch = None
+        self._said = f"{self.known.title(self.tree)}; ready in {seconds:.1f} s"
+        self._draw_tree()
+        self._draw_changes()
+
+    def _site_states(self) -> SiteStates:
+        scores = self.known.of(self.tree)
+        changes, least = (int(scores[name][self.site]) for name in ("changes", "min_changes"))
+        about = f"{number(changes, 'change')}, at least {least} on any tree"
+        states = site_states(self.ancestry.states, self.site, about)
+        labels = [f"{name} {value}" for name, value in self.known.labels(self.site).items()]
+        words = f"{states.name} ({', '.join(labels)}): {about}" if labels else states.title
+        return replace(states, title=words)
+
+    def _draw_tree(self) -> None:
+        states = self._site_states()
+        self.site_line.value = html.escape(states.title)
+        if self.view != "tree":
+            self._stale |= {"picture"}
+            return
+        self._tree.draw(
+            self._where(),
+            states,
+            **self._marks(),
+            title=self.known.title(self.tree),
+        )
+
+    def _where(self) -> Placed:
+        if self._placed is None:
+            self._placed = arrange(self._ancestry.tree, self.layout_of_tree, self.lengths)
+        return self._placed
+
+    def _draw_sites(self) -> None:
+        scores = self.known.of(self.tree)
+        self._homoplasy = homoplasy_of(scores)
+        found = site_table(scores, least=1)
+        many = int(np.count_nonzero(self._homoplasy))
+        text = f"<b>{number(many, 'homoplastic site')}</b>"
+        self._sites_line.value = text + (f", the first {LISTED} listed" if many > LISTED else "")
+        self._track.draw(self._homoplasy, self.site)
+        if many:
+            self._sites.draw(found, self.site)
+        else:
+            self._sites.say("No site has more changes than it needs.")
+
+    def _mark_site(self) -> None:
+        self._track.mark(self.site)
+        self._sites.mark(self.site)
+        self._changes.mark(self.site)
+
+    def _say_in_all(self, text: str) -> None:
+        for view in (self._tree, self._track, self._changes, self._sites):
+            view.say(text)
+
+
+def _place(proposal: Any, size: int, of: str) -> int:
+    value, name = proposal["value"], proposal["trait"].name
+    if not 0 <= value < size:
+        raise traitlets.TraitError(f"{name} is {value}, and the {of} are 0 to {size - 1}")
+    return int(value)
+
+
+_STALE_BY_TRAIT = {
+    "view": {"page"},
+    "tree": {"ancestors", "sites", "faces"},
+    "other": {"faces"},
+    "layout_of_tree": {"placed"},
+    "lengths": {"placed"},
+    "numbers": {"picture"},
+    "resolve": {"ancestors"},
+    "site": {"site"},
+    "branch": {"branch"},
+    "outgroup": {"ancestors"},
+}

@@ -1,0 +1,160 @@
+"""What the parsimony explorer writes: trees, pictures and tables."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from genobit.explore.files import Export
+from genobit.io.trees import to_trees
+from genobit.parsimony.plots.homoplasy import site_table
+from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.pixel_layers import svg
+from genobit.parsimony.plots.placing import arrange
+from genobit.parsimony.plots.states import changes_of
+from genobit.parsimony.plots.tree import KEY, title_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+_TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
+
+
+class Files:
+    """Taking away and saving, for the explorer."""
+
+    @property
+    def newick(self: Any) -> str:
+        """The shown tree, branches as long as their changes; waits while it is computed."""
+        return self.ancestry.newick
+
+    @property
+    def sites(self: Any) -> pd.DataFrame:
+        """All sites with their changes on the shown tree, the most homoplastic first."""
+        if self.known.scores is None:
+            raise ValueError("there are no scores yet; wait, or search for a tree")
+        return site_table(self.known.of(self.tree), self.n_sites)
+
+    @property
+    def changes(self: Any) -> pd.DataFrame:
+        """The changes of the marked branch: site, from, to."""
+        if self.branch is None:
+            raise ValueError("no branch is chosen; click one first")
+        return changes_of(self.ancestry.states, self.branch)
+
+    def save_tree(self: Any, path: str | Path) -> Path:
+        """Write the shown tree to a new file, its branches as long as their changes.
+
+        Parameters
+        ----------
+        path
+            Where to: .nwk, .newick or .tre, or .nex or .nexus.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no tree, or the ending is another.
+        FileExistsError
+            If there is such a file already.
+        """
+        writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
+        return self._saved(path, writers, f"tree {self.tree + 1}")
+
+    def save_picture(self: Any, path: str | Path) -> Path:
+        """Write the picture of the shown tree to a new file.
+
+        Parameters
+        ----------
+        path
+            Where to, .svg.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no tree, or the file is no .svg.
+        FileExistsError
+            If there is such a file already.
+        """
+        placed = arrange(self.ancestry.tree, self.layout_of_tree, self.lengths)
+        states = self._site_states()
+        layers = layers_of(placed, states, **self._marks())
+        title = title_of(placed, states, self.known.title(self.tree))
+        width, height = placed.frame
+        text = svg(layers, width + KEY, height, title)
+        writers = {".svg": lambda target: target.write_text(text, encoding="utf-8")}
+        return self._saved(path, writers, f"the picture of tree {self.tree + 1}")
+
+    def save_sites(self: Any, path: str | Path) -> Path:
+        """Write all sites with their changes on the shown tree to a new file.
+
+        Parameters
+        ----------
+        path
+            Where to, .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no tree, or the file is no .csv.
+        FileExistsError
+            If there is such a file already.
+        """
+        return self._saved_table(path, self.sites, "site")
+
+    def save_changes(self: Any, path: str | Path) -> Path:
+        """Write the changes of all branches of the shown tree to a new file.
+
+        Parameters
+        ----------
+        path
+            Where to, .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no tree, or the file is no .csv.
+        FileExistsError
+            If there is such a file already.
+        """
+        import pandas as pd
+
+        tree, states = self.ancestry.tree, self.ancestry.states
+        tables = []
+        for branch in range(tree.parents.size - 1):
+            found = changes_of(states, branch)
+            found.insert(0, "branch", str(tree.names[branch]))
+            tables.append(found)
+        table = pd.concat(tables, ignore_index=True)
+        return self._saved_table(path, table, "change")
+
+    @property
+    def exports(self: Any) -> tuple[Export, ...]:
+        """What can be saved: the lines of the menu."""
+        newick = "the tree with changes as branch lengths"
+        changes = "the changes of all branches"
+        return (
+            Export("tree (Newick)", ".nwk", self.save_tree, newick),
+            Export("tree (NEXUS)", ".nex", self.save_tree, newick),
+            Export("picture of the tree (SVG)", ".svg", self.save_picture, "the tree as drawn"),
+            Export("sites (CSV)", "_sites.csv", self.save_sites, "all sites and their changes"),
+            Export("changes (CSV)", "_changes.csv", self.save_changes, changes),
+            self.page,
+        )

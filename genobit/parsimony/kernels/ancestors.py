@@ -1,0 +1,207 @@
+"""The up pass: states of inner nodes from those of their parents, on state planes.
+
+From Hartigan's sets (`hartigan`), V of a node with its upper set B, and the states F of its parent
+(Hartigan 1973, Biometrics 29: 53-65, theorem 2):
+
+    F of the node = F where it is a part of V, else V | (F & B)
+
+are all states that the node has in any most parsimonious reconstruction. For one reconstruction F
+is a single state f. Where f is in V the node keeps it. Where f is in B alone, the change may stand
+here or one branch later: ACCTRAN takes it here, DELTRAN later (Swofford & Maddison 1987,
+Mathematical Biosciences 87: 199-229). Of several states of V the lowest is taken, at the root too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
+    REGISTER_WORDS,
+    andnot,
+    load_register,
+    popcount,
+    store_register,
+    sum_lanes,
+    zero_register,
+)
+from genobit.parsimony.kernels.hartigan import depth_of, down_block, most_children, numbers
+from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.data.topology import Children
+
+RULES = {"sets": 0, "acctran": 1, "deltran": 2}
+
+
+class Ancestors(NamedTuple):
+    """States of all nodes, and what changes on the branch above each."""
+
+    sets: NDArray[np.uint64]
+    """(nodes, patterns): one state, or for "sets" all that are possible."""
+    changes: NDArray[np.int64]
+    """Weighted changes on each node's branch, for "sets" the fewest, (nodes,)."""
+    most_changes: NDArray[np.int64]
+    """For "sets" the most, else the same, (nodes,)."""
+
+
+@njit
+def _lowest(x: NDArray[np.uint64], first: int, states: int) -> None:
+    """Keep the lowest state of each pattern's set."""
+    taken = zero_register()
+    for s in range(first, first + states * BLOCK_WORDS, BLOCK_WORDS):
+        here = load_register(x, s)
+        store_register(x, s, andnot(here, taken))
+        taken = taken | here
+
+
+@njit
+def _all_sets(
+    x: NDArray[np.uint64], upper: NDArray[np.uint64], i: int, parent: int, states: int
+) -> tuple[Any, Any]:
+    """All states of a node, x[i], from its own and its parent's; where a change may, and must, be.
+
+    x are flat planes, of which the parent's are final.
+    """
+    outside, near = zero_register(), zero_register()
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        above, own = load_register(x, parent + s), load_register(x, i + s)
+        outside = outside | andnot(above, own)
+        near = near | (above & (own | load_register(upper, i + s)))
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        above, own = load_register(x, parent + s), load_register(x, i + s)
+        wide = own | (above & load_register(upper, i + s))
+        store_register(x, i + s, (wide & outside) | andnot(above, outside))
+    return outside, near
+
+
+@njit
+def _one_state(
+    x: NDArray[np.uint64],
+    upper: NDArray[np.uint64],
+    i: int,
+    parent: int,
+    states: int,
+    late: bool,
+) -> Any:
+    """One state of a node; where it is its parent's."""
+    kept = zero_register()
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        own = load_register(x, i + s)
+        if late:
+            own = own | load_register(upper, i + s)
+        kept = kept | (load_register(x, parent + s) & own)
+    _lowest(x, i, states)
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        above = load_register(x, parent + s)
+        store_register(x, i + s, (above & kept) | andnot(load_register(x, i + s), kept))
+    return kept
+
+
+@njit
+def _weight(flags: Any, w: int, common: int, planes: NDArray[np.uint64]) -> int:
+    """The weights of flagged patterns, of a register at word w."""
+    if common > 0:
+        return common * sum_lanes(popcount(flags))
+    total = 0
+    for bit in range(planes.size // BLOCK_WORDS):
+        plane = load_register(planes, bit * BLOCK_WORDS + w)
+        total += sum_lanes(popcount(flags & plane)) << bit
+    return total
+
+
+@njit
+def _up_block(
+    lower: NDArray[np.uint64],
+    upper: NDArray[np.uint64],
+    parents: NDArray[np.int64],
+    states: int,
+    rule: int,
+    every: NDArray[np.uint64],
+    common: int,
+    planes: NDArray[np.uint64],
+    fewest: NDArray[np.int64],
+    most: NDArray[np.int64],
+) -> None:
+    """Final states in place of ``lower``, and changes added to those of each branch."""
+    step = states * BLOCK_WORDS
+    root = parents.size - 1
+    for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+        full = load_register(every, 0)
+        if rule > 0:
+            _lowest(lower, root * step + w, states)
+        for node in range(root - 1, -1, -1):
+            i, parent = node * step + w, parents[node] * step + w
+            if rule == 0:
+                may, near = _all_sets(lower, upper, i, parent, states)
+                fewest[node] += _weight(andnot(full, near), w, common, planes)
+                most[node] += _weight(may, w, common, planes)
+            else:
+                kept = _one_state(lower, upper, i, parent, states, rule == 2)
+                changed = _weight(andnot(full, kept), w, common, planes)
+                fewest[node] += changed
+                most[node] += changed
+
+
+@njit
+def _ancestors(
+    tips: NDArray[np.uint64],
+    parents: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    depth: int,
+    rule: int,
+    common: NDArray[np.int64],
+    planes: NDArray[np.uint64],
+    sets: NDArray[np.uint64],
+    fewest: NDArray[np.int64],
+    most: NDArray[np.int64],
+) -> None:
+    blocks, taxa, states, words = tips.shape
+    nodes = parents.size
+    step = states * words
+    lower, upper = np.empty(nodes * step, np.uint64), np.zeros(nodes * step, np.uint64)
+    work = numbers(states, depth)
+    kept = np.zeros(depth_of(nodes) * words, np.uint64)
+    for block in range(blocks):
+        lower[: taxa * step] = tips[block].reshape(-1)
+        down_block(lower, upper, starts, members, taxa, states, work, kept)
+        weights = planes[block].copy().reshape(-1)
+        _up_block(
+            lower, upper, parents, states, rule, work.every, common[block], weights, fewest, most
+        )
+        for node in range(nodes):
+            for state in range(states):
+                place = node * step + state * words
+                add_bits(lower[place : place + words], state, sets[node], block * BLOCK)
+
+
+def ancestors(
+    tips: NDArray[np.uint64],
+    parents: NDArray[np.int64],
+    tree: Children,
+    weights: Weights,
+    patterns: int,
+    rule: str,
+) -> Ancestors:
+    """States of all nodes by one of `RULES`; ``tips`` are planes of all taxa."""
+    nodes = parents.size
+    found = Ancestors(
+        np.zeros((nodes, patterns), np.uint64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    )
+    _ancestors(
+        tips,
+        parents,
+        tree.starts,
+        tree.members,
+        most_children(tree),
+        RULES[rule],
+        weights.common,
+        weights.planes,
+        *found,
+    )
+    return found

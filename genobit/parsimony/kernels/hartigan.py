@@ -1,0 +1,187 @@
+"""Hartigan's down pass on state planes: nodes of any number of children.
+
+Of a node with k children, each state is possible in some number of them. The node's set are the
+states with the largest of these numbers, m, and k - m children change (Hartigan 1973, Biometrics
+29: 53-65, theorem 1). The states with m - 1, the upper set, are those that cost one change more;
+the up pass needs them. With two children the set is Fitch's intersection or union.
+
+Numbers are bit-sliced: planes of their bits, for a register of patterns at a time. The largest is
+found from the highest bit down: where any state that is still in has the bit, the others are out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import (
+    REGISTER_WORDS,
+    andnot,
+    load_register,
+    store_register,
+    zero_register,
+)
+from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, add_bits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.data.topology import Children
+
+
+class Numbers(NamedTuple):
+    """Work space of one thread: bit-sliced numbers, a register a bit."""
+
+    of_states: NDArray[np.uint64]
+    """Children that a state is possible in, (states * depth * REGISTER_WORDS,)."""
+    most: NDArray[np.uint64]
+    """The largest of them, and one less, (2 * depth * REGISTER_WORDS,)."""
+    every: NDArray[np.uint64]
+    """A register of set bits."""
+
+
+@njit
+def depth_of(number: int) -> int:
+    """Bits of a number."""
+    depth = 0
+    while number >> depth:
+        depth += 1
+    return depth
+
+
+@njit
+def numbers(states: int, depth: int) -> Numbers:
+    """Work space for nodes with less than 2**depth children."""
+    return Numbers(
+        np.zeros(states * depth * REGISTER_WORDS, np.uint64),
+        np.zeros(2 * depth * REGISTER_WORDS, np.uint64),
+        np.full(REGISTER_WORDS, np.uint64(0xFFFFFFFFFFFFFFFF)),
+    )
+
+
+@njit
+def _count_children(
+    lower: NDArray[np.uint64],
+    below: NDArray[np.int64],
+    w: int,
+    states: int,
+    depth: int,
+    of_states: NDArray[np.uint64],
+) -> None:
+    """How many of the nodes ``below`` may be in each state, at word w."""
+    of_states[:] = np.uint64(0)
+    for child in range(below.size):
+        first = below[child] * states * BLOCK_WORDS + w
+        for state in range(states):
+            carry = load_register(lower, first + state * BLOCK_WORDS)
+            for bit in range(depth):
+                place = (state * depth + bit) * REGISTER_WORDS
+                old = load_register(of_states, place)
+                store_register(of_states, place, old ^ carry)
+                carry = old & carry
+
+
+@njit
+def _largest(lower: NDArray[np.uint64], first: int, states: int, depth: int, work: Numbers) -> None:
+    """The states of the largest number, into ``lower``, and that number."""
+    of_states, most, every = work
+    for state in range(states):
+        store_register(lower, first + state * BLOCK_WORDS, load_register(every, 0))
+    for bit in range(depth - 1, -1, -1):
+        some = zero_register()
+        for state in range(states):
+            number = load_register(of_states, (state * depth + bit) * REGISTER_WORDS)
+            some = some | (load_register(lower, first + state * BLOCK_WORDS) & number)
+        for state in range(states):
+            number = load_register(of_states, (state * depth + bit) * REGISTER_WORDS)
+            still = load_register(lower, first + state * BLOCK_WORDS)
+            store_register(lower, first + state * BLOCK_WORDS, andnot(still, andnot(some, number)))
+        store_register(most, bit * REGISTER_WORDS, some)
+
+
+@njit
+def _second(upper: NDArray[np.uint64], first: int, states: int, depth: int, work: Numbers) -> None:
+    """The states of one less than the largest number, into ``upper``."""
+    of_states, most, every = work
+    borrow = load_register(every, 0)
+    for bit in range(depth):
+        digit = load_register(most, bit * REGISTER_WORDS)
+        store_register(most, (depth + bit) * REGISTER_WORDS, digit ^ borrow)
+        borrow = andnot(borrow, digit)
+    for state in range(states):
+        same = load_register(every, 0)
+        for bit in range(depth):
+            number = load_register(of_states, (state * depth + bit) * REGISTER_WORDS)
+            wanted = load_register(most, (depth + bit) * REGISTER_WORDS)
+            same = andnot(same, number ^ wanted)
+        store_register(upper, first + state * BLOCK_WORDS, same)
+
+
+@njit
+def down_block(
+    lower: NDArray[np.uint64],
+    upper: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    taxa: int,
+    states: int,
+    work: Numbers,
+    kept: NDArray[np.uint64],
+) -> None:
+    """Sets and upper sets of the inner nodes of a tree, in one block.
+
+    ``lower`` and ``upper`` are planes (nodes, states, 8), flat, with the tips' sets given in
+    ``lower``. To ``kept``, the bit-sliced numbers (bits, 8) of a block, flat, come the children
+    that do not change.
+    """
+    depth = work.most.size // (2 * REGISTER_WORDS)
+    step = states * BLOCK_WORDS
+    for node in range(taxa, starts.size - 1):
+        below = members[starts[node] : starts[node + 1]]
+        for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+            first = node * step + w
+            _count_children(lower, below, w, states, depth, work.of_states)
+            _largest(lower, first, states, depth, work)
+            _second(upper, first, states, depth, work)
+            for bit in range(depth):
+                carry = load_register(work.most, bit * REGISTER_WORDS)
+                for place in range(bit * BLOCK_WORDS + w, kept.size, BLOCK_WORDS):
+                    old = load_register(kept, place)
+                    store_register(kept, place, old ^ carry)
+                    carry = old & carry
+
+
+@njit
+def _kept(
+    tips: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    depth: int,
+    out: NDArray[np.uint64],
+) -> None:
+    blocks, taxa, states, words = tips.shape
+    nodes = starts.size - 1
+    step = states * words
+    lower, upper = np.empty(nodes * step, np.uint64), np.empty(nodes * step, np.uint64)
+    work = numbers(states, depth)
+    kept = np.empty(depth_of(nodes) * words, np.uint64)
+    for block in range(blocks):
+        lower[: taxa * step] = tips[block].reshape(-1)
+        kept[:] = np.uint64(0)
+        down_block(lower, upper, starts, members, taxa, states, work, kept)
+        for bit in range(kept.size // words):
+            add_bits(kept[bit * words : (bit + 1) * words], bit, out, block * BLOCK)
+
+
+def changes(tips: NDArray[np.uint64], tree: Children, patterns: int) -> NDArray[np.int64]:
+    """Changes of each pattern on a tree, (patterns,); ``tips`` are planes of all taxa."""
+    kept = np.zeros(patterns, np.uint64)
+    _kept(tips, tree.starts, tree.members, most_children(tree), kept)
+    return tree.members.size - kept.view(np.int64)
+
+
+def most_children(tree: Children) -> int:
+    """Bits of the largest number of children."""
+    return int(np.diff(tree.starts).max()).bit_length()

@@ -1,0 +1,181 @@
+"""Fitch's join of two sets and the count of changes, a block at a time, for searches of trees.
+
+A tree grows by a branch in its middle: the set of a new node on the branch is the join of the sets
+at its two ends, and the subtree that is put there adds a change for every pattern in which it has
+no state in common with that set. Neither needs a pass over the tree, and the count no store.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genobit.engine.simd.jit import inlined
+from genobit.engine.simd.vector import (
+    REGISTER_WORDS,
+    andnot,
+    load_register,
+    popcount,
+    store_register,
+    sum_lanes,
+    zero_register,
+)
+from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_1, _2, _3 = BLOCK_WORDS, 2 * BLOCK_WORDS, 3 * BLOCK_WORDS
+
+
+@inlined
+def join_block(
+    x: NDArray[np.uint64],
+    i: int,
+    y: NDArray[np.uint64],
+    j: int,
+    out: NDArray[np.uint64],
+    k: int,
+    states: int,
+) -> None:
+    """Sets out[k] <- x[i] joined with y[j]."""
+    for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+        join_register(x, i + w, y, j + w, out, k + w, states)
+
+
+@inlined
+def join_register(
+    x: NDArray[np.uint64],
+    i: int,
+    y: NDArray[np.uint64],
+    j: int,
+    out: NDArray[np.uint64],
+    k: int,
+    states: int,
+) -> Any:
+    """A register of the same; returns where they have a state in common."""
+    if states == 2:
+        a0, a1 = load_register(x, i), load_register(x, i + _1)
+        b0, b1 = load_register(y, j), load_register(y, j + _1)
+        c0, c1 = a0 & b0, a1 & b1
+        some = c0 | c1
+        store_register(out, k, c0 | andnot(a0 | b0, some))
+        store_register(out, k + _1, c1 | andnot(a1 | b1, some))
+        return some
+    if states == 4:
+        a0, a1 = load_register(x, i), load_register(x, i + _1)
+        a2, a3 = load_register(x, i + _2), load_register(x, i + _3)
+        b0, b1 = load_register(y, j), load_register(y, j + _1)
+        b2, b3 = load_register(y, j + _2), load_register(y, j + _3)
+        c0, c1, c2, c3 = a0 & b0, a1 & b1, a2 & b2, a3 & b3
+        some = (c0 | c1) | (c2 | c3)
+        store_register(out, k, c0 | andnot(a0 | b0, some))
+        store_register(out, k + _1, c1 | andnot(a1 | b1, some))
+        store_register(out, k + _2, c2 | andnot(a2 | b2, some))
+        store_register(out, k + _3, c3 | andnot(a3 | b3, some))
+        return some
+    some = zero_register()
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        some = some | (load_register(x, i + s) & load_register(y, j + s))
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        a, b = load_register(x, i + s), load_register(y, j + s)
+        store_register(out, k + s, (a & b) | andnot(a | b, some))
+    return some
+
+
+@inlined
+def common_register(
+    x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states: int
+) -> Any:
+    """Where x[i] and y[j] have a state in common."""
+    some = (load_register(x, i) & load_register(y, j)) | (
+        load_register(x, i + _1) & load_register(y, j + _1)
+    )
+    for s in range(_2, states * BLOCK_WORDS, BLOCK_WORDS):
+        some = some | (load_register(x, i + s) & load_register(y, j + s))
+    return some
+
+
+@inlined
+def branch_register(
+    x: NDArray[np.uint64],
+    i: int,
+    y: NDArray[np.uint64],
+    j: int,
+    z: NDArray[np.uint64],
+    k: int,
+    states: int,
+) -> Any:
+    """Where z[k] and the join of x[i] and y[j] have a state in common."""
+    # Where x and y share a state, one of those; elsewhere any state of either.
+    some, shared, either = zero_register(), zero_register(), zero_register()
+    for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
+        a, b, c = load_register(x, i + s), load_register(y, j + s), load_register(z, k + s)
+        both = a & b
+        some = some | both
+        shared = shared | (both & c)
+        either = either | ((a | b) & c)
+    return shared | andnot(either, some)
+
+
+@inlined
+def changes_at_branch(
+    x: NDArray[np.uint64],
+    i: int,
+    y: NDArray[np.uint64],
+    j: int,
+    z: NDArray[np.uint64],
+    k: int,
+    states: int,
+    planes: NDArray[np.uint64],
+    first: int,
+    depth: int,
+) -> int:
+    """Weight of the patterns of a block where z[k] and the join of x[i] and y[j] share no state.
+
+    Weights are ``depth`` planes from ``planes[first]`` on.
+    """
+    counts = zero_register()
+    for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+        if states == 2:
+            some = branch_register(x, i + w, y, j + w, z, k + w, 2)
+        elif states == 4:
+            some = branch_register(x, i + w, y, j + w, z, k + w, 4)
+        else:
+            some = branch_register(x, i + w, y, j + w, z, k + w, states)
+        counts = counts + _weigh(some, planes, first + w, depth)
+    return sum_lanes(counts)
+
+
+@inlined
+def changes_between(
+    x: NDArray[np.uint64],
+    i: int,
+    y: NDArray[np.uint64],
+    j: int,
+    states: int,
+    planes: NDArray[np.uint64],
+    first: int,
+    depth: int,
+) -> int:
+    """Weight of the patterns of a block where x[i] and y[j] share no state."""
+    counts = zero_register()
+    for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
+        if states == 2:
+            some = common_register(x, i + w, y, j + w, 2)
+        elif states == 4:
+            some = common_register(x, i + w, y, j + w, 4)
+        else:
+            some = common_register(x, i + w, y, j + w, states)
+        counts = counts + _weigh(some, planes, first + w, depth)
+    return sum_lanes(counts)
+
+
+@inlined
+def _weigh(some: Any, planes: NDArray[np.uint64], first: int, depth: int) -> Any:
+    """Weights of the bits that ``some`` has not, summed in each lane."""
+    total = zero_register()
+    for d in range(depth - 1, -1, -1):
+        bits = andnot(load_register(planes, first + d * BLOCK_WORDS), some)
+        total = total + total + popcount(bits)
+    return total

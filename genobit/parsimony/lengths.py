@@ -1,0 +1,370 @@
+"""Parsimony of trees: lengths, changes of sites and indices of homoplasy.
+
+The length of a tree is the sum over sites of the weight times the fewest changes that explain the
+taxa (Fitch 1971, Systematic Zoology 20: 406-416; with nodes of more than two children Hartigan
+1973, Biometrics 29: 53-65; with costs of changes Sankoff 1975, SIAM Journal on Applied Mathematics
+28: 35-42). Of s changes, of at least m on any tree and g on a star, the consistency index is m / s
+(Kluge & Farris 1969, Systematic Zoology 18: 1-32) and the retention index (g - s) / (g - m)
+(Farris 1989, Cladistics 5: 417-419); of several sites they are ratios of weighted sums.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from dask.delayed import delayed
+
+from genobit.data.topology import children, is_binary
+from genobit.engine.schedule.computing import compute
+from genobit.parsimony.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
+from genobit.parsimony.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.data.characters import Characters
+
+KERNELS = ("planes", "bytes")
+_BATCH_WORK = 10**8
+"""States x patterns x nodes of a task: a few hundredths of a second."""
+
+
+class Columns(NamedTuple):
+    """The different columns of an alignment, ready for any number of trees."""
+
+    patterns: Patterns
+    weights: NDArray[np.int64]
+    """Summed over the sites of each pattern, (patterns,)."""
+    planes: NDArray[np.uint64]
+    symbols: tuple[str, ...]
+
+
+class Indices(NamedTuple):
+    """Consistency, retention and rescaled consistency index; NaN where there is nothing to tell."""
+
+    ci: NDArray[np.float64]
+    ri: NDArray[np.float64]
+    rc: NDArray[np.float64]
+
+
+def columns(
+    characters: Characters, weights: NDArray[np.int64] | None = None, *, sites: bool = True
+) -> Columns:
+    """Compress an alignment to its different columns, as bit planes.
+
+    Parameters
+    ----------
+    characters
+        State sets (taxa, sites).
+    weights
+        Of each site, 1 by default.
+    sites
+        Keep sites of weight 0, whose changes may be asked for.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import state_sets
+    >>> found = columns(state_sets([["A", "C", "A"], ["A", "T", "A"]], "dna"))
+    >>> found.weights.tolist(), found.patterns.of_site.tolist()
+    ([2, 1], [0, 1, 0])
+    """
+    sets, symbols = characters
+    if weights is None:
+        weights = np.ones(sets.shape[1], np.int64)
+    patterns = compressed(sets, np.ones_like(weights) if sites else weights)
+    totals = np.zeros(patterns.weights.size, np.int64)
+    used = patterns.of_site >= 0
+    np.add.at(totals, patterns.of_site[used], weights[used])
+    return Columns(patterns, totals, state_planes(patterns.sets, len(symbols)), symbols)
+
+
+def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Check weights of sites (sites,).
+
+    Raises
+    ------
+    ValueError
+        Unless all are whole numbers from 0, and one of them is not 0.
+
+    Examples
+    --------
+    >>> whole_weights(np.array([1, 2.0, 0])).tolist()
+    [1, 2, 0]
+    """
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"weights= has dtype {values.dtype}, expected whole numbers from 0")
+    bad = ~((values >= 0) & (values < 2**31) & (values == np.floor(values)))
+    if bad.any():
+        site = int(np.flatnonzero(bad)[0])
+        msg = (
+            f"weights[{site}] is {values[site]}, expected whole numbers from 0, below 2**31: "
+            "multiply fractions by a common denominator, and divide lengths by it"
+        )
+        raise ValueError(msg)
+    if not values.any():
+        raise ValueError("all weights= are 0: give a positive one to the sites that count")
+    return values.astype(np.int64)
+
+
+def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
+    """Check costs of changes, from the state of a row to that of a column.
+
+    Raises
+    ------
+    ValueError
+        For another shape than (states, states), for negative costs and NaN, and where no change has
+        a cost, so that lengths would count branches.
+
+    Examples
+    --------
+    >>> cost_matrix([[0, 1], [2, 0]], ("0", "1")).tolist()
+    [[0.0, 1.0], [2.0, 0.0]]
+    """
+    found = np.asarray(costs, dtype=np.float64)
+    states = len(symbols)
+    if found.shape != (states, states):
+        msg = (
+            f"costs= has shape {found.shape}, expected ({states}, {states}): from and to each of "
+            f"the states {', '.join(symbols)}"
+        )
+        raise ValueError(msg)
+    bad = ~(found >= 0)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        msg = f"costs[{symbols[i]}, {symbols[j]}] is {found[i, j]}, expected 0 or more"
+        raise ValueError(msg)
+    if (diagonal := found.diagonal()).any():
+        i = np.flatnonzero(diagonal)[0]
+        msg = (
+            f"costs[{symbols[i]}, {symbols[i]}] is {found[i, i]}, expected 0, as to keep a state "
+            "is no change: set the diagonal to 0"
+        )
+        raise ValueError(msg)
+    return found
+
+
+def tree_changes(
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    *,
+    costs: NDArray[np.float64] | None = None,
+    kernel: str = "planes",
+    shared: bool = True,
+) -> NDArray[Any]:
+    """Changes of each pattern on each tree, or their costs.
+
+    Parameters
+    ----------
+    found
+        The alignment.
+    trees
+        Parents of the nodes of each, as in `genobit.data.topology`.
+    costs
+        Of changes, as `cost_matrix` gives them.
+    kernel
+        "planes" or "bytes".
+    shared
+        Share trees out to dask tasks; not where this is called in one.
+
+    Returns
+    -------
+        (trees, patterns), int64, with costs float64.
+
+    Raises
+    ------
+    ValueError
+        For a kernel or costs that the states or trees do not allow.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
+    >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
+    [[1, 1]]
+    """
+    check(found.symbols, trees, costs, kernel)
+
+    def batch_changes(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+        return np.stack([_changes(found, parents, costs, kernel) for parents in batch])
+
+    return _in_batches(batch_changes, found, trees, shared)
+
+
+def _changes(
+    found: Columns, parents: NDArray[np.int64], costs: NDArray[np.float64] | None, kernel: str
+) -> NDArray[Any]:
+    tree = children(parents)
+    if costs is not None:
+        return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
+    if kernel == "bytes":
+        return byte_fitch.changes(found.patterns.sets, tree.starts, tree.members)
+    return hartigan.changes(found.planes, tree, found.weights.size)
+
+
+def tree_lengths(
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    *,
+    costs: NDArray[np.float64] | None = None,
+    kernel: str = "planes",
+    shared: bool = True,
+) -> NDArray[Any]:
+    """Lengths of trees without the changes of each site, faster where trees are binary.
+
+    Parameters
+    ----------
+    found, trees, costs, kernel, shared
+        As for `tree_changes`.
+
+    Returns
+    -------
+        (trees,), int64, with costs exact numbers as of `weighted`.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
+    >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
+    [2, 2]
+    """
+    check(found.symbols, trees, costs, kernel)
+    by_site = costs is not None or kernel != "planes" or not all(is_binary(t) for t in trees)
+
+    def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+        if by_site:
+            changes = (_changes(found, parents, costs, kernel) for parents in batch)
+            return np.concatenate([weighted(each[None], found.weights) for each in changes])
+        # Its own copy for each task: a tree is scored in place.
+        space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
+        return np.array([space.length(children(parents)) for parents in batch], np.int64)
+
+    return _in_batches(batch_lengths, found, trees, shared)
+
+
+def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
+    """Sum changes (trees, patterns) by weight, leaving out patterns of weight 0.
+
+    Sums of costs, float64, are exact: a `Fraction` for each tree, or infinity, in an array of
+    objects. So they do not depend on how an alignment is cut.
+
+    Examples
+    --------
+    >>> weighted(np.array([[1, 2], [0, 3]]), np.array([2, 1])).tolist()
+    [4, 3]
+    >>> weighted(np.array([[0.5, 2.0], [0.0, np.inf]]), np.array([3, 1])).tolist()
+    [Fraction(7, 2), inf]
+    """
+    # A change that has no finite cost counts nothing at a site that does not count.
+    heavy = weights > 0
+    if changes.dtype.kind != "f":
+        return changes[..., heavy] @ weights[heavy]
+    sums = np.empty(len(changes), object)
+    for tree, costs in enumerate(changes[:, heavy]):
+        sums[tree] = _exact_sum(costs, weights[heavy])
+    return sums
+
+
+def _exact_sum(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> Fraction | float:
+    if np.isinf(costs).any():
+        return float("inf")
+    different, which = np.unique(costs, return_inverse=True)
+    totals = np.zeros(different.size, np.int64)
+    np.add.at(totals, which, weights)
+    each = zip(different.tolist(), totals.tolist(), strict=True)
+    return sum((Fraction(cost) * total for cost, total in each), Fraction(0))
+
+
+def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Fewest and most changes of each pattern on any tree.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import state_sets
+    >>> found = columns(state_sets([["A", "C"], ["A", "R"], ["A", "G"], ["A", "G"]], "dna"))
+    >>> [values.tolist() for values in bounds(found)]
+    [[0, 1], [0, 1]]
+    """
+    return change_bounds.bounds(found.patterns.sets, len(found.symbols))
+
+
+def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
+    """Indices of homoplasy, from changes, the fewest and the most that there can be.
+
+    Examples
+    --------
+    >>> [float(index) for index in indices(np.array(4), np.array(2), np.array(6))]
+    [0.5, 0.5, 0.25]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ci, ri = m / s, (g - s) / (g - m)
+    # Where there is no change to explain, 0 / 0: no warning, and no index.
+    return Indices(ci, ri, ci * ri)
+
+
+def check(
+    symbols: tuple[str, ...],
+    trees: Sequence[NDArray[np.int64]],
+    costs: NDArray[np.float64] | None,
+    kernel: str,
+) -> None:
+    """Check that a kernel and costs go with states and trees.
+
+    Raises
+    ------
+    ValueError
+        Where they do not.
+    """
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel={kernel!r} is none of {', '.join(map(repr, KERNELS))}")
+    if costs is not None:
+        if kernel != "planes":
+            raise ValueError(f"costs= has a kernel of its own: leave out kernel={kernel!r}")
+        _check_root(trees, costs, symbols)
+    if kernel == "bytes":
+        states = len(symbols)
+        if states > byte_fitch.MOST_STATES:
+            msg = (
+                f"a byte holds {byte_fitch.MOST_STATES} states and the alignment has {states}: "
+                "take kernel='planes'"
+            )
+            raise ValueError(msg)
+        for number, parents in enumerate(trees):
+            if not is_binary(parents):
+                msg = f"tree {number} has a node of three or more children: take kernel='planes'"
+                raise ValueError(msg)
+
+
+def _check_root(
+    trees: Sequence[NDArray[np.int64]], costs: NDArray[np.float64], symbols: tuple[str, ...]
+) -> None:
+    differ = np.argwhere(costs != costs.T)
+    if not differ.size:
+        return
+    i, j = differ[0]
+    for number, parents in enumerate(trees):
+        below = int((parents == parents.size - 1).sum())
+        if below > 2:
+            msg = (
+                f"costs= differ by direction, {symbols[i]} to {symbols[j]} is {costs[i, j]} and "
+                f"back is {costs[j, i]}, which needs a root, and the root of tree {number} has "
+                f"{below} branches, as a tree without a root has: root it on an outgroup"
+            )
+            raise ValueError(msg)
+
+
+def _in_batches(
+    batch_of: Any,
+    found: Columns,
+    trees: Sequence[NDArray[np.int64]],
+    shared: bool,  # noqa: FBT001 - passed on
+) -> NDArray[Any]:
+    """Values of trees, a task for as many as are worth one."""
+    size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
+    if len(trees) <= size or not shared:
+        return batch_of(trees)
+    batches = [trees[first : first + size] for first in range(0, len(trees), size)]
+    return np.concatenate(compute(*[delayed(batch_of)(batch) for batch in batches]))

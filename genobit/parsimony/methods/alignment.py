@@ -1,0 +1,117 @@
+"""``ds.genobit.alignment``: haploid calls as aligned sequences of the samples.
+
+A part of the accessor, and like it labels in, labels out. May import: io, analyses
+and what is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model
+from genobit.engine.options import get_options, more_than
+from genobit.io.alignment import SITES, TAXA, attributes, require_names
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from genobit.parsimony.sequences import Entries
+
+
+class SequenceMethods:
+    """Methods of ``ds.genobit`` that make aligned sequences of calls."""
+
+    _ds: xr.Dataset
+
+    def alignment(self) -> xr.DataArray:
+        """Haploid calls as an alignment, samples as taxa and variants as sites.
+
+        Returns
+        -------
+            DataArray (taxa, sites) of text as of `genobit.open_alignment`: the bases of the
+            alleles (kind "dna") where all that are called are single bases, ``*`` as a gap;
+            otherwise the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. The
+            taxa are named by ``sample_id``; variables of variants and samples are carried along.
+            Of calls in dask it is lazy, in their chunks of variants; they are gone through once,
+            a few chunks at a time, for the alleles that are called.
+
+        Raises
+        ------
+        ValueError
+            For another ploidy than 1, an allele that ``variant_allele`` does not have, or two
+            samples of one name.
+        KeyError, TypeError
+            If there is no ``call_genotype``, or not of integers.
+        MemoryError
+            For calls in memory, and an alignment past ``get_options().eager_limit``.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0], [1], [-1]], [[2], [0], [0]]], "int8")
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_allele": (("variants", "alleles"), [["A", "C", ""], ["G", "T", "A"]]),
+        ...         "sample_id": ("samples", ["x", "y", "z"]),
+        ...     }
+        ... )
+        >>> ds.genobit.alignment().values
+        array([['A', 'A'],
+               ['C', 'G'],
+               ['?', 'G']], dtype='<U1')
+        """
+        calls = model.require_genotypes(self._ds)
+        ploidy = calls.sizes[model.PLOIDY]
+        if ploidy != 1:
+            msg = (
+                f"{model.CALL_GENOTYPE} has ploidy {ploidy}, an alignment is of haploid calls: "
+                "take one haplotype of each sample with ds.isel(ploidy=[0])"
+            )
+            raise ValueError(msg)
+        lazy = calls.chunks is not None
+        if not lazy:
+            _require_room(4 * calls.sizes[model.VARIANTS] * calls.sizes[model.SAMPLES])
+        taxa = _names(self._ds)
+        require_names(taxa)
+        numbers = (calls.data if lazy else np.asarray(calls.values))[:, :, 0].T
+        found = _entries(self._ds, numbers)
+        attrs = attributes(found.kind, found.symbols)
+        aln = xr.DataArray(found.values, {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
+        return aln.assign_coords(_carried(self._ds))
+
+
+def _require_room(size: int) -> None:
+    if (limit := get_options().eager_limit) < size:
+        msg = (
+            f"the alignment takes {more_than(size, limit)}: select variants or samples, chunk the "
+            "calls, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
+
+
+def _names(ds: xr.Dataset) -> list[str]:
+    found = labels.ids(ds, model.SAMPLES)
+    numbers = labels.text(np.arange(ds.sizes[model.SAMPLES]))
+    return list((numbers if found is None else found).tolist())
+
+
+def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
+    from genobit.parsimony.sequences import bases_of, entries_of
+
+    if model.VARIANT_ALLELE not in ds.variables:
+        return entries_of(numbers, None)
+    alleles = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...)
+    return entries_of(numbers, bases_of(labels.text(alleles.values, model.VARIANT_ALLELE)))
+
+
+def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:
+    dims = {(model.VARIANTS,): SITES, (model.SAMPLES,): TAXA}
+    return {
+        name: (dims[variable.dims], labels.as_objects(variable, str(name)).data, variable.attrs)
+        for name, variable in ds.variables.items()
+        if variable.dims in dims and name not in {model.SAMPLE_ID, *ds.dims}
+    }

@@ -1,0 +1,332 @@
+"""``DataArray.genobit.parsimony`` and ``ancestral_states``: trees against alignments, with labels.
+
+A part of the accessor of DataArrays, and like it labels in, labels out. May import: packed and what
+is below.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import aligning, labels
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import dask.array as da
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.data.characters import Coding
+    from genobit.io.trees import Phylogeny
+    from genobit.parsimony.scores import Scores
+
+TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
+_TOO_LARGE = 2.0**63
+"""For whole numbers."""
+_MISSING = {
+    "missing": "a missing character and a gap may be any state",
+    "state": "a missing character may be any state, a gap is one more state",
+}
+
+
+class Alignment(NamedTuple):
+    """An alignment of checked labels, and what its entries stand for."""
+
+    values: NDArray[Any] | da.Array
+    """(taxa, sites), a lazy one in chunks of all taxa."""
+    coding: Coding
+    taxa: list[str]
+    coords: dict[Any, xr.DataArray]
+    """Coordinates along the sites."""
+    attrs: dict[str, Any]
+    """What results say about the characters."""
+
+
+def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
+    """Check an alignment (taxa, sites), and decide what its entries stand for.
+
+    A lazy one is gone through, chunk by chunk, where that depends on what occurs.
+
+    Raises
+    ------
+    ValueError
+        For other dimensions, a name twice, or more than 64 states; of an alignment in memory also
+        for an unknown symbol, if what occurs is looked at.
+    """
+    from genobit.engine.schedule.sites import whole_columns
+    from genobit.io.alignment import require_names
+    from genobit.parsimony.alignments import decided
+
+    if set(array.dims) != {TAXA, SITES}:
+        msg = (
+            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
+            "rename them with .rename(), select or stack others"
+        )
+        raise ValueError(msg)
+    array = array.transpose(TAXA, SITES)
+    names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
+    taxa = labels.text(names, TAXA).tolist()
+    require_names(taxa)
+    kind, states = array.attrs.get("kind"), array.attrs.get("states")
+    values = array.values if array.chunks is None else whole_columns(array.data)
+    coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
+    coords = {
+        name: xr.DataArray(labels.as_objects(value.variable, str(name)))
+        for name, value in array.coords.items()
+        if value.dims == (SITES,)
+    }
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
+    return Alignment(values, coding, taxa, coords, attrs)
+
+
+class ArrayPhylogenetics:
+    """Methods of ``DataArray.genobit`` that set trees against an alignment."""
+
+    _da: xr.DataArray
+
+    def parsimony(
+        self,
+        tree: Any,
+        *,
+        gap: str = "missing",
+        weights: str | ArrayLike | xr.DataArray | None = None,
+        costs: ArrayLike | None = None,
+        kernel: str = "planes",
+        sites: bool = True,
+    ) -> xr.Dataset:
+        """Lengths of trees, changes of each site, and indices of homoplasy.
+
+        Parameters
+        ----------
+        tree
+            One tree or several, which share the preparation of the alignment: Newick or NEXUS, as
+            text or a path; a Tree of DendroPy or tskit, a TreeNode of scikit-bio, a Tree of
+            Bio.Phylo; a list of such or a TreeSequence of tskit; or the Dataset of a search. Nodes
+            may have any number of children, the tree a root or none.
+        gap
+            "missing": a gap may be any state. "state": it is one more state.
+        weights
+            A whole number from 0 for each site, 1 by default. A DataArray is aligned by its
+            labels.
+        costs
+            Cost of the change from the state of a row to that of a column, (states, states), in
+            the order of ``attrs["states"]`` of a result; of a DataArray with these labels, by
+            label. Any numbers from 0, and 0 for no change: they need not be a metric. Costs that
+            differ by direction need trees with a root. Lengths are then exact costs, by Sankoff's
+            algorithm, slower.
+        kernel
+            "planes", or "bytes" for the form of a byte a site (Richer 2013) to compare with, for at
+            most 8 states and binary trees.
+        sites
+            False leaves out what is by site, for many trees.
+
+        Returns
+        -------
+            ``length``, weighted, and ``ci``, ``ri``, ``rc`` of all sites (a number for one tree,
+            (trees,) for several); with ``sites`` also ``changes``, ``site_ci``, ``site_ri`` (sites)
+            or (trees, sites), and ``min_changes``, ``max_changes`` (sites): the fewest on any tree,
+            and those on a star. Changes of sites are not weighted. NaN where an index is 0 / 0: a
+            constant site has no consistency, one that no tree explains better than a star no
+            retention. With ``costs`` there are ``length`` and ``changes`` alone, as the least cost
+            over all trees is a search of its own. All are in memory; an alignment of dask is gone
+            through in its chunks of sites, a few at a time, and gives the same.
+
+        Raises
+        ------
+        ValueError
+            For an alignment, trees, weights or costs that do not fit, with the first that does not.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AACC"), list("AACG"), list("GATC"), list("GCTG")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))
+        >>> res = aln.genobit.parsimony("((a,b),(c,d));")
+        >>> int(res.length), res.changes.values.tolist(), float(res.ci)
+        (5, [1, 1, 1, 2], 0.8)
+        """
+        from genobit.io.trees import read_trees
+        from genobit.parsimony import scores as tree_scores
+
+        aligned = alignment_of(self._da, gap)
+        trees, one = read_trees(tree, aligned.taxa)
+        each = None if weights is None else weights_of(self._da, weights)
+        matrix = None if costs is None else _costs(costs, aligned.coding.symbols)
+        parents = [phylogeny.parents for phylogeny in trees]
+        asked = tree_scores.Trees(parents, matrix, kernel, sites)
+        found = tree_scores.scores(aligned.values, aligned.coding, aligned.taxa, asked, each)
+        attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
+        if matrix is not None:
+            attrs["kernel"] = "costs"
+        ds = _scored(found, matrix)
+        ds = ds.assign_coords(aligned.coords if sites else {}).assign_attrs(attrs)
+        return ds.isel({TREES: 0}) if one else ds
+
+    def ancestral_states(
+        self, tree: Any, *, resolve: str = "acctran", gap: str = "missing"
+    ) -> xr.Dataset:
+        """States of the inner nodes of a tree, and the changes on its branches.
+
+        Parameters
+        ----------
+        tree
+            One tree, as for `parsimony`.
+        resolve
+            "acctran": of the shortest reconstructions one whose changes are as close to the root
+            as can be, "deltran": as close to the tips; "sets": all states that a node has in any.
+        gap
+            As for `parsimony`.
+
+        Returns
+        -------
+            ``states`` (nodes, sites) as text: a state, or with "sets" several as ``{AG}`` and all
+            of them as ``?``; ``node_parent`` (nodes), -1 for the root; ``branch_changes`` (nodes),
+            the changes on the branch above each node, which sum to the length of the tree; with
+            "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Of an
+            alignment of dask ``states`` are lazy, in its chunks of sites, made when they are asked
+            for; changes are counted at once, a few chunks at a time. Indexed by ``node``, the names
+            of taxa and inner nodes, "node 14" where an inner node has no name of its own; a number
+            is support, and no name.
+
+        Raises
+        ------
+        ValueError
+            As for `parsimony`, for several trees, or an unknown ``resolve``.
+
+        Notes
+        -----
+        Where a node may be in several states though its parent is in none of them, it is in the
+        first in order of ``attrs["states"]``, and so is the root. Nodes of more than two children
+        are held to be so, not unresolved, and reconstructed by the same rules on Hartigan's sets.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AA"), list("CA"), list("AG"), list("CG"), list("CG")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+        >>> anc = aln.genobit.ancestral_states("((((a,b)w,c)x,d)y,e)z;", resolve="sets")
+        >>> anc.states.sel(node=["w", "x", "y", "z"]).values.tolist()
+        [['{AC}', 'A'], ['{AC}', 'G'], ['C', 'G'], ['C', 'G']]
+        """
+        from genobit.io.trees import read_trees
+        from genobit.parsimony import ancestral
+
+        aligned = alignment_of(self._da, gap)
+        trees = read_trees(tree, aligned.taxa).trees
+        if len(trees) != 1:
+            msg = f"ancestral states are of one tree and there are {len(trees)}: take one of them"
+            raise ValueError(msg)
+        nodes = ancestral.ancestral_states(
+            aligned.values, aligned.coding, aligned.taxa, trees[0].parents, resolve
+        )
+        changes = {"branch_changes": ("changes on the branch above", nodes.changes)}
+        if resolve == "sets":
+            changes = {
+                "branch_changes": ("fewest changes on the branch above", nodes.changes),
+                "most_branch_changes": ("most changes on the branch above", nodes.most_changes),
+            }
+        about = {name: (NODES, x, {"long_name": long}) for name, (long, x) in changes.items()}
+        ds = xr.Dataset(
+            {
+                "states": ((NODES, SITES), nodes.states, {"long_name": "state"}),
+                "node_parent": (NODES, trees[0].parents, {"long_name": "number of the parent"}),
+                **about,
+            },
+            {"node": (NODES, _node_names(trees[0])), **aligned.coords},
+            {**aligned.attrs, "resolve": resolve, "taxa": len(aligned.taxa)},
+        )
+        return ds.set_xindex("node")
+
+
+def weights_of(
+    alignment: xr.DataArray, weights: str | ArrayLike | xr.DataArray
+) -> NDArray[np.int64]:
+    """Weights in the order of the sites, checked."""
+    from genobit.parsimony.lengths import whole_weights
+
+    return whole_weights(aligning.aligned(alignment, weights, SITES, "weights"))
+
+
+def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
+    """Costs in the order of the states, by label where they have labels."""
+    from genobit.parsimony.lengths import cost_matrix
+
+    if isinstance(costs, xr.DataArray):
+        for dim in costs.dims:
+            if dim not in costs.indexes:
+                continue
+            labels = [str(label) for label in costs.indexes[dim]]
+            absent = [symbol for symbol in symbols if symbol not in labels]
+            if absent:
+                msg = f"costs= has no label {absent[0]!r} along {dim!r}: give costs of all states"
+                raise ValueError(msg)
+            costs = costs.isel({dim: [labels.index(symbol) for symbol in symbols]})
+        costs = costs.values
+    return cost_matrix(costs, symbols)
+
+
+def _scored(found: Scores, costs: NDArray[np.float64] | None) -> xr.Dataset:
+    """Label scores of trees."""
+    from genobit.parsimony.lengths import indices
+
+    changes, lengths = found.changes, found.lengths
+    if costs is not None:
+        lengths = np.array([_as_float(length) for length in lengths])
+        scores = lengths if changes is None else np.append(lengths, changes)
+        if (costs == np.floor(costs)).all() and (scores < _TOO_LARGE).all():
+            # Whole costs are exact in floats up to 2**53, their sums in fractions.
+            lengths = found.lengths.astype(np.int64)
+            changes = None if changes is None else changes.astype(np.int64)
+    about = {"long_name": "length", "units": "changes"}
+    variables: dict[str, Any] = {"length": (TREES, lengths, about)}
+    if changes is not None:
+        about = {"long_name": "changes of a site, not weighted"}
+        variables["changes"] = ((TREES, SITES), changes, about)
+    if costs is not None:
+        return xr.Dataset(variables)
+    names = ("consistency index", "retention index", "rescaled consistency index")
+    ratios = indices(lengths, *found.total)
+    for key, name, values in zip(("ci", "ri", "rc"), names, ratios, strict=True):
+        variables[key] = (TREES, values, {"long_name": name})
+    if changes is not None and found.bounds is not None:
+        fewest, most = found.bounds
+        about = {"long_name": "fewest changes of a site on any tree"}
+        variables["min_changes"] = (SITES, fewest, about)
+        about = {"long_name": "changes of a site on a star"}
+        variables["max_changes"] = (SITES, most, about)
+        ratios = indices(changes, fewest, most)
+        for key, name, values in zip(("site_ci", "site_ri"), names[:2], ratios[:2], strict=True):
+            variables[key] = ((TREES, SITES), values, {"long_name": f"{name} of a site"})
+    return xr.Dataset(variables)
+
+
+def _as_float(length: Fraction | float) -> float:
+    try:
+        return float(length)
+    except OverflowError:
+        return float("inf")
+
+
+def _node_names(tree: Phylogeny) -> list[str]:
+    """Names of nodes, each once: support values and names given twice are none."""
+    from genobit.data.topology import tips
+
+    names = list(tree.labels)
+    given = {name: names.count(name) for name in names}
+    for node in range(tips(tree.parents), len(names)):
+        if not names[node] or given[names[node]] > 1 or _is_number(names[node]):
+            names[node] = f"node {node}"
+            while names[node] in given:
+                names[node] += "'"
+    return names
+
+
+def _is_number(label: str) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,262 @@
+"""``DataArray.genobit.parsimony_search``: the shortest trees of an alignment, with labels.
+
+A part of the accessor of DataArrays. May import: `phylogenetics` and what is below. The searches
+are in `genobit.parsimony.schedule.steps`, what is made of them in `genobit.parsimony.search`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data.labels import text
+from genobit.parsimony.methods.lengths import TAXA, TREES, alignment_of, weights_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from genobit.parsimony.methods.lengths import Alignment
+    from genobit.parsimony.schedule.steps import Plan
+    from genobit.parsimony.search import Found
+
+METHODS = ("ratchet", "branch_and_bound", "tbr", "spr", "nni", "stepwise")
+ADDITIONS = {"stepwise": "random", "closest": "closest"}
+SHARE = 0.25
+"""Sites of double weight in a round of the ratchet."""
+FEWEST_TAXA = 3
+
+
+class ArrayTreeSearch:
+    """The method of ``DataArray.genobit`` that searches trees."""
+
+    _da: xr.DataArray
+
+    def parsimony_search(
+        self,
+        method: str = "ratchet",
+        *,
+        seed: int = 0,
+        start: Any = "stepwise",
+        replicates: int = 1,
+        iterations: int = 100,
+        patience: int = 10,
+        max_trees: int = 100,
+        bootstrap: int = 0,
+        gap: str = "missing",
+        weights: str | ArrayLike | xr.DataArray | None = None,
+        outgroup: str | Sequence[str] | None = None,
+        progress: bool | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> xr.Dataset:
+        """Search the trees with the fewest changes.
+
+        Parameters
+        ----------
+        method
+            "ratchet": branch swapping with some sites reweighted in turn (Nixon 1999), which leaves
+            local minima. "branch_and_bound": proves the minimum and finds all trees that have it,
+            for up to about 15 taxa. "tbr", "spr", "nni": branch swapping alone, from wide to
+            narrow. "stepwise": the starting trees as they are.
+        seed
+            What random numbers come from. Results depend on nothing else.
+        start
+            "stepwise": taxa added in random order, each where it adds least. "closest": each time
+            the taxon that adds least. "neighbour_joining", ties in the order of the taxa. Or a
+            tree, as `parsimony` takes it.
+        replicates
+            Searches from that many starting trees; dask runs them side by side.
+        iterations, patience
+            Rounds of the ratchet: so many at least, and on until so many in a row found nothing
+            shorter.
+        max_trees
+            Most equally short trees to keep.
+        bootstrap
+            How many times to resample the sites, for the support of branches.
+        gap, weights
+            As for `parsimony`.
+        outgroup
+            A taxon or several, at the root of the trees that are written.
+        progress
+            Whether to show a bar; by default what `get_options` says.
+        checkpoint
+            A folder that keeps what is done: the same call goes on from there.
+
+        Returns
+        -------
+            ``tree`` (trees): Newick of the shortest trees, without a root where there is no
+            outgroup; ``length`` (trees); ``trace`` (iteration): the shortest length so far, of the
+            starting trees, of these swapped, and of each round. With ``bootstrap`` also ``support``
+            (trees, splits), percent, of inner branches, and ``split`` (trees, splits, taxa), their
+            side without the first taxon; labels of inner nodes in ``tree`` say the same.
+            ``attrs["proven"]``: no tree is shorter. ``attrs["all_found"]``: there was room for all
+            equally short trees that the search came upon (with ``proven``: these are all).
+            ``attrs["partial"]``: it was stopped by Ctrl-C, and this is the best so far.
+
+        Raises
+        ------
+        ValueError
+            For an alignment, tree or weights that do not fit, fewer than three taxa, numbers out of
+            range, and a branch and bound longer than ``get_options().longest_search`` (one hour by
+            default), with the estimate.
+        MemoryError
+            For an alignment of dask whose different columns take more than
+            ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
+        OSError
+            With ``bootstrap``, if the folder of ``spill_to`` has no room for a number of each site.
+
+        Notes
+        -----
+        Trees are binary, and different when they part the taxa differently: branches without a
+        change are not collapsed, so a node that the data leave open counts once for each of its
+        resolutions. Equally short trees are looked for by swapping (TBR for the ratchet) from those
+        found; only "branch_and_bound" is sure to find all.
+
+        Examples
+        --------
+        >>> import genobit, xarray as xr
+        >>> rows = [list("AACCA"), list("AACGA"), list("GATCC"), list("GCTGC")]
+        >>> aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))
+        >>> best = aln.genobit.parsimony_search("branch_and_bound")
+        >>> best.tree.values.tolist(), best.length.values.tolist(), best.attrs["proven"]
+        (['(a,b,(c,d));'], [6], True)
+        """
+        from genobit.parsimony import search
+        from genobit.parsimony.schedule.runs import run
+
+        found = alignment_of(self._da, gap)
+        roots = _positions(outgroup, found.taxa)
+        each = None if weights is None else weights_of(self._da, weights)
+        plan = _planned(
+            found, each, start, method, seed, replicates, iterations, patience, max_trees,
+            bootstrap,
+        )  # fmt: skip
+        done = run(
+            plan,
+            checkpoint=checkpoint,
+            about={"taxa": found.taxa},
+            progress=progress,
+            check=partial(search.check_feasible, plan),
+        )
+        about = {"method": method, "seed": seed, **found.attrs}
+        return _labelled(search.gathered(plan, done), plan, found.taxa, roots, about)
+
+
+def _planned(
+    found: Alignment,
+    weights: NDArray[np.int64] | None,
+    start: Any,
+    method: str,
+    seed: int,
+    replicates: int,
+    iterations: int,
+    patience: int,
+    max_trees: int,
+    bootstrap: int,
+) -> Plan:
+    """Check what is asked for."""
+    from genobit.parsimony.kernels.patterns import informative
+    from genobit.parsimony.schedule.steps import Plan
+    from genobit.parsimony.site_patterns import site_patterns
+
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is none of {', '.join(METHODS)}")
+    if len(found.taxa) < FEWEST_TAXA:
+        raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs three at least")
+    least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
+    given: dict[str, Any] = {"replicates": replicates, "max_trees": max_trees}
+    given |= {"iterations": iterations, "patience": patience, "bootstrap": bootstrap, "seed": seed}
+    for name, value in given.items():
+        is_number = isinstance(value, int | float | np.integer | np.floating)
+        if not is_number or value % 1 != 0 or value < least.get(name, 0):
+            msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
+            raise ValueError(msg)
+    columns = site_patterns(
+        found.values, found.coding, found.taxa, weights, resampled=bool(bootstrap)
+    )
+    return Plan(
+        informative(columns.sets, columns.weights), columns.drawn, method, _start(start, found),
+        int(seed),
+        1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),
+        SHARE, int(max_trees), int(bootstrap),
+    )  # fmt: skip
+
+
+def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
+    from genobit.parsimony.kernels.half_edges import halves_from_parents
+
+    if start is None:
+        start = "stepwise"
+    if isinstance(start, str) and start in ADDITIONS:
+        return ADDITIONS[start]
+    if isinstance(start, str) and start == "neighbour_joining":
+        from genobit.parsimony.alignments import sets_by_sites
+        from genobit.parsimony.neighbour_joining import neighbour_joining
+
+        parts = sets_by_sites(found.values, found.coding, found.taxa)
+        return halves_from_parents(neighbour_joining(parts), len(found.taxa))
+    from genobit.io.trees import read_trees
+
+    try:
+        trees = read_trees(start, found.taxa).trees
+    except FileNotFoundError as error:
+        words = ", ".join(map(repr, [*ADDITIONS, "neighbour_joining"]))
+        raise FileNotFoundError(f"start={start!r} is none of {words}, and {error}") from error
+    if len(trees) != 1:
+        raise ValueError(f"start= has {len(trees)} trees: give one")
+    return halves_from_parents(trees[0].parents, len(found.taxa))
+
+
+def _positions(outgroup: str | Sequence[str] | None, taxa: list[str]) -> list[int]:
+    given = [outgroup] if isinstance(outgroup, str) else list(outgroup or ())
+    names = text(given, "outgroup").tolist()
+    for name in names:
+        if name not in taxa:
+            msg = f"outgroup={name!r} is no taxon of the alignment, which has {', '.join(taxa[:9])}"
+            raise ValueError(msg + (", .." if len(taxa) > 9 else ""))
+    return [taxa.index(name) for name in names]
+
+
+def _labelled(
+    found: Found, plan: Plan, taxa: list[str], roots: list[int], about: dict[str, Any]
+) -> xr.Dataset:
+    from genobit.io.trees import newick
+    from genobit.parsimony.search import drawn, splits_of, support_of
+
+    support, members = support_of(found, len(taxa))
+    texts = []
+    for number, back in enumerate(found.trees):
+        parents, nodes = drawn(back, len(taxa), roots)
+        marks = [""] * parents.size
+        if plan.bootstrap:
+            percents = dict(zip(sorted(splits_of(back, len(taxa))), support[number], strict=True))
+            for split, node in nodes.items():
+                marks[node] = f"{percents[split]:.4g}" if split in percents else ""
+        texts.append(newick(parents, taxa, marks))
+    lengths = np.full(len(texts), found.length, np.int64)
+    changes = {"long_name": "length", "units": "changes"}
+    variables: dict[str, Any] = {
+        "tree": (TREES, np.array(texts, object), {"long_name": "tree, Newick"}),
+        "length": (TREES, lengths, changes),
+        "trace": ("iteration", found.trace, {**changes, "long_name": "shortest length so far"}),
+    }
+    if plan.bootstrap:
+        percent = {"long_name": "resamples with a branch", "units": "percent"}
+        variables["support"] = ((TREES, "splits"), support, percent)
+        sides = {"long_name": "side of a branch without the first taxon"}
+        variables["split"] = ((TREES, "splits", TAXA), members, sides)
+    attrs = {
+        **about,
+        "taxa": taxa,
+        "proven": found.proven,
+        "all_found": found.complete,
+        "partial": found.partial,
+        "bootstrap": len(found.resamples),
+    }
+    coords = {TAXA: text(taxa)} if plan.bootstrap else {}
+    return xr.Dataset(variables, coords, attrs)

@@ -1,0 +1,229 @@
+"""The sites of an alignment on a tree: a track of their homoplasy, and a table of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import numpy as np
+
+from genobit.parsimony.plots.pixel_layers import Lines
+from genobit.plots.style import (
+    LEAD_COLOUR,
+    POINT_COLOUR,
+    few_marks,
+    mark_selected_rows,
+    number,
+    plain_frame,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+#: Bars of the track; of more sites, several share one.
+BARS = 450
+#: Sites in a table that is drawn.
+LISTED = 500
+_PALE = "#9ecae1"
+
+
+def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
+    """Draw how many changes of each site are more than it needs.
+
+    Parameters
+    ----------
+    result
+        Result of `.genobit.parsimony()` of one tree.
+    site
+        Place of a site that is marked.
+
+    Returns
+    -------
+        hv.Overlay: a bar a site. Of more than 450 sites a bar is several: pale the most of one of
+        them, dark their mean; the axis says how many.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> picture = homoplasy_track(aln.genobit.parsimony("((a,b),(c,d),e);"))
+    >>> picture.opts.get().kwargs["title"]
+    'changes beyond the fewest possible: 1 at 1 of 4 sites'
+    """
+    return draw_track(homoplasy_of(result), site)
+
+
+def homoplasy_of(result: xr.Dataset) -> np.ndarray:
+    """Count the changes of each site beyond the fewest that any tree has, shape (sites,).
+
+    Parameters
+    ----------
+    result
+        Result of `.genobit.parsimony()` of one tree.
+    """
+    return np.asarray(result["changes"].values - result["min_changes"].values)
+
+
+def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
+    """Draw a track.
+
+    Parameters
+    ----------
+    homoplasy
+        From `homoplasy_of`.
+    site
+        As `homoplasy_track` takes it.
+    """
+    n_sites = len(homoplasy)
+    width = max(1, -(-n_sites // BARS))
+    starts = np.arange(0, n_sites, width)
+    ends = np.minimum(starts + width, n_sites)
+    most = np.maximum.reduceat(homoplasy, starts)
+    mean = np.add.reduceat(homoplasy, starts) / (ends - starts)
+    words = [
+        f"{a:,}" if b - a == 1 else f"{a:,} to {b - 1:,}" for a, b in zip(starts, ends, strict=True)
+    ]
+    bars = []
+    kinds: list[tuple[str, np.ndarray, str, dict[str, np.ndarray]]]
+    kinds = [("Sites", most, POINT_COLOUR, {})]
+    if width > 1:
+        kinds = [("Most", most, _PALE, {"mean": mean}), ("Mean", mean, POINT_COLOUR, {})]
+    for label, height, colour, more in kinds:
+        some = height > 0
+        columns = {
+            "x": starts - 0.5,
+            "y": 0.0 * height,
+            "x1": ends - 0.5,
+            "y1": height.astype(float),
+        }
+        columns |= {"sites": np.array(words, dtype=object), **more}
+        columns = {name: values[some] for name, values in columns.items()}
+        bar = hv.Rectangles(columns, ["x", "y", "x1", "y1"], list(columns)[4:], label=label)
+        tools = [_hover(width)] if label != "Mean" else []
+        bars.append(bar.opts(color=colour, line_color=None, default_tools=[], tools=tools))
+    mark = site_mark(homoplasy, site)
+    bars[0].opts(
+        default_tools=["save"],
+        tools=[*bars[0].opts.get("plot").kwargs["tools"], "xpan", "xwheel_zoom", "reset"],
+        active_tools=["xwheel_zoom"],
+    )
+    return hv.Overlay([*bars, mark.element()]).opts(
+        title=_title(homoplasy, width),
+        fontsize={"title": "9pt"},
+        frame_width=900,
+        frame_height=110,
+        xlim=(-0.5, n_sites - 0.5),
+        ylim=(0, _top(homoplasy)),
+        xlabel="site",
+        ylabel="extra changes",
+        xformatter="%d",
+        **({"xticks": list(range(n_sites))} if n_sites < 10 else {}),
+        yticks=whole_ticks(0, _top(homoplasy)),
+        toolbar="above",
+        show_legend=False,
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def site_mark(homoplasy: np.ndarray, site: int | None) -> Lines:
+    """Mark a site of the track.
+
+    Parameters
+    ----------
+    homoplasy
+        From `homoplasy_of`.
+    site
+        Its place, None for none.
+    """
+    ends = np.array([[site, 0, site, _top(homoplasy)]]) if site is not None else np.empty((0, 4))
+    return Lines("Site", ends, [LEAD_COLOUR] * len(ends), [2.0] * len(ends))
+
+
+def _top(homoplasy: np.ndarray) -> float:
+    return 1.12 * max(float(homoplasy.max(initial=0)), 1.0)
+
+
+def _title(homoplasy: np.ndarray, width: int) -> str:
+    some = int(np.count_nonzero(homoplasy))
+    text = (
+        f"changes beyond the fewest possible: {int(homoplasy.sum()):,} "
+        f"at {some:,} of {number(len(homoplasy), 'site')}"
+    )
+    if width > 1:
+        text += f"; a bar is {width} sites: the most (pale) and the mean (dark)"
+    return text
+
+
+def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd.DataFrame:
+    """List sites, those with the most changes beyond the fewest possible first.
+
+    Parameters
+    ----------
+    result
+        Result of `.genobit.parsimony()` of one tree.
+    limit
+        At most this many.
+    least
+        The fewest changes beyond the fewest possible that a listed site has.
+
+    Returns
+    -------
+        A row a site: `site`, its place, `changes`, `min_changes`, `max_changes`, `extra`, and
+        `ci` and `ri`.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> table = site_table(aln.genobit.parsimony("((a,b),(c,d),e);"), limit=2)
+    >>> table[["site", "changes", "extra"]].values.tolist()
+    [[1, 2, 1], [0, 1, 0]]
+    """
+    import pandas as pd
+
+    extra = homoplasy_of(result)
+    found = np.argsort(-extra, kind="stable")
+    found = found[extra[found] >= least][:limit]
+    columns: dict[str, Any] = {"site": found}
+    columns |= {
+        name: result[name].values[found] for name in ("changes", "min_changes", "max_changes")
+    }
+    columns["extra"] = extra[found]
+    columns |= {name: result[f"site_{name}"].values[found] for name in ("ci", "ri")}
+    return pd.DataFrame(columns)
+
+
+def draw_sites(table: pd.DataFrame) -> hv.Table:
+    """Draw a list of sites as a table that sorts by a click on a column's name.
+
+    Parameters
+    ----------
+    table
+        From `site_table`.
+    """
+    shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
+    return hv.Table(shown, [], list(shown.columns)).opts(
+        width=395, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
+    )
+
+
+def _table_frame(plot: Any, element: Any) -> None:
+    from bokeh.models.widgets import NumberFormatter
+
+    mark_selected_rows(plot, element)
+    for column in plot.handles["table"].columns:
+        form = "0.000" if column.field in {"ci", "ri"} else "0,0"
+        column.width, column.formatter = 54, NumberFormatter(format=form, text_align="right")
+
+
+def _hover(width: int) -> Any:
+    from bokeh.models import HoverTool
+
+    rows = [("site", "@sites"), ("extra changes", "@y1{0}")]
+    if width > 1:
+        rows = [("sites", "@sites"), ("most of one", "@y1{0}"), ("mean", "@mean{0.00}")]
+    return HoverTool(tooltips=rows)

@@ -1,0 +1,261 @@
+"""Two trees of the same tips face to face, turned so that few lines between their tips cross."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import holoviews as hv
+import numpy as np
+
+from genobit.data.labels import text
+from genobit.data.topology import children, tips
+from genobit.parsimony.plots.layout import even_depths, leaves, ranks, rectangular
+from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, overlay
+from genobit.parsimony.plots.rooting import groups, rooted_at
+from genobit.plots.placing import LETTER
+from genobit.plots.style import LEAD_COLOUR, few_marks, number, plain_frame
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.parsimony.plots.layout import Floats, Laid, Nodes
+
+_WIDTH = 900.0
+_PITCH, _LEAST, _MOST = 17.0, 220.0, 900.0
+#: Between the names of both sides.
+_BETWEEN = 170.0
+_LETTERS = 20
+#: Turns of both trees at most; few change after the second.
+_ROUNDS = 4
+#: Starts of the turns, fewer where tips are many.
+_STARTS, _STARTED = 12, 600
+_SHARED, _CROSSED, _STRAIGHT = "#4a4a4a", "#e0a070", "#bdbdbd"
+
+
+@dataclass(frozen=True)
+class Faced:
+    """Two trees turned to each other: ranks of all nodes, and branches that only one has."""
+
+    parents: tuple[Nodes, Nodes]
+    ranks: tuple[Floats, Floats]
+    own: tuple[np.ndarray, np.ndarray]
+    crossings: int
+
+    @property
+    def distance(self) -> int:
+        """Robinson-Foulds: groups of tips that one tree has and the other has not."""
+        return len(_groups(self.parents[0]) ^ _groups(self.parents[1]))
+
+
+def tanglegram(
+    left: xr.Dataset, right: xr.Dataset, *, names: tuple[str, str] = ("left", "right")
+) -> hv.Overlay:
+    """Draw two trees of the same taxa face to face.
+
+    Parameters
+    ----------
+    left, right
+        Results of `.genobit.ancestral_states()` of the same alignment.
+    names
+        Of both trees.
+
+    Returns
+    -------
+        hv.Overlay: branches whose group of tips the other tree has not are orange, and so are
+        lines between tips that cross another. The title says the Robinson-Foulds distance.
+
+    Raises
+    ------
+    ValueError
+        If the taxa of the trees are not the same.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> trees = ["((a,b),(c,d),e);", "((a,e),(c,d),b);"]
+    >>> picture = tanglegram(*(aln.genobit.ancestral_states(tree) for tree in trees))
+    >>> picture.opts.get().kwargs["title"].splitlines()[0]
+    'left and right: Robinson–Foulds distance 2 of 4, 0 crossings'
+    """
+    parents = tuple(found["node_parent"].values.astype("i8") for found in (left, right))
+    n_tips = tips(parents[0])
+    labels = [
+        text(found["node"].values[: tips(found["node_parent"].values)]) for found in (left, right)
+    ]
+    if len(labels[0]) != len(labels[1]) or (labels[0] != labels[1]).any():
+        raise ValueError("the trees are of different taxa; take both from one alignment")
+    return draw_faced(face(parents[0], parents[1]), labels[0][:n_tips], names)
+
+
+def face(left: Nodes, right: Nodes) -> Faced:
+    """Turn two trees to each other: children are exchanged until no exchange saves a crossing.
+
+    The right one is rooted as the left one is, if it has such a branch: the length of a tree is
+    the same wherever its root is.
+
+    Parameters
+    ----------
+    left, right
+        Parents of each node; both trees have the same tips.
+    """
+    right = _rooted_alike(left, right)
+    parents, generator = (left, right), np.random.default_rng(0)
+    # Turns of one tree after the other may end in a dead end: of several starts few do.
+    n_starts = int(np.clip(_STARTED // tips(left), 1, _STARTS))
+    starts = [ranks(left), *(ranks(left, generator.random(left.size)) for _ in range(1, n_starts))]
+    turned = [_turned(parents, start) for start in starts]
+    crossed, of_left, of_right = min(turned, key=lambda found: found[0])
+    parted = [groups(of) for of in parents]
+    common = set(parted[0]) & set(parted[1])
+    own = tuple(np.array([group not in common for group in found]) for found in parted)
+    return Faced(parents, (of_left, of_right), (own[0], own[1]), crossed)
+
+
+def _turned(parents: tuple[Nodes, Nodes], left: Floats) -> tuple[int, Floats, Floats]:
+    """Turn one tree after the other until no crossing is saved: how many are left, and ranks."""
+    n_tips = tips(parents[0])
+
+    def turn(ranked: list[Floats], side: int) -> tuple[int, list[Floats]]:
+        keys = _keys(parents[side], ranked[1 - side][:n_tips])
+        both = ranked.copy()
+        both[side] = ranks(parents[side], keys)
+        return crossings(both[0][:n_tips], both[1][:n_tips]), both
+
+    count, ranked = turn([left, left], 1)
+    for side in (0, 1) * _ROUNDS:
+        fewer, other = turn(ranked, side)
+        if fewer >= count:
+            break
+        count, ranked = fewer, other
+    return count, ranked[0], ranked[1]
+
+
+def _rooted_alike(left: Nodes, right: Nodes) -> Nodes:
+    found = groups(right)
+    parted = groups(left)
+    for child in np.flatnonzero(left == left.size - 1)[::-1]:
+        if parted[child] in found:
+            return rooted_at(right, found.index(parted[child])).parents
+    return right
+
+
+def crossings(left: Floats, right: Floats) -> int:
+    """Count the lines between two rows of the same tips that cross.
+
+    Examples
+    --------
+    >>> crossings(np.array([0.0, 1, 2]), np.array([2.0, 0, 1]))
+    2
+    """
+    order = right[np.argsort(left)]
+    return int(sum((order[:k] > order[k]).sum() for k in range(1, len(order))))
+
+
+def _keys(parents: Nodes, other: Floats) -> Floats:
+    """Keys by which `ranks` turns each node's children as the other tree has their tips."""
+    n_tips, of = tips(parents), children(parents)
+    below: list[np.ndarray] = [other[[k]] for k in range(n_tips)]
+    keys = np.zeros(parents.size)
+    for node in range(n_tips, parents.size):
+        mine = of.of(node)
+        # How many pairs would cross with each child first; with two children that is exact.
+        for child in mine:
+            later = np.sort(np.concatenate([below[k] for k in mine if k != child]))
+            smaller = np.searchsorted(later, below[child]).sum()
+            keys[child] = smaller / (len(later) * len(below[child]))
+        below.append(np.concatenate([below[k] for k in mine]))
+    return keys
+
+
+def _groups(parents: Nodes) -> set[int]:
+    """The groups that a tree tells apart; one tip by itself, or all but one, is no news."""
+    n_tips = tips(parents)
+    found = set(groups(parents))
+    return {group for group in found if 1 < group.bit_count() < n_tips - 1}
+
+
+def draw_faced(faced: Faced, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
+    """Draw two trees face to face.
+
+    Parameters
+    ----------
+    faced
+        From `face`.
+    labels
+        Of the tips.
+    names
+        Of both trees.
+    """
+    n_tips = len(labels)
+    height = float(np.clip(_PITCH * n_tips, _LEAST, _MOST))
+    size = float(np.clip(height / n_tips / 1.5, 6, 9))
+    every = max(1, int(np.ceil(9 * n_tips / height)))
+    short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in labels]
+    room = max(len(name) for name in short) * LETTER * size / 8 + 20
+    inner = (_WIDTH - _BETWEEN) / 2 - room
+    sides = ((8.0, inner), (_WIDTH - 8.0, _WIDTH - inner))
+    laid = [
+        rectangular(of, rank, even_depths(of), (outer, 6.0, to, height))
+        for of, rank, (outer, to) in zip(faced.parents, faced.ranks, sides, strict=True)
+    ]
+    ends = np.column_stack(
+        [
+            np.full(n_tips, inner + room),
+            laid[0].y[:n_tips],
+            np.full(n_tips, _WIDTH - inner - room),
+            laid[1].y[:n_tips],
+        ]
+    )
+    straight = _uncrossed(faced.ranks[0][:n_tips], faced.ranks[1][:n_tips])
+    colours = [_STRAIGHT if there else _CROSSED for there in straight]
+    layers: list[Layer] = [Lines("Between", ends, colours, [1.2] * n_tips, {"tip": list(labels)})]
+    for label, place, own, align in zip(
+        ("Left", "Right"), laid, faced.own, ("left", "right"), strict=True
+    ):
+        layers.append(_tree(label, place, own))
+        away = 5 if align == "left" else -5
+        shown = np.argsort(place.y[:n_tips])[::every]
+        x, y = place.x[shown] + away, place.y[shown]
+        words = [short[k] for k in shown]
+        layers.append(Texts(f"{label} names", x, y, words, size, align=align))
+    distance, most = faced.distance, 2 * (n_tips - 3)
+    title = (
+        f"{names[0]} and {names[1]}: Robinson–Foulds distance {distance} of {max(most, 0)}"
+        f"{' (the same tree)' if not distance else ''}, {number(faced.crossings, 'crossing')}\n"
+        "orange branches: groups of tips that the other tree has not"
+        + (f"; every {every}th name is written" if every > 1 else "")
+    )
+    return overlay(layers).opts(
+        title=title,
+        fontsize={"title": "9pt"},
+        frame_width=round(_WIDTH),
+        frame_height=round(height + 6),
+        xlim=(0, _WIDTH),
+        ylim=(0, height + 6),
+        xaxis=None,
+        yaxis=None,
+        toolbar="above",
+        show_legend=False,
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def _tree(label: str, laid: Laid, own: np.ndarray) -> Lines:
+    """The branches of one tree; those of inner nodes that only it has are orange."""
+    mark = own[laid.branch] & (leaves(laid.parents)[laid.branch] > 1)
+    colours = [LEAD_COLOUR if there else _SHARED for there in mark]
+    return Lines(label, laid.pieces, colours, np.where(mark, 2.5, 1.3).tolist())
+
+
+def _uncrossed(left: Floats, right: Floats) -> np.ndarray:
+    """Which tips' lines cross no other: none before it ends after it, nor the other way round."""
+    order = np.argsort(left)
+    at = right[order]
+    before = np.maximum.accumulate(np.append(-1, at))[:-1]
+    after = np.minimum.accumulate(np.append(len(at), at[::-1]))[:-1][::-1]
+    straight = np.empty(len(at), dtype=bool)
+    straight[order] = (before < at) & (at < after)
+    return straight

@@ -1,0 +1,146 @@
+"""Trees with the changes of parsimony on their branches, and the states of a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import holoviews as hv
+
+from genobit.data.aligning import aligned
+from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.pixel_layers import overlay
+from genobit.parsimony.plots.placing import Placed, arrange, tree_of
+from genobit.parsimony.plots.states import SiteStates, site_states
+from genobit.plots.style import few_marks, number, plain_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+    from numpy.typing import ArrayLike
+
+LAYOUTS = ("rectangular", "radial")
+LENGTHS = ("changes", "equal")
+NUMBERS = ("changes", "support", "none")
+#: Screen pixels of the key beside the tree.
+KEY = 130.0
+
+
+def parsimony_tree(
+    ancestors: xr.Dataset,
+    *,
+    site: int | None = None,
+    layout: str = "rectangular",
+    lengths: str = "changes",
+    numbers: str = "changes",
+    support: ArrayLike | xr.DataArray | None = None,
+) -> hv.Overlay:
+    """Draw a tree with the changes on its branches.
+
+    Parameters
+    ----------
+    ancestors
+        Result of `.genobit.ancestral_states()`.
+    site
+        Place of a site whose states colour the nodes.
+    layout
+        "rectangular", or "radial" from the middle of a circle outwards.
+    lengths
+        What branches are as long as: their "changes", or "equal": all tips at the end.
+    numbers
+        What is written on branches: their "changes", their "support", or "none".
+    support
+        Of the branch above each node, NaN where there is none. A DataArray is aligned by its
+        labels.
+
+    Returns
+    -------
+        hv.Overlay. Branches are the darker the more changes they have. Of more tips than there is
+        room for, every second, third and so on has its name; the title says so.
+
+    Raises
+    ------
+    ValueError
+        If a choice is none of those above.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
+    >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
+    >>> ancestors = aln.genobit.ancestral_states("((a,b),(c,d),e);")
+    >>> sorted(parsimony_tree(ancestors, site=1).Labels.Names["text"])
+    ['a', 'b', 'c', 'd', 'e']
+    """
+    for name, value, known in (
+        ("layout", layout, LAYOUTS),
+        ("lengths", lengths, LENGTHS),
+        ("numbers", numbers, NUMBERS),
+    ):
+        if value not in known:
+            raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+    of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
+    placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
+    shown = None if site is None else site_states(ancestors, site)
+    return draw_tree(placed, shown, numbers=numbers)
+
+
+def draw_tree(
+    placed: Placed,
+    states: SiteStates | None = None,
+    *,
+    numbers: str = "changes",
+    marked: int | None = None,
+    selected: Sequence[int] = (),
+    title: str = "",
+) -> hv.Overlay:
+    """Draw what `arrange` has given its place.
+
+    Parameters
+    ----------
+    placed
+        From `arrange`.
+    states
+        Of a site, from `tree_states.site_states`.
+    numbers
+        As `parsimony_tree` takes it.
+    marked
+        The node below a branch that is marked.
+    selected
+        Tips that are ringed.
+    title
+        Beside what the picture says itself.
+    """
+    width, height = placed.frame[0] + KEY, placed.frame[1]
+    picture = overlay(layers_of(placed, states, numbers=numbers, marked=marked, selected=selected))
+    return picture.opts(
+        title=title_of(placed, states, title),
+        fontsize={"title": "9pt"},
+        frame_width=round(width),
+        frame_height=round(height),
+        xlim=(0, width),
+        ylim=(0, height),
+        xaxis=None,
+        yaxis=None,
+        toolbar="above",
+        show_legend=False,
+        hooks=[plain_frame, few_marks],
+    )
+
+
+def title_of(placed: Placed, states: SiteStates | None = None, title: str = "") -> str:
+    """Say how long the tree is, and what is not drawn.
+
+    Parameters
+    ----------
+    placed, states, title
+        As `draw_tree` takes them.
+    """
+    tree = placed.tree
+    length = number(tree.length, "change")
+    length = f"length {length}" if tree.resolved else f"{length} on certain branches"
+    first = title or f"{length}, {number(tree.n_tips, 'tip')}"
+    if placed.every > 1:
+        suffix = {2: "nd", 3: "rd"}.get(placed.every, "th")
+        first += f"; every {placed.every}{suffix} name is written"
+    return f"{first}\n{states.title if states else 'no site is chosen'}"

@@ -1,0 +1,141 @@
+"""Runs of searches of trees: chains of steps on the scheduler of dask that is active.
+
+All chains that are not at their end do a step at a time, side by side. What each left last is kept
+in memory and, with a checkpoint, in a file of its own, replaced as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from dask.delayed import delayed
+
+from genobit.engine.progress import bar
+from genobit.engine.schedule.as_completed import as_completed
+from genobit.engine.schedule.checkpoints import Checkpoint, digest
+from genobit.parsimony.schedule.steps import Plan, State, step
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+
+def question(plan: Plan) -> dict[str, Any]:
+    """What is asked, for a checkpoint to tell it from other questions."""
+    from importlib.metadata import version
+
+    start = plan.start if isinstance(plan.start, str) else digest([plan.start])
+    asked = plan._asdict()
+    del asked["patterns"], asked["drawn"]
+    drawn = [part.reshape(-1) for part in plan.drawn if part is not None]
+    patterns = digest([plan.patterns.sets, plan.patterns.weights, *drawn])
+    return {"genobit": version("genobit"), **asked, "start": start, "patterns": patterns}
+
+
+class Run:
+    """One run: what each chain left last."""
+
+    def __init__(self, plan: Plan, checkpoint: Checkpoint | None, *, progress: bool | None) -> None:
+        self.plan = plan
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.states: dict[int, State] = {}
+        self.partial = False
+
+    def to_the_end(self, check: Callable[[float], None]) -> None:
+        """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``.
+
+        ``check`` is called with the share that is left, and may refuse it.
+        """
+        if self.checkpoint is not None:
+            self.states = {n: self.checkpoint.read(n) for n in self.checkpoint.units()}
+        check(1 - self._done() / self.plan.chains)
+        with bar(
+            progress=self.progress,
+            total=self.plan.chains,
+            initial=round(self._done(), 3),
+            desc="trees",
+            bar_format="{l_bar}{bar}| {n:.2f}/{total} searches [{elapsed}<{remaining}]{postfix}",
+        ) as steps:
+            try:
+                while left := self._left():
+                    self._wave(left, steps)
+            except KeyboardInterrupt:
+                if not any(chain < self.plan.replicates for chain in self.states):
+                    raise
+                self.partial = True
+
+    def _done(self) -> float:
+        return sum(float(state["done"]) for state in self.states.values())
+
+    def _left(self) -> list[int]:
+        return [
+            chain
+            for chain in range(self.plan.chains)
+            if chain not in self.states or self.states[chain]["done"] < 1
+        ]
+
+    def _wave(self, left: list[int], steps: Any) -> None:
+        """Do a step of each of these chains; what is done is kept even if the rest fails."""
+        name = f"genobit-trees-{uuid4().hex}"
+        plan = delayed(self.plan, pure=False, traverse=False)
+        task = delayed(step, pure=False, traverse=False)
+        keys = {f"{name}-{chain}": chain for chain in left}
+        tasks = [
+            task(plan, chain, self.states.get(chain), dask_key_name=key)
+            for key, chain in keys.items()
+        ]
+        as_completed(tasks, lambda key, state: self._add(keys[key], state, steps))
+
+    def _add(self, chain: int, state: State, steps: Any) -> None:
+        self.states[chain] = state
+        if self.checkpoint is not None:
+            self.checkpoint.write(chain, state)
+        steps.update(min(round(self._done(), 6), self.plan.chains) - steps.n)
+        lengths = [int(s["lengths"][-1]) for s in self.states.values() if "lengths" in s]
+        if lengths:
+            steps.set_postfix(shortest=min(lengths) + self.plan.patterns.constant)
+
+
+def run(
+    plan: Plan,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    about: Mapping[str, Any] | None = None,
+    progress: bool | None = None,
+    check: Callable[[float], None] = lambda _: None,
+) -> Run:
+    """Search, on the scheduler of dask that is active.
+
+    Parameters
+    ----------
+    plan
+        What to search.
+    checkpoint
+        A folder where each chain is kept after each step, and taken up from.
+    about
+        What else tells this question from others.
+    progress
+        Whether to show a bar; None for what `get_options` says.
+    check
+        Called before the search with the share that is left, 1 without a checkpoint. It raises
+        where that is too much.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds another run, something else or a damaged file.
+    RuntimeError
+        If another run is at work in the folder.
+    KeyboardInterrupt
+        If it is stopped before any tree is found.
+    """
+    if checkpoint is None:
+        found = Run(plan, None, progress=progress)
+        found.to_the_end(check)
+        return found
+    with Checkpoint(checkpoint, {**(about or {}), **question(plan)}) as kept:
+        found = Run(plan, kept, progress=progress)
+        found.to_the_end(check)
+    return found

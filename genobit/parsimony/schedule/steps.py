@@ -1,0 +1,242 @@
+"""Searches of trees in steps: each takes what the one before left, as arrays, and goes on.
+
+A replicate, a resample and a branch and bound are chains of steps of about a second. What a step
+returns depends on what it is given and on nothing else, so a chain may stop anywhere, change
+computers and go on, and ends the same.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.parsimony.kernels import branch_and_bound, swaps, tree_set
+from genobit.parsimony.kernels.additions import added_stepwise
+from genobit.parsimony.kernels.half_edges import empty_views, tree_length
+from genobit.parsimony.kernels.ratchet import perturbed, ratchet_rounds
+from genobit.parsimony.kernels.sites import sites_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.parsimony.kernels.patterns import Drawn, Informative
+    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.tree_set import Pool
+
+State = dict[str, Any]
+"""Arrays of a chain: ``done`` is 1 when it is at its end."""
+MOVES = {
+    "stepwise": 0,
+    "nni": swaps.NNI,
+    "spr": swaps.SPR,
+    "tbr": swaps.TBR,
+    # Rounds of SPR took half the time of rounds of TBR, and found as much.
+    "ratchet": swaps.SPR,
+    "branch_and_bound": swaps.TBR,
+}
+ROUNDS = 10
+"""Most rounds of the ratchet in a step."""
+LOOKS = 20_000
+"""Partial trees of a branch and bound in a step."""
+SEARCH, RESAMPLE = 0, 1
+"""Kinds of chains, each with random numbers of its own."""
+
+
+class Plan(NamedTuple):
+    """What is searched, and how."""
+
+    patterns: Informative
+    drawn: Drawn
+    """What resamples draw from; nothing where there are none."""
+    method: str
+    start: str | NDArray[np.int64]
+    """"random" or "closest" addition, or a tree as half-branches."""
+    seed: int
+    replicates: int
+    iterations: int
+    patience: int
+    share: float
+    max_trees: int
+    bootstrap: int
+
+    @property
+    def chains(self) -> int:
+        """Replicates, then resamples."""
+        return self.replicates + self.bootstrap
+
+
+def step(plan: Plan, chain: int, state: State | None) -> State:
+    """Do the next step of a chain, the first without a state."""
+    if chain >= plan.replicates:
+        return _resampled(plan, chain - plan.replicates)
+    if plan.method == "branch_and_bound":
+        return _bounded(plan, state)
+    return _begun(plan, chain) if state is None else _ratchet(plan, state)
+
+
+def stream_of(plan: Plan, kind: int, chain: int) -> NDArray[np.uint64]:
+    """The state of a chain's random numbers."""
+    sequence = np.random.SeedSequence(plan.seed, spawn_key=(kind, chain))
+    return sequence.generate_state(1, np.uint64).astype(np.uint64)
+
+
+def _start(plan: Plan, sites: Sites, stream: NDArray[np.uint64]) -> NDArray[np.int64]:
+    if isinstance(plan.start, str):
+        return added_stepwise(sites, plan.start == "closest", stream)
+    return plan.start.copy()
+
+
+def _swapped(
+    plan: Plan, sites: Sites, stream: NDArray[np.uint64], moves: int
+) -> tuple[NDArray[np.int64], list[int]]:
+    """A tree at the end of branch swapping, and its lengths before and after."""
+    back = _start(plan, sites, stream)
+    if not moves:
+        return back, [tree_length(back, sites)]
+    lengths = [tree_length(back, sites)]
+    work = swaps.room_for_search(sites)
+    return back, [*lengths, swaps.swap(back, sites, moves, work, stream)]
+
+
+def _resampled(plan: Plan, number: int) -> State:
+    """The tree of sites drawn with replacement, each with its weight (Felsenstein 1985)."""
+    sequence = np.random.SeedSequence(plan.seed, spawn_key=(RESAMPLE, number, 0))
+    generator = np.random.Generator(np.random.Philox(sequence))
+    weights = plan.drawn.weights_again(generator, plan.patterns.of_column.size)
+    sites = sites_of(plan.patterns.reweighted(weights))
+    again = plan._replace(start="random")
+    back, _ = _swapped(again, sites, stream_of(plan, RESAMPLE, number), swaps.TBR)
+    return {"back": back, "done": np.float64(1)}
+
+
+def _begun(plan: Plan, chain: int) -> State:
+    sites, stream = sites_of(plan.patterns), stream_of(plan, SEARCH, chain)
+    back, lengths = _swapped(plan, sites, stream, MOVES[plan.method])
+    done = 1.0 if plan.method != "ratchet" or plan.iterations == 0 else 0.0
+    return {
+        "back": back,
+        "trees": back[None],
+        "lengths": np.array(lengths, np.int64),
+        "stream": stream,
+        "done": np.float64(done),
+    }
+
+
+def pool_of(state: State, sites: Sites, max_trees: int) -> Pool:
+    """The trees of a chain."""
+    pool = tree_set.empty_pool(sites.taxa, max_trees, int(state["lengths"][-1]))
+    for tree in state["trees"]:
+        tree_set.keep(tree, int(state["lengths"][-1]), pool)
+    return pool
+
+
+def trees_in(pool: Pool) -> NDArray[np.int64]:
+    """A copy of the trees of a pool."""
+    return pool.trees[: pool.state[tree_set.COUNT]].copy()
+
+
+def _ratchet(plan: Plan, state: State) -> State:
+    sites, lengths = sites_of(plan.patterns), state["lengths"]
+    pool, back, stream = pool_of(state, sites, plan.max_trees), *_copies(state)
+    more = np.zeros(min(ROUNDS, _rounds_left(plan, lengths)), np.int64)
+    work = swaps.room_for_search(sites)
+    moves = MOVES[plan.method]
+    weights = perturbed(plan.patterns.weights, plan.share, more.size, stream)
+    ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
+    lengths = np.concatenate([lengths, more])
+    left = _rounds_left(plan, lengths)
+    # The start and its swapping are no rounds.
+    rounds = lengths.size - 2
+    return {
+        "back": back,
+        "trees": trees_in(pool),
+        "lengths": lengths,
+        "stream": stream,
+        "done": np.float64(rounds / (rounds + left)),
+    }
+
+
+def _copies(state: State) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    return state["back"].copy(), state["stream"].copy()
+
+
+def _rounds_left(plan: Plan, lengths: NDArray[np.int64]) -> int:
+    """Rounds that are still to do if none finds a shorter tree."""
+    rounds = lengths.size - 2
+    idle = int(np.count_nonzero(lengths[2:] == lengths[-1]))
+    if lengths.size > 2 and lengths[1] > lengths[-1]:
+        # The round that found it was not idle.
+        idle -= 1
+    return max(plan.iterations - rounds, plan.patience - idle, 0)
+
+
+def _bounded(plan: Plan, state: State | None) -> State:
+    sites = sites_of(plan.patterns)
+    later = branch_and_bound.later(plan.patterns, sites)
+    if state is None:
+        return _bounded_start(plan, sites, later)
+    levels = branch_and_bound.Levels(*[state[f"level_{name}"].copy() for name in _LEVELS])
+    pool = pool_of(state, sites, plan.max_trees)
+    views = empty_views(sites, sites.taxa)
+    end = branch_and_bound.search_levels(sites, later, levels, pool, views, LOOKS)
+    length = int(pool.state[tree_set.LENGTH])
+    done = 1.0 if end else min(branch_and_bound.done(levels), 0.999)
+    return {
+        "trees": trees_in(pool),
+        "lengths": np.append(state["lengths"], length),
+        "done": np.float64(done),
+        **_of_levels(levels),
+    }
+
+
+_LEVELS = branch_and_bound.Levels._fields
+
+
+def _of_levels(levels: branch_and_bound.Levels) -> State:
+    return {f"level_{name}": getattr(levels, name) for name in _LEVELS}
+
+
+def _bounded_start(plan: Plan, sites: Sites, later: branch_and_bound.Later) -> State:
+    """A tree that is short already, by a few rounds of the ratchet, and the first level."""
+    begun = _begun(plan._replace(method="ratchet", iterations=ROUNDS), 0)
+    if sites.taxa > 3:
+        begun = _ratchet(plan._replace(method="ratchet", iterations=ROUNDS, patience=0), begun)
+    three = branch_and_bound.best_three(sites, later) if sites.taxa > 3 else np.arange(3)
+    levels = branch_and_bound.first_level(sites, later, three)
+    return {
+        "trees": begun["trees"],
+        "lengths": begun["lengths"][[0, -1]],
+        "done": np.float64(1.0 if sites.taxa == 3 else 0.0),
+        **_of_levels(levels),
+    }
+
+
+def looks(plan: Plan) -> tuple[float, float]:
+    """Partial trees that a branch and bound looks at, about (Knuth 1975), and seconds of one."""
+    sites, stream = sites_of(plan.patterns), stream_of(plan, SEARCH, 0)
+    later = branch_and_bound.later(plan.patterns, sites)
+    state = _bounded_start(plan, sites, later)
+    three = branch_and_bound.best_three(sites, later)
+    views = empty_views(sites, sites.taxa)
+    length = int(state["lengths"][-1])
+    counts = [
+        branch_and_bound.probe(
+            sites, later, branch_and_bound.first_level(sites, later, three), length, views, stream
+        )
+        for _ in range(PROBES)
+    ]
+    levels = branch_and_bound.first_level(sites, later, three)
+    pool = pool_of(state, sites, plan.max_trees)
+    # The first look compiles the search.
+    for few in (1, TIMED):
+        start = time.thread_time()
+        branch_and_bound.search_levels(sites, later, levels, pool, views, few)
+    return float(np.mean(counts)), (time.thread_time() - start) / TIMED
+
+
+PROBES = 200
+"""Ways down a search that estimate its size."""
+TIMED = 5_000
+"""Partial trees that are looked at to time one."""

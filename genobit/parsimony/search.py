@@ -1,0 +1,203 @@
+"""Searches of the shortest trees: what replicates found put together, and support of branches.
+
+Trees are unrooted and binary, and two are the same if they part the taxa alike. A branch on which
+nothing changes counts as any other: where the data leave open how a node of many branches comes
+apart, each of its resolutions is a tree of its own.
+
+Length: Fitch 1971. Ratchet: Nixon 1999. Branch and bound: Hendy and Penny 1982. Support: the share
+of trees of resampled sites that have a branch, too (Felsenstein 1985, Evolution 39: 783-791).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genobit.data.topology import NO_PARENT
+from genobit.engine.schedule.limits import check_time
+from genobit.parsimony.kernels import swaps, tree_set
+from genobit.parsimony.kernels.equally_parsimonious import swap_pool
+from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
+from genobit.parsimony.kernels.sites import sites_of
+from genobit.parsimony.schedule.steps import MOVES, looks, trees_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.parsimony.schedule.runs import Run
+    from genobit.parsimony.schedule.steps import Plan
+
+ALWAYS_FEASIBLE = 11
+"""Taxa with 34 million trees: no estimate is worth its time."""
+
+
+class Found(NamedTuple):
+    """What a search found."""
+
+    trees: NDArray[np.int64]
+    """Half-branches, (trees, halves)."""
+    length: int
+    trace: NDArray[np.int64]
+    """Shortest length so far, of the start, the tree swapped and each round."""
+    proven: bool
+    partial: bool
+    complete: bool
+    """Whether the pool had room for all that the search came upon."""
+    resamples: NDArray[np.int64]
+    """Trees of resampled sites, (resamples, halves)."""
+
+
+def check_feasible(plan: Plan, share: float) -> None:
+    """Refuse a branch and bound whose rest takes longer than ``get_options().longest_search``.
+
+    Parameters
+    ----------
+    plan
+        The search.
+    share
+        Part of the search that is left to do, 1 at its start.
+
+    Raises
+    ------
+    ValueError
+        With the number of partial trees, the estimate and ways to reduce it.
+    """
+    taxa = plan.patterns.sets.shape[0]
+    if plan.method != "branch_and_bound" or taxa <= ALWAYS_FEASIBLE:
+        return
+    count, each = looks(plan)
+    count *= share
+    check_time(
+        f"the branch and bound of {taxa} taxa looks at about {count:.0e} partial trees and",
+        count * each,
+        1,
+        'method="ratchet", which proves nothing but finds short trees; or fewer taxa',
+    )
+
+
+def gathered(plan: Plan, run: Run) -> Found:
+    """Put what the chains found together, and swap the shortest trees for others as short."""
+    states = [run.states[k] for k in range(plan.replicates) if k in run.states]
+    sites = sites_of(plan.patterns)
+    length = min(int(state["lengths"][-1]) for state in states)
+    pool = tree_set.empty_pool(sites.taxa, plan.max_trees, length)
+    for state in states:
+        for tree in state["trees"]:
+            tree_set.keep(tree, int(state["lengths"][-1]), pool)
+    partial = run.partial
+    proven = plan.method == "branch_and_bound" and not partial
+    if not proven and MOVES[plan.method]:
+        moves = swaps.TBR if plan.method == "ratchet" else MOVES[plan.method]
+        work = swaps.room_for_search(sites)
+        try:
+            while pool.state[tree_set.SWAPPED] < pool.state[tree_set.COUNT]:
+                swap_pool(sites, moves, 1, pool, work)
+        except KeyboardInterrupt:
+            partial = True
+    constant = plan.patterns.constant
+    length = int(pool.state[tree_set.LENGTH])
+    resamples = [
+        run.states[k]["back"] for k in range(plan.replicates, plan.chains) if k in run.states
+    ]
+    return Found(
+        trees_in(pool),
+        length + constant,
+        _trace([state["lengths"] for state in states], length) + constant,
+        proven,
+        partial,
+        bool(pool.state[tree_set.COUNT] < plan.max_trees),
+        np.array(resamples, np.int64).reshape(len(resamples), pool.trees.shape[1]),
+    )
+
+
+def _trace(traces: list[NDArray[np.int64]], length: int) -> NDArray[np.int64]:
+    """The shortest of all replicates after each round; a finished one stays where it is."""
+    longest = max(trace.size for trace in traces)
+    each = [np.pad(trace, (0, longest - trace.size), mode="edge") for trace in traces]
+    shortest = np.minimum.accumulate(np.min(each, axis=0))
+    # Swapping for trees as short may come upon a shorter one.
+    return np.append(shortest, length) if length < shortest[-1] else shortest
+
+
+def splits_of(back: NDArray[np.int64], taxa: int) -> dict[int, int]:
+    """Inner branches: the taxa without the first as bits of a number, and the half above them."""
+    order = np.empty(back.size, np.int64)
+    count = preorder(back, taxa, order)
+    below: dict[int, int] = {}
+    for h in reversed(order[:count].tolist()):
+        if h < taxa:
+            below[h] = 1 << h
+        else:
+            g = around(h, taxa)
+            below[h] = below[int(back[g])] | below[int(back[around(g, taxa)])]
+    # The first is the branch of tip 0.
+    return {below[h]: h for h in order[1:count].tolist() if h >= taxa}
+
+
+def support_of(found: Found, taxa: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Percent of resamples with each inner branch (trees, splits), and its taxa without the first.
+
+    Splits are sorted, (trees, splits, taxa).
+    """
+    counts: dict[int, int] = {}
+    for back in found.resamples:
+        for split in splits_of(back, taxa):
+            counts[split] = counts.get(split, 0) + 1
+    shape = (len(found.trees), max(taxa - 3, 0))
+    support, members = np.zeros(shape), np.zeros((*shape, taxa), np.bool_)
+    for tree, back in enumerate(found.trees):
+        for number, split in enumerate(sorted(splits_of(back, taxa))):
+            support[tree, number] = 100 * counts.get(split, 0) / max(len(found.resamples), 1)
+            members[tree, number] = [split >> taxon & 1 for taxon in range(taxa)]
+    return support, members
+
+
+def drawn(
+    back: NDArray[np.int64], taxa: int, outgroup: Sequence[int]
+) -> tuple[NDArray[np.int64], dict[int, int]]:
+    """Parents of a tree to be written, and its inner nodes by the split below or above them.
+
+    Without an outgroup the root is an inner node of three branches. Otherwise it is on the branch
+    of the outgroup or, where that is not apart from the others, of its first taxon.
+    """
+    if not outgroup:
+        parents = parents_from_halves(back, taxa)
+        return parents, _nodes_by_split(parents, taxa)
+    whole = (1 << taxa) - 1
+    wanted = sum(1 << taxon for taxon in set(outgroup))
+    halves = {**splits_of(back, taxa), **{1 << tip: tip for tip in range(taxa)}}
+    half = halves.get(wanted, halves.get(whole ^ wanted, outgroup[0]))
+    parents = _rooted(back, taxa, half)
+    return parents, _nodes_by_split(parents, taxa)
+
+
+def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
+    """Parents of a tree with a root in the middle of a branch."""
+    root = 2 * taxa - 2
+    parents = np.full(root + 1, NO_PARENT, np.int64)
+    waiting, free = [(int(half), root), (int(back[half]), root)], root - 1
+    while waiting:
+        h, parent = waiting.pop()
+        if h < taxa:
+            parents[h] = parent
+            continue
+        # From the root down, so that children have smaller numbers.
+        parents[free] = parent
+        g = around(h, taxa)
+        waiting += [(int(back[g]), free), (int(back[around(g, taxa)]), free)]
+        free -= 1
+    return parents
+
+
+def _nodes_by_split(parents: NDArray[np.int64], taxa: int) -> dict[int, int]:
+    """Inner nodes but the root by the taxa of their side without the first."""
+    whole, below = (1 << taxa) - 1, [1 << k if k < taxa else 0 for k in range(parents.size)]
+    for node in range(parents.size - 1):
+        below[parents[node]] |= below[node]
+    found: dict[int, int] = {}
+    for node in range(taxa, parents.size - 1):
+        found[below[node] ^ whole if below[node] & 1 else below[node]] = node
+    return found

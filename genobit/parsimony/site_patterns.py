@@ -1,0 +1,174 @@
+"""The different columns of an alignment for searches, gathered chunk by chunk from a lazy one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from genobit.data.characters import sets_in
+from genobit.engine.options import get_options, more_than
+from genobit.engine.schedule.sites import by_sites
+from genobit.parsimony.kernels.patterns import Drawn
+from genobit.parsimony.kernels.state_planes import different
+from genobit.parsimony.schedule.site_patterns import SiteNumbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.data.characters import Coding
+
+
+class SitePatterns(NamedTuple):
+    """The different columns of an alignment, those of most sites first."""
+
+    sets: NDArray[np.unsignedinteger]
+    """State sets in as few bytes as hold them, (taxa, columns)."""
+    weights: NDArray[np.int64]
+    """Summed over the sites of each, (columns,)."""
+    drawn: Drawn
+    """What resamples draw from; nothing where there are none."""
+
+
+class _Part(NamedTuple):
+    """The different columns of a chunk."""
+
+    rows: NDArray[np.unsignedinteger]
+    """State sets, (columns, taxa), in the order in which they come first."""
+    counts: NDArray[np.int64]
+    """Sites of each."""
+    weights: NDArray[np.int64]
+    """Summed over the sites of each."""
+    of_site: NDArray[np.unsignedinteger]
+    """The column of each site that may be drawn."""
+
+
+def site_patterns(
+    values: NDArray[Any] | da.Array,
+    coding: Coding,
+    taxa: Sequence[str],
+    weights: NDArray[np.int64] | None = None,
+    *,
+    resampled: bool = False,
+) -> SitePatterns:
+    """The different columns, which stay in memory, each of the weight of its sites.
+
+    Parameters
+    ----------
+    values
+        The alignment (taxa, sites).
+    coding, taxa
+        What its entries stand for, and the names of its taxa.
+    weights
+        Of each site, 1 by default.
+    resampled
+        Whether sites are to be drawn: a number for each is then held, of a byte for up to 256
+        columns, of two for up to 65,536, or is in a file (`SiteNumbers`).
+
+    Raises
+    ------
+    MemoryError
+        For a lazy alignment whose different columns take more than ``get_options().eager_limit``.
+    OSError
+        If the folder of ``spill_to`` has no room for the numbers of sites.
+
+    Examples
+    --------
+    >>> from genobit.data.characters import Coding
+    >>> dna = Coding("dna", tuple("ACGT"), "missing")
+    >>> found = site_patterns(np.array([list("ACA"), list("ATA")]), dna, "ab", resampled=True)
+    >>> found.sets.tolist(), found.weights.tolist(), found.drawn.of_site.tolist()
+    ([[1, 2], [1, 8]], [2, 1], [0, 1, 0])
+    """
+    of_part = partial(_part, coding=coding, taxa=taxa, resampled=resampled)
+    sites = values.shape[1] if weights is None else int(np.count_nonzero(weights))
+    with SiteNumbers(sites if resampled else 0) as numbers:
+        if isinstance(values, da.Array):
+            whole = _joined(by_sites(of_part, values, weights), len(taxa), numbers)
+        else:
+            whole = of_part(values, 0, weights)
+            numbers.append(whole.of_site)
+        order = np.lexsort((np.arange(whole.counts.size), -whole.counts))
+        of_site = numbers.renumbered(_ranks(order))
+    each = None
+    if resampled and weights is not None:
+        each = _narrow(weights[weights > 0])
+    sets = np.ascontiguousarray(whole.rows[order].T)
+    return SitePatterns(sets, whole.weights[order], Drawn(of_site, each))
+
+
+def _part(
+    values: NDArray[Any],
+    first: int,
+    weights: NDArray[np.int64] | None = None,
+    *,
+    coding: Coding,
+    taxa: Sequence[str],
+    resampled: bool,
+) -> _Part:
+    sets = sets_in(values, coding, taxa, first)
+    found = different(sets, np.ones(sets.shape[1], np.int64))
+    # Backwards, as the last of equal indices stays.
+    place = np.empty(found.weights.size, np.int64)
+    place[found.of_site[::-1]] = np.arange(found.of_site.size)[::-1]
+    order = np.argsort(place)
+    of_site = _ranks(order)[found.of_site]
+    counts = totals = found.weights[order]
+    if weights is not None:
+        totals = np.zeros_like(counts)
+        np.add.at(totals, of_site, weights)
+        of_site = of_site[weights > 0]
+    rows = np.ascontiguousarray(found.sets.T[order])
+    return _Part(rows, counts, totals, of_site if resampled else of_site[:0].copy())
+
+
+def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: SiteNumbers) -> _Part:
+    """The columns of all parts, in the order in which they come first in the alignment."""
+    columns: dict[bytes, int] = {}
+    counts = weights = np.zeros(0, np.int64)
+    width = np.dtype(np.uint8)
+    for _, part in parts:
+        width = part.rows.dtype
+        each = [columns.setdefault(row.tobytes(), len(columns)) for row in part.rows]
+        _require_room(len(columns), taxa)
+        counts = _added(counts, len(columns), each, part.counts)
+        weights = _added(weights, len(columns), each, part.weights)
+        numbers.append(np.array(each, np.int64)[part.of_site])
+    rows = np.frombuffer(b"".join(columns), width).reshape(len(columns), taxa)
+    return _Part(rows, counts, weights, np.empty(0, np.uint8))
+
+
+def _added(
+    sums: NDArray[np.int64], size: int, at: list[int], more: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Sums of ``size`` columns, with those of a part, each of which it has once."""
+    if size > sums.size:
+        sums = np.append(sums, np.zeros(size - sums.size, np.int64))
+    sums[at] += more
+    return sums
+
+
+def _ranks(order: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    """Where each column comes in an order, in as few bytes as hold it."""
+    ranks = np.empty(order.size, np.min_scalar_type(max(order.size - 1, 0)))
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _narrow(numbers: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
+
+
+def _require_room(columns: int, taxa: int) -> None:
+    size, limit = 8 * columns * taxa, get_options().eager_limit
+    if size > limit:
+        msg = (
+            f"the different columns of the alignment, {columns:,} and more, take "
+            f"{more_than(size, limit)}: search a part of the sites, leave out sites that are "
+            "constant, or raise gb.set_options(eager_limit=...)"
+        )
+        raise MemoryError(msg)
