@@ -17,7 +17,7 @@ from genobit.kendall.methods.pairs import ArrayPairs
 from genobit.ld.methods.sites import ArrayLinkage
 from genobit.parsimony.methods.lengths import ArrayPhylogenetics
 from genobit.parsimony.methods.search import ArrayTreeSearch
-from genobit.similarity import ArraySimilarity
+from genobit.similarity.methods import ArraySimilarity
 
 
 @xr.register_dataarray_accessor("genobit")

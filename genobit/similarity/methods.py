@@ -88,7 +88,7 @@ class ArraySimilarity:
         -----
         A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
         differ. Every value is one division of exact counts: equal, to the last bit, to that of a
-        loop over pairs. Formulas and references: `genobit.analyses.similarity`.
+        loop over pairs. Formulas and references: `genobit.similarity.measures`.
 
         Examples
         --------
@@ -102,8 +102,8 @@ class ArraySimilarity:
         >>> prints.genobit.similarity(top=1).neighbours.values.ravel()
         array([1, 0, 1])
         """
-        from genobit.analyses import similarity
-        from genobit.lazy.binary import planes_of
+        from genobit.similarity import measures as similarity
+        from genobit.similarity.schedule import planes_of
 
         if measure in self._da.dims and measure not in similarity.LONG_NAMES:
             msg = f"measure={measure!r} is a dimension of the values: for bits along it say dim="

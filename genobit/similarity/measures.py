@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.schedule import tiles
-from genobit.lazy import binary
+from genobit.similarity import schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def matrix(
     Parameters
     ----------
     planes, other
-        Of `genobit.lazy.binary.planes_of`.
+        Of `genobit.similarity.schedule.planes_of`.
     bits
         Positions of a row.
     measure, dtype
@@ -155,7 +155,7 @@ def neighbours(
         Similarities, descending, and numbers of rows (rows, top), lazy. Equal similarities are in
         the order of the rows; where there are fewer rows, NaN and -1.
     """
-    return binary.nearest(
+    return schedule.nearest(
         partial(_step, measure=measure, bits=bits),
         planes,
         other,
