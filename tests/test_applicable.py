@@ -132,7 +132,7 @@ def test_summary_says_the_same(kind: str) -> None:
 
 
 def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+    monkeypatch.setattr("genobit.visual.explorer.start_bokehjs", lambda: None)
     for make in DATASETS.values():
         ds = make()
         offers = ds.genobit.explore().offers

@@ -124,7 +124,7 @@ def plots():
     import genobit.plots
 
 def draw():
-    from genobit.explore.bridge import start_bokehjs
+    from genobit.visual.bridge import start_bokehjs
     start_bokehjs()
 
 def command(name):

@@ -19,11 +19,11 @@ import xarray as xr
 import genobit as gb
 from genobit.engine.files import disk_full_named, is_address, local_path, replacing
 from genobit.engine.schedule.checkpoints import Checkpoint
-from genobit.explore.files import write_new
 from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
 from genobit.kendall.network import PairTable
+from genobit.visual.files import write_new
 from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:

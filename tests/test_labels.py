@@ -393,8 +393,8 @@ def test_nothing_is_left_out() -> None:
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox())
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+    monkeypatch.setattr("genobit.visual.view.as_widget", lambda _view, _home: ipywidgets.HBox())
+    monkeypatch.setattr("genobit.visual.explorer.start_bokehjs", lambda: None)
 
 
 @functools.cache

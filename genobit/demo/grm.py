@@ -90,7 +90,7 @@ def draw(
         The heatmap shows one in so many samples.
     """
     from genobit import plots
-    from genobit.plots.samples import colouring
+    from genobit.visual.colouring import colouring
 
     shown = slice(None, None, every)
     population = colouring(POPULATION, pcs[POPULATION].values)

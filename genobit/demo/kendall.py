@@ -163,7 +163,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
         Those that are strong.
     """
     from genobit import plots
-    from genobit.plots.samples import colouring
+    from genobit.visual.colouring import colouring
 
     joined = expr["gene"].isin(pairs.degree().index).values
     first = plots.strongest_edges(pairs, 1).iloc[0]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .controls import dropdown, row
-from .explorer import Explorer
-from .linking import SelectionRow
-from .looks import style
+from genobit.visual.controls import dropdown, row
+from genobit.visual.explorer import Explorer
+from genobit.visual.linking import SelectionRow
+from genobit.visual.looks import style
+from genobit.visual.traits import refuse_unknown
+
 from .offers import Offer, in_words
-from .traits import refuse_unknown
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-
-    from .files import Export
+    from genobit.visual.files import Export
 
 
 class Launcher(Explorer):

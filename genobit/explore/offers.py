@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genobit.data.availability import CLASSES, levels, phenotypes, wanted, wanted_of_array
-from genobit.plots.style import number
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,7 @@ from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import tanglegram
 from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.pca.plots.scatter import pca_scatter
-
-from .styled import styled
+from genobit.visual.plot_options import styled
 
 # In the size and on the background that the options say; explorers draw as they are.
 allele_frequency_spectrum = styled(allele_frequency_spectrum)

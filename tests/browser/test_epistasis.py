@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genobit.plots.placing import text_width
+from genobit.visual.placing import text_width
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,

@@ -15,12 +15,10 @@ def drawn() -> None:
 def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Views are empty boxes, but in tests that ask for `drawn`."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(
-            "genobit.explore.view.as_widget", lambda _view, _home: ipywidgets.HBox()
-        )
+        monkeypatch.setattr("genobit.visual.view.as_widget", lambda _view, _home: ipywidgets.HBox())
 
 
 @pytest.fixture
 def without_bokehjs(monkeypatch: pytest.MonkeyPatch) -> None:
     """An explorer does not load BokehJS: there is no page to load it into."""
-    monkeypatch.setattr("genobit.explore.explorer.start_bokehjs", lambda: None)
+    monkeypatch.setattr("genobit.visual.explorer.start_bokehjs", lambda: None)

@@ -12,10 +12,10 @@ import xarray as xr
 from bokeh.plotting import figure
 from jupyter_bokeh.widgets import BokehModel
 
-from genobit.explore.bridge import PATIENCE, Bundle, Coalesced, Home
 from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.plots.drawing import Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
+from genobit.visual.bridge import PATIENCE, Bundle, Coalesced, Home
 
 hv.extension("bokeh")
 

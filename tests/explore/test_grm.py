@@ -12,8 +12,8 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit.explore.selecting import Boxes, Picks
 from genobit.grm.explorer.explorer import GRMExplorer
+from genobit.visual.selecting import Boxes, Picks
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -381,7 +381,7 @@ class Plot:
 class TestPicks:
     def test_tells_of_the_reader_and_not_of_itself(self, monkeypatch):
         # An echo that comes later than this is taken for the reader's.
-        monkeypatch.setattr("genobit.explore.selecting.ECHO", 3600.0)
+        monkeypatch.setattr("genobit.visual.selecting.ECHO", 3600.0)
         told: list = []
         picks, plot = Picks(told.append), Plot()
         picks.show([4])

@@ -13,8 +13,8 @@ import xarray as xr
 
 import genobit as gb
 from genobit.explore import offers
-from genobit.explore.explorer import Explorer
 from genobit.explore.launcher import Launcher
+from genobit.visual.explorer import Explorer
 
 pytestmark = pytest.mark.usefixtures("undrawn", "without_bokehjs")
 

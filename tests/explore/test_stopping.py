@@ -13,8 +13,8 @@ import dask.array
 import numpy as np
 import pytest
 
-from genobit.explore.explorer import Explorer
-from genobit.explore.stopping import Stoppable, Stopped
+from genobit.visual.explorer import Explorer
+from genobit.visual.stopping import Stoppable, Stopped
 
 pytestmark = pytest.mark.usefixtures("without_bokehjs")
 
@@ -138,7 +138,7 @@ def test_run_again_takes_up_what_was_stopped():
 
 def test_says_what_was_saved_while_something_else_is_computed(tmp_path, monkeypatch):
     # No seconds in the line, however slow this machine is.
-    monkeypatch.setattr("genobit.explore.explorer.TICK", 3600.0)
+    monkeypatch.setattr("genobit.visual.explorer.TICK", 3600.0)
 
     async def session() -> tuple[str, str, str]:
         explorer, go_on = Counting(), threading.Event()

@@ -10,8 +10,8 @@ import pytest
 from genobit.grm.plots import kinship
 from genobit.ld.plots import decay
 from genobit.parsimony.plots import states
-from genobit.plots.samples import OKABE_ITO
-from genobit.plots.style import (
+from genobit.visual.colouring import OKABE_ITO
+from genobit.visual.style import (
     BLUES,
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
@@ -53,7 +53,7 @@ BOTH = ("light", "dark")
 
 def rgb(colours: tuple[str, ...], theme: str) -> np.ndarray:
     values = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
-    if theme == "dark":  # as `genobit.explore.looks` filters pictures
+    if theme == "dark":  # as `genobit.visual.looks` filters pictures
         values = np.clip((0.93 + (1 - 2 * 0.93) * values) @ TURN.T, 0, 1)
     return values
 

@@ -18,7 +18,7 @@ from genobit.plots import (
     permutation_histogram,
     ranking_table,
 )
-from genobit.plots.placing import text_width
+from genobit.visual.placing import text_width
 from tests.plots.rendered import glyph_of
 
 

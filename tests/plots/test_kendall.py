@@ -14,8 +14,8 @@ from genobit.plots import (
     pair_scatter,
     strongest_edges,
 )
-from genobit.plots.samples import MISSING, colouring
-from genobit.plots.style import NO_VALUE_COLOUR, palette
+from genobit.visual.colouring import MISSING, colouring
+from genobit.visual.style import NO_VALUE_COLOUR, palette
 from tests.plots.rendered import colours_of_image, glyph_of
 from tests.plots.test_network import cliques, option, table
 

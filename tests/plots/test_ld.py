@@ -15,7 +15,7 @@ from genobit.plots import (
     ld_track,
     ld_triangle,
 )
-from genobit.plots.pixels import lay_out, pair_at, rotate, strongest
+from genobit.visual.pixels import lay_out, pair_at, rotate, strongest
 from tests.cohorts import cohort, random_calls
 
 

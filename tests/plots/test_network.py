@@ -21,7 +21,7 @@ from genobit.kendall.plots.network import (
 from genobit.plots import (
     kendall_network,
 )
-from genobit.plots.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
+from genobit.visual.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
 
 
 def table(edges: list[tuple[int, int, float]], size: int, **columns: object) -> PairTable:

@@ -20,7 +20,7 @@ from genobit.parsimony.plots.states import (
 )
 from genobit.parsimony.plots.tree import draw_tree, title_of
 from genobit.plots import parsimony_tree
-from genobit.plots.placing import LETTER
+from genobit.visual.placing import LETTER
 from tests.plots.test_tree_layout import random_tree
 
 TREE = "((a,b),(c,(d,e)),f);"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from genobit.explore.controls import dropdown, linked, row
+from genobit.visual.controls import dropdown, linked, row
 
 if TYPE_CHECKING:
     from genobit.epistasis.explorer.explorer import EpistasisExplorer

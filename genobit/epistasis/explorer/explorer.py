@@ -16,11 +16,11 @@ from genobit.epistasis.plots.arcs import arcs
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
 from genobit.epistasis.plots.result import ranked
-from genobit.explore.explorer import Explorer, in_words
-from genobit.explore.frame import framed
-from genobit.explore.looks import panel, wrapping
-from genobit.explore.traits import refuse_unknown
-from genobit.plots.style import number
+from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.frame import framed
+from genobit.visual.looks import panel, wrapping
+from genobit.visual.style import number
+from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.explore.files import Export, csv_writer
+from genobit.visual.files import Export, csv_writer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from genobit.epistasis.plots.arcs import draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
-from genobit.explore.selecting import Boxes, Picks
-from genobit.explore.view import View, hooks_of
+from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genobit.epistasis.plots.arcs import Arcs
     from genobit.epistasis.plots.result import Ranked
-    from genobit.explore.bridge import Home
+    from genobit.visual.bridge import Home
 
 #: Screen pixels beside an arc that are still a click on it.
 REACH = 8.0

@@ -11,8 +11,8 @@ import numpy as np
 
 from genobit.data import labels
 from genobit.epistasis.plots.result import Ranked, ranked
-from genobit.plots.placing import free_labels, nearest_segment, text_width
-from genobit.plots.style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
+from genobit.visual.placing import free_labels, nearest_segment, text_width
+from genobit.visual.style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr

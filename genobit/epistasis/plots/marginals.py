@@ -10,8 +10,8 @@ import numpy as np
 from genobit.epistasis.plots.cells import Cells
 from genobit.epistasis.plots.penetrance import cell_hover, quantity, short_name
 from genobit.epistasis.plots.result import GENOTYPES, Ranked, ranked
-from genobit.plots.placing import text_width
-from genobit.plots.style import few_marks, plain_frame
+from genobit.visual.placing import text_width
+from genobit.visual.style import few_marks, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.epistasis.plots.result import GENOTYPES, Ranked, ranked
-from genobit.plots.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
+from genobit.visual.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ import holoviews as hv
 import numpy as np
 
 from genobit.epistasis.plots.result import Ranked, ranked
-from genobit.plots.placing import text_width
-from genobit.plots.style import (
+from genobit.visual.placing import text_width
+from genobit.visual.style import (
     LEAD_COLOUR,
     POINT_COLOUR,
     SELECTED_COLOUR,

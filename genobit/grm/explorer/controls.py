@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.explore.controls import button, dropdown, linked, row
+from genobit.visual.controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
     from genobit.grm.explorer.explorer import GRMExplorer

@@ -11,7 +11,7 @@ from genobit.data import labels
 from genobit.data.autosomes import choose
 from genobit.grm.plots.heatmap import Arranged, arrange
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
-from genobit.plots.samples import sample_variables
+from genobit.visual.colouring import sample_variables
 
 if TYPE_CHECKING:
     from pathlib import Path

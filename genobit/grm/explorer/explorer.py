@@ -10,11 +10,6 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.explore.bridge import Coalesced
-from genobit.explore.explorer import Explorer, in_words, one_of
-from genobit.explore.frame import framed
-from genobit.explore.looks import panel, wrapping
-from genobit.explore.traits import refuse_unknown
 from genobit.grm.explorer.controls import grm_controls, pair_filter
 from genobit.grm.explorer.data import GIVEN, Relations
 from genobit.grm.explorer.files import GRMFiles
@@ -23,8 +18,13 @@ from genobit.grm.plots.heatmap import Arranged
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
-from genobit.plots.samples import Colouring, colouring
-from genobit.plots.style import number
+from genobit.visual.bridge import Coalesced
+from genobit.visual.colouring import Colouring, colouring
+from genobit.visual.explorer import Explorer, in_words, one_of
+from genobit.visual.frame import framed
+from genobit.visual.looks import panel, wrapping
+from genobit.visual.style import number
+from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

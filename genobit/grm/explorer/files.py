@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from genobit.explore.files import Export, dataset_writers
-from genobit.plots.style import number
+from genobit.visual.files import Export, dataset_writers
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from pathlib import Path

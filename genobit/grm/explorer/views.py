@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, cast
 import holoviews as hv
 import numpy as np
 
-from genobit.explore.selecting import Boxes, Picks
-from genobit.explore.view import View, hooks_of
 from genobit.grm.plots.heatmap import Arranged, draw_heatmap
 from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
-from genobit.plots.pixels import pair_at
+from genobit.visual.pixels import pair_at
+from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import pandas as pd
 
-    from genobit.explore.bridge import Home
     from genobit.grm.plots.result import Measure
-    from genobit.plots.samples import Colouring
+    from genobit.visual.bridge import Home
+    from genobit.visual.colouring import Colouring
 
 Range = tuple[float, float]
 

@@ -11,10 +11,10 @@ import holoviews as hv
 import numpy as np
 
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
-from genobit.plots.clusters import CLUSTERED_SAMPLES, Tree, cluster
-from genobit.plots.pixels import Pixels, lay_out, strongest
-from genobit.plots.samples import Colouring, colouring, one_colour_each
-from genobit.plots.style import (
+from genobit.visual.clusters import CLUSTERED_SAMPLES, Tree, cluster
+from genobit.visual.colouring import Colouring, colouring, one_colour_each
+from genobit.visual.pixels import Pixels, lay_out, strongest
+from genobit.visual.style import (
     NO_VALUE_COLOUR,
     SELECTED_COLOUR,
     WHITE,

@@ -18,7 +18,7 @@ from genobit.grm.plots.result import (
     sample_names,
     samples_of,
 )
-from genobit.plots.style import (
+from genobit.visual.style import (
     POINT_COLOUR,
     SELECTED_COLOUR,
     few_marks,

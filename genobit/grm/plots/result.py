@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import text
-from genobit.plots.style import BLUES, ORANGE_TO_PURPLE, Scale
+from genobit.visual.style import BLUES, ORANGE_TO_PURPLE, Scale
 
 if TYPE_CHECKING:
     import xarray as xr

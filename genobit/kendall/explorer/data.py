@@ -18,7 +18,7 @@ from genobit.kendall.plots.heatmap import Ordered, order
 from genobit.kendall.plots.links import Links, links_of
 from genobit.kendall.plots.network import NODES, Laid, arrange
 from genobit.kendall.variables import dosages
-from genobit.plots.samples import labels_along
+from genobit.visual.colouring import labels_along
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -10,11 +10,6 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.explore.bridge import Coalesced
-from genobit.explore.explorer import Explorer, in_words, one_of
-from genobit.explore.frame import framed
-from genobit.explore.looks import panel, wrapping
-from genobit.explore.traits import refuse_unknown
 from genobit.kendall.explorer.controls import kendall_controls
 from genobit.kendall.explorer.data import Correlated, Scene
 from genobit.kendall.explorer.files import KendallFiles
@@ -23,8 +18,13 @@ from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, P
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
-from genobit.plots.samples import Colouring, colouring
-from genobit.plots.style import number
+from genobit.visual.bridge import Coalesced
+from genobit.visual.colouring import Colouring, colouring
+from genobit.visual.explorer import Explorer, in_words, one_of
+from genobit.visual.frame import framed
+from genobit.visual.looks import panel, wrapping
+from genobit.visual.style import number
+from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

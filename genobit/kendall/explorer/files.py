@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.explore.files import Export, csv_writer
-from genobit.plots.style import number
+from genobit.visual.files import Export, csv_writer
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from pathlib import Path

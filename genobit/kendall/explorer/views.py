@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.explore.selecting import Boxes, Picks
-from genobit.explore.view import View, hooks_of
 from genobit.kendall.plots.communities import Bubbles
 from genobit.kendall.plots.edges import degree_histogram, draw_edges
 from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import Laid, draw
-from genobit.plots.placing import nearest_segment
+from genobit.visual.placing import nearest_segment
+from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pandas as pd
 
-    from genobit.explore.bridge import Home
     from genobit.kendall.plots.heatmap import Ordered
-    from genobit.plots.samples import Colouring
+    from genobit.visual.bridge import Home
+    from genobit.visual.colouring import Colouring
 
 Pair = tuple[int, int]
 #: Screen pixels beside a line that are still a click on it.

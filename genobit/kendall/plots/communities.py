@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.placing import LETTER, LINE, fit, free_labels, pack_circles
-from genobit.plots.samples import one_colour_each
-from genobit.plots.style import number
+from genobit.visual.colouring import one_colour_each
+from genobit.visual.placing import LETTER, LINE, fit, free_labels, pack_circles
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from genobit.kendall.plots.links import Links
-    from genobit.plots.samples import Colouring
+    from genobit.visual.colouring import Colouring
 
 #: Bubbles in one picture; the smaller communities are counted in the title.
 BUBBLES = 60

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
+from genobit.visual.style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ import xarray as xr
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
 from genobit.pca.plots.scatter import colour_options
-from genobit.plots.clusters import Tree, cluster
-from genobit.plots.samples import Colouring, colouring_of
-from genobit.plots.style import (
+from genobit.visual.clusters import Tree, cluster
+from genobit.visual.colouring import Colouring, colouring_of
+from genobit.visual.style import (
     NO_VALUE_COLOUR,
     ORANGE_TO_PURPLE,
     SELECTED_COLOUR,

@@ -16,9 +16,9 @@ import xarray as xr
 from genobit.data.aligning import aligned
 from genobit.kendall.plots.communities import Bubbles, draw_bubbles, gather, in_words
 from genobit.kendall.plots.links import Links, links_of
-from genobit.plots.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
-from genobit.plots.samples import Colouring, colouring, one_colour_each
-from genobit.plots.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame
+from genobit.visual.colouring import Colouring, colouring, one_colour_each
+from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
+from genobit.visual.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

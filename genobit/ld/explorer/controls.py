@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.explore.controls import button, dropdown, linked, row
 from genobit.ld.explorer.region import region_text
-from genobit.plots.style import scale_of
+from genobit.visual.controls import button, dropdown, linked, row
+from genobit.visual.style import scale_of
 
 if TYPE_CHECKING:
     from genobit.ld.explorer.explorer import LDExplorer

@@ -11,8 +11,8 @@ import xarray as xr
 from genobit.data import labels
 from genobit.ld.explorer.region import Choice, Contig, Region, region_text
 from genobit.ld.explorer.tile_cache import Tiles
-from genobit.plots.pixels import Axis
-from genobit.plots.style import number, scale_of
+from genobit.visual.pixels import Axis
+from genobit.visual.style import number, scale_of
 
 STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
 #: What a person can look at to begin with.

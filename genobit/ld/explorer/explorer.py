@@ -9,11 +9,6 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.explore.bridge import Coalesced, Gestures
-from genobit.explore.frame import framed
-from genobit.explore.looks import panel, wrapping
-from genobit.explore.traits import refuse_unknown
-from genobit.explore.view import Frame, plot_of
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.controls import ld_controls
 from genobit.ld.explorer.data import Cohort, Window
@@ -26,8 +21,13 @@ from genobit.ld.explorer.views import Beside, Genes, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.plots.pixels import lay_out, pair_at
-from genobit.plots.style import WIDTH, few_marks, margins, number, scale_of
+from genobit.visual.bridge import Coalesced, Gestures
+from genobit.visual.frame import framed
+from genobit.visual.looks import panel, wrapping
+from genobit.visual.pixels import lay_out, pair_at
+from genobit.visual.style import WIDTH, few_marks, margins, number, scale_of
+from genobit.visual.traits import refuse_unknown
+from genobit.visual.view import Frame, plot_of
 
 if TYPE_CHECKING:
     import pandas as pd

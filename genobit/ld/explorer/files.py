@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit.explore.files import Export, dataset_writers
 from genobit.ld.explorer.region import region_text
-from genobit.plots.style import number
+from genobit.visual.files import Export, dataset_writers
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from pathlib import Path

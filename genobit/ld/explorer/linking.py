@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genobit.plots.style import number
+from genobit.visual.style import number
 
 
 class LDLinking:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.explore.view import hooks_of
 from genobit.ld.plots.heatmap import ENDS
+from genobit.visual.view import hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

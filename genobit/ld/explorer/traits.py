@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from genobit.explore.explorer import Explorer
 from genobit.ld.explorer.region import Region, known_contig
-from genobit.plots.pixels import AGGREGATES
+from genobit.visual.explorer import Explorer
+from genobit.visual.pixels import AGGREGATES
 
 if TYPE_CHECKING:
     from genobit.ld.explorer.data import Cohort

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.explore.bridge import Gestures, Home
-from genobit.explore.selecting import Picks
-from genobit.explore.view import View, hooks_of
 from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from genobit.plots.style import few_marks, margins, number, plain_frame, scale_of
+from genobit.visual.bridge import Gestures, Home
+from genobit.visual.selecting import Picks
+from genobit.visual.style import few_marks, margins, number, plain_frame, scale_of
+from genobit.visual.view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.ld.explorer.data import Window
-    from genobit.plots.pixels import Axis
+    from genobit.visual.pixels import Axis
 
 #: Seconds that a window stays before the panel beside it follows.
 REST = 0.3

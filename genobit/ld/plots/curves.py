@@ -11,8 +11,8 @@ import xarray as xr
 from genobit.ld.plots.decay import fitted_decay
 from genobit.ld.plots.hover import columns_of, track_hook
 from genobit.ld.plots.result import axis_label, computed, coordinates_of, variant_names
-from genobit.plots.pixels import Axis, lay_out
-from genobit.plots.style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, WIDTH, margins, number
+from genobit.visual.pixels import Axis, lay_out
+from genobit.visual.style import LEAD_COLOUR, NO_VALUE_COLOUR, POINT_COLOUR, WIDTH, margins, number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.style import POINT_COLOUR, WIDTH, margins, number, scale_of
+from genobit.visual.style import POINT_COLOUR, WIDTH, margins, number, scale_of
 
 if TYPE_CHECKING:
     import xarray as xr

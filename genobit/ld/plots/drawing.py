@@ -14,8 +14,8 @@ import numpy as np
 from genobit.ld.plots.hover import OUTSIDE, Shape, columns_of, pair_hook
 from genobit.ld.plots.outlines import Lines, legs, outlines
 from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of
-from genobit.plots.pixels import AGGREGATES, Aggregate, Axis, Pixels, aggregated, lay_out, rotate
-from genobit.plots.style import Scale, number, palette, window_in_words
+from genobit.visual.pixels import AGGREGATES, Aggregate, Axis, Pixels, aggregated, lay_out, rotate
+from genobit.visual.style import Scale, number, palette, window_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.style import POINT_COLOUR, WIDTH, few_marks, margins, number
+from genobit.visual.style import POINT_COLOUR, WIDTH, few_marks, margins, number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import holoviews as hv
 
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.outlines import BLOCK_COLOUR
-from genobit.plots.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
+from genobit.visual.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from genobit.ld.plots.hover import Shape
     from genobit.ld.plots.outlines import Lines
-    from genobit.plots.pixels import Aggregate, Axis
+    from genobit.visual.pixels import Aggregate, Axis
 
 #: Columns of a segment.
 ENDS = ["x", "y", "x1", "y1"]

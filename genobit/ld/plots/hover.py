@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from genobit.plots.pixels import Axis, Pixels, labels
+from genobit.visual.pixels import Axis, Pixels, labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.ld.plots.hover import Shape
-    from genobit.plots.pixels import Pixels
+    from genobit.visual.pixels import Pixels
 
 BLOCK_COLOUR = "#d95f02"
 #: Of x, y, x1, y1.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import contigs_of, text
-from genobit.plots.style import Scale, scale_of
+from genobit.visual.style import Scale, scale_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.plots.pixels import Axis
+    from genobit.visual.pixels import Axis
 
 DIMS = ("variants_0", "variants_1")
 

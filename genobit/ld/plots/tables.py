@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.ld.plots.result import computed, variant_names
-from genobit.plots.style import mark_selected_rows
+from genobit.visual.style import mark_selected_rows
 
 if TYPE_CHECKING:
     import xarray as xr

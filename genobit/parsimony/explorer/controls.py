@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.explore.controls import button, dropdown, linked, row
 from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
+from genobit.visual.controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
     from genobit.parsimony.explorer.explorer import ParsimonyExplorer

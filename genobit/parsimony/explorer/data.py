@@ -12,7 +12,7 @@ from genobit.data.topology import tips
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.parsimony.plots.placing import Tree, tree_of
 from genobit.parsimony.plots.rooting import branch_of, rooted_at
-from genobit.plots.style import number
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

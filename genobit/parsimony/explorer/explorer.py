@@ -11,11 +11,6 @@ import numpy as np
 import traitlets
 
 from genobit.data.labels import text
-from genobit.explore.bridge import Coalesced
-from genobit.explore.explorer import Explorer, in_words
-from genobit.explore.frame import framed
-from genobit.explore.looks import panel, wrapping
-from genobit.explore.traits import refuse_unknown
 from genobit.parsimony.explorer.controls import RESOLVES, VIEWS, parsimony_controls
 from genobit.parsimony.explorer.data import SEARCHED, Ancestry, Phylogenies
 from genobit.parsimony.explorer.files import Files
@@ -26,7 +21,12 @@ from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.placing import arrange
 from genobit.parsimony.plots.states import SiteStates, site_states
 from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
-from genobit.plots.style import number
+from genobit.visual.bridge import Coalesced
+from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.frame import framed
+from genobit.visual.looks import panel, wrapping
+from genobit.visual.style import number
+from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     import xarray as xr

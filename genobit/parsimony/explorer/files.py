@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from genobit.explore.files import Export
 from genobit.io.trees import to_trees
 from genobit.parsimony.plots.homoplasy import site_table
 from genobit.parsimony.plots.layers import layers_of
@@ -13,6 +12,7 @@ from genobit.parsimony.plots.pixel_layers import svg
 from genobit.parsimony.plots.placing import arrange
 from genobit.parsimony.plots.states import changes_of
 from genobit.parsimony.plots.tree import KEY, title_of
+from genobit.visual.files import Export
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 
 from genobit.parsimony.plots.homoplasy import LISTED
 from genobit.parsimony.plots.states import changes_of
-from genobit.plots.style import number
+from genobit.visual.style import number
 
 
 class Pages:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.explore.selecting import Boxes, Picks
-from genobit.explore.view import View, hooks_of
 from genobit.parsimony.explorer.patching import Patches
 from genobit.parsimony.plots.homoplasy import draw_sites, draw_track, site_mark
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree, title_of
+from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.view import View, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.explore.bridge import Home
     from genobit.parsimony.explorer.data import Ancestry
     from genobit.parsimony.plots.placing import Placed
     from genobit.parsimony.plots.states import SiteStates
+    from genobit.visual.bridge import Home
 
 #: Screen pixels beside a branch that are still a click on it.
 REACH = 10.0

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.parsimony.plots.pixel_layers import Lines
-from genobit.plots.style import (
+from genobit.visual.style import (
     LEAD_COLOUR,
     POINT_COLOUR,
     few_marks,

@@ -9,8 +9,8 @@ import numpy as np
 from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
 from genobit.parsimony.plots.placing import LETTERS, WIDTH, Placed
 from genobit.parsimony.plots.states import DARK, SiteStates
-from genobit.plots.placing import LETTER, free_labels
-from genobit.plots.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number
+from genobit.visual.placing import LETTER, free_labels
+from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

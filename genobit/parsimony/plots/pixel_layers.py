@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.placing import backed
+from genobit.visual.placing import backed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,7 @@ import numpy as np
 from genobit.data.labels import text
 from genobit.data.topology import tips
 from genobit.parsimony.plots.layout import Laid, depths, even_depths, radial, ranks, rectangular
-from genobit.plots.placing import LETTER, nearest_segment
+from genobit.visual.placing import LETTER, nearest_segment
 
 if TYPE_CHECKING:
     import xarray as xr

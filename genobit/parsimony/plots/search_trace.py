@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 import numpy as np
 
-from genobit.plots.style import POINT_COLOUR, few_marks, number, plain_frame, whole_ticks
+from genobit.visual.style import POINT_COLOUR, few_marks, number, plain_frame, whole_ticks
 
 if TYPE_CHECKING:
     import xarray as xr

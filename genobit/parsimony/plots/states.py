@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import text
-from genobit.plots.samples import OKABE_ITO
-from genobit.plots.style import number
+from genobit.visual.colouring import OKABE_ITO
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from genobit.data.topology import children, tips
 from genobit.parsimony.plots.layout import even_depths, leaves, ranks, rectangular
 from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, overlay
 from genobit.parsimony.plots.rooting import groups, rooted_at
-from genobit.plots.placing import LETTER
-from genobit.plots.style import LEAD_COLOUR, few_marks, number, plain_frame
+from genobit.visual.placing import LETTER
+from genobit.visual.style import LEAD_COLOUR, few_marks, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr

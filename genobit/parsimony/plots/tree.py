@@ -11,7 +11,7 @@ from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.pixel_layers import overlay
 from genobit.parsimony.plots.placing import Placed, arrange, tree_of
 from genobit.parsimony.plots.states import SiteStates, site_states
-from genobit.plots.style import few_marks, number, plain_frame
+from genobit.visual.style import few_marks, number, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

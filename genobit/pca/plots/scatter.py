@@ -9,8 +9,8 @@ import numpy as np
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
-from genobit.plots.samples import Colouring, colouring_of
-from genobit.plots.style import NO_VALUE_COLOUR, number, plain_frame
+from genobit.visual.colouring import Colouring, colouring_of
+from genobit.visual.style import NO_VALUE_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr

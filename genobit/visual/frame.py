@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .controls import export_menu, row
-from .linking import SelectionRow
-from .looks import style
+from genobit.visual.controls import export_menu, row
+from genobit.visual.linking import SelectionRow
+from genobit.visual.looks import style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import ipywidgets
 
-    from .explorer import Explorer
+    from genobit.visual.explorer import Explorer
 
 
 def framed(

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ipywidgets
 import traitlets
 
-from genobit.plots.style import number
-
-from .bridge import Home, start_bokehjs
-from .files import Export, csv_writer, write_new, write_page
-from .linking import Linked
-from .looks import THEMES
-from .status import StatusRow
-from .stopping import Stoppable, Stopped
-from .traits import meanings, refuse_unknown
+from genobit.visual.bridge import Home, start_bokehjs
+from genobit.visual.files import Export, csv_writer, write_new, write_page
+from genobit.visual.linking import Linked
+from genobit.visual.looks import THEMES
+from genobit.visual.status import StatusRow
+from genobit.visual.stopping import Stoppable, Stopped
+from genobit.visual.style import number
+from genobit.visual.traits import meanings, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

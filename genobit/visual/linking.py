@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from .explorer import Explorer
+    from genobit.visual.explorer import Explorer
 
 _KINDS = ("variants", "samples")
 

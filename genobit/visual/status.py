@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 if TYPE_CHECKING:
-    from .explorer import Explorer
+    from genobit.visual.explorer import Explorer
 
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 

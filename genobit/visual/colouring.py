@@ -9,8 +9,7 @@ import numpy as np
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
-
-from .style import NO_VALUE_COLOUR, POINT_COLOUR
+from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR
 
 if TYPE_CHECKING:
     import xarray as xr

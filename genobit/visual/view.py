@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import holoviews as hv
 import ipywidgets
 
-from .bridge import Home, as_widget
+from genobit.visual.bridge import Home, as_widget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
