@@ -10,7 +10,7 @@ from holoviews.core import Dimensioned
 from holoviews.plotting import bokeh  # noqa: F401  the renderer
 from IPython import get_ipython
 
-from genobit.demo.report import drawn
+from genobit.launcher.demo.report import drawn
 
 Store.set_current_backend("bokeh")
 

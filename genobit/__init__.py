@@ -51,14 +51,14 @@ if TYPE_CHECKING:
     from genobit.io.samples.sample_expression import sample_expression
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
-    from genobit.ipython import load_ipython_extension, unload_ipython_extension
+    from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
-    "load_ipython_extension": "genobit.ipython",
+    "load_ipython_extension": "genobit.launcher.ipython",
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
     "open_plink": "genobit.io.plink",
@@ -73,7 +73,7 @@ _PUBLIC = {
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
     "to_zarr": "genobit.io.resumable_zarr",
-    "unload_ipython_extension": "genobit.ipython",
+    "unload_ipython_extension": "genobit.launcher.ipython",
 }
 
 __all__ = [

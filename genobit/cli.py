@@ -140,7 +140,7 @@ def run_demo(options: argparse.Namespace) -> int:
     """Write the demonstration report and say where it is."""
     # Before the work; the sample asks for its simulator only where it is not in the cache.
     require("genobit demo", "bokeh", "holoviews", "pyarrow", "dendropy")
-    from genobit.demo import run
+    from genobit.launcher.demo import run
 
     report = run(options.out)
     print(f"\nThe report, one file that opens offline: {report}")
@@ -161,7 +161,7 @@ def run_demo(options: argparse.Namespace) -> int:
 def run_app(options: argparse.Namespace) -> int:
     """Serve the tour as an app: its pictures and widgets, with a kernel behind them."""
     require("genobit app", "voila")
-    from genobit.app import serve
+    from genobit.launcher.app import serve
 
     print("The explorers open in a browser; Ctrl-C here ends them", flush=True)
     folder = CHECKOUT / "notebooks"
@@ -204,7 +204,7 @@ def run_bench(options: argparse.Namespace) -> int:
 
 def run_info(options: argparse.Namespace) -> int:
     """Say what this machine has."""
-    from genobit.machine import info
+    from genobit.launcher.machine import info
 
     found = info()
     print(json.dumps(found.sections, indent=1) if options.json else found)

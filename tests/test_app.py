@@ -39,7 +39,7 @@ NOTEBOOK = {
 SERVE = """
 import sys
 from pathlib import Path
-from genobit.app import serve
+from genobit.launcher.app import serve
 serve(Path(sys.argv[1]), ["--no-browser", f"--port={sys.argv[2]}", *sys.argv[3:]])
 """
 UPGRADE = {

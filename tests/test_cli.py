@@ -187,7 +187,7 @@ def test_demo__goes_on_to_the_explorers_where_somebody_watches(
 ):
     served_by = pytest.importorskip("voila.app")
     commands = []
-    monkeypatch.setattr("genobit.demo.run", lambda folder: folder / "report.html")
+    monkeypatch.setattr("genobit.launcher.demo.run", lambda folder: folder / "report.html")
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda _: "there")
     monkeypatch.setattr(cli.sys.stdin, "isatty", lambda: person)
     monkeypatch.setattr(cli.sys.stdout, "isatty", lambda: person)

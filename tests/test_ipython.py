@@ -15,8 +15,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import genobit as gb
-from genobit import ipython
 from genobit.engine.progress import bar
+from genobit.launcher import ipython
 
 
 @pytest.fixture

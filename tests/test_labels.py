@@ -25,8 +25,8 @@ import xarray as xr
 
 import genobit as gb
 from genobit import plots
-from genobit.explore import Explore, ExploreArray
 from genobit.kendall.network import PairTable
+from genobit.launcher.explore import Explore, ExploreArray
 from tests.cohorts import mosaic_calls
 
 TEXT: dict[str, Callable[[list[str]], Any]] = {

@@ -12,8 +12,8 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit.explore import offers
-from genobit.explore.launcher import Launcher
+from genobit.launcher import offers
+from genobit.launcher.launcher import Launcher
 from genobit.visual.explorer import Explorer
 
 pytestmark = pytest.mark.usefixtures("undrawn", "without_bokehjs")

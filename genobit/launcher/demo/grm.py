@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.terminal import progress
-
-from .pairs import write
-from .report import Figure, Section, Table
+from genobit.launcher.demo.pairs import write
+from genobit.launcher.demo.report import Figure, Section, Table
+from genobit.launcher.terminal import progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 #: Pairs below the second degree are left out of the table of pairs.
 MIN_KINSHIP = 0.0884
@@ -89,7 +88,7 @@ def draw(
     every
         The heatmap shows one in so many samples.
     """
-    from genobit import plots
+    from genobit.launcher import plots
     from genobit.visual.colouring import colouring
 
     shown = slice(None, None, every)

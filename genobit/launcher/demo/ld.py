@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.terminal import progress
-
-from .pairs import write
-from .report import Figure, Section
+from genobit.launcher.demo.pairs import write
+from genobit.launcher.demo.report import Figure, Section
+from genobit.launcher.terminal import progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 #: Pairs below this r2 are left out of the table of pairs.
 MIN_R2 = 0.2
@@ -73,7 +72,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
 
 def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
     """Draw the four pictures of the section."""
-    from genobit import plots
+    from genobit.launcher import plots
 
     with watch.step("LD of a region, its decay, and four pictures") as notes:
         frequency = bits.genobit.allele_frequency().compute()

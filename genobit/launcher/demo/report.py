@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _table(
 def machine() -> str:
     """Say what the timings were measured on."""
     from genobit import __version__
-    from genobit.machine import processor
+    from genobit.launcher.machine import processor
 
     packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "dask", "xarray"))
     return (

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from genobit.grm.explorer.explorer import GRMExplorer
     from genobit.kendall.explorer.explorer import KendallExplorer
     from genobit.kendall.network import PairTable
+    from genobit.launcher.launcher import Launcher
     from genobit.ld.explorer.explorer import LDExplorer
     from genobit.parsimony.explorer.explorer import ParsimonyExplorer
-
-    from .launcher import Launcher
 
 # Without panel and jupyter_bokeh the controls work, and the place of a plot says what is missing.
 require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
@@ -63,8 +62,8 @@ class Explore:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .launcher import Launcher
-        from .offers import offers_of_dataset
+        from genobit.launcher.launcher import Launcher
+        from genobit.launcher.offers import offers_of_dataset
 
         return Launcher(self._ds, offers_of_dataset(self._ds), selection, **initial)
 
@@ -185,8 +184,8 @@ class ExploreArray:
         -------
         A widget; show it by leaving it at the end of a notebook cell.
         """
-        from .launcher import Launcher
-        from .offers import offers_of_array
+        from genobit.launcher.launcher import Launcher
+        from genobit.launcher.offers import offers_of_array
 
         return Launcher(self._da, offers_of_array(self._da), selection, **initial)
 

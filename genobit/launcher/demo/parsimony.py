@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .report import Figure, Section, Table
+from genobit.launcher.demo.report import Figure, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 LISTED = 8
 
@@ -54,7 +54,7 @@ def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
 
 def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
     """Draw the tree with the most homoplastic site, and the track of all sites."""
-    from genobit import plots
+    from genobit.launcher import plots
 
     site = int(plots.site_table(scores, 1)["site"].iloc[0])
     return (
@@ -75,7 +75,7 @@ def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
 
 def homoplastic(scores: xr.Dataset) -> Table:
     """Write the most homoplastic sites as a table."""
-    from genobit import plots
+    from genobit.launcher import plots
 
     found = plots.site_table(scores, LISTED)
     columns: dict[str, Any] = {

@@ -20,7 +20,7 @@ from dask.callbacks import Callback
 
 from genobit.engine.options import Options, get_options, set_options
 from genobit.engine.progress import DELAY, within
-from genobit.machine import Info, info
+from genobit.launcher.machine import Info, info
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

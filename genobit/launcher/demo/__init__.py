@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from genobit.engine.files import replacing
 from genobit.io.resumable_zarr import discard, to_zarr
-
-from . import epistasis, grm, kendall, ld, parsimony
-from .report import render
-from .stopwatch import Stopwatch
+from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
+from genobit.launcher.demo.report import render
+from genobit.launcher.demo.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from pathlib import Path

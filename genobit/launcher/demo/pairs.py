@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.terminal import progress
+from genobit.launcher.terminal import progress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from genobit.terminal import progress
-
-from .report import Figure, Section, Table
+from genobit.launcher.demo.report import Figure, Section, Table
+from genobit.launcher.terminal import progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.kendall.network import PairTable
-
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 #: Pairs below this |tau|, or above this false discovery rate, are no edges of the network.
 MIN_ABS = 0.6
@@ -162,7 +160,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
     pairs
         Those that are strong.
     """
-    from genobit import plots
+    from genobit.launcher import plots
     from genobit.visual.colouring import colouring
 
     joined = expr["gene"].isin(pairs.degree().index).values
@@ -243,7 +241,7 @@ def recovered(found: pd.DataFrame) -> Table:
 
 def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
     """Take the strongest pairs out of the network."""
-    from genobit import plots
+    from genobit.launcher import plots
 
     found = plots.strongest_edges(pairs, STRONGEST)
     module = expr[MODULE].to_series()

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .report import Figure, Section, Table
+from genobit.launcher.demo.report import Figure, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .stopwatch import Stopwatch
+    from genobit.launcher.demo.stopwatch import Stopwatch
 
 CASE = "sample_case"
 #: Variants spread over the cohort that are searched beside the planted ones.
@@ -79,7 +79,7 @@ def rank_of_planted(top: xr.Dataset) -> str:
 
 def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
     """Draw the best pair, its members by themselves, and the best triple."""
-    from genobit import plots
+    from genobit.launcher import plots
 
     return (
         Figure(

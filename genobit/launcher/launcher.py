@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from genobit.launcher.offers import Offer, in_words
 from genobit.visual.controls import dropdown, row
 from genobit.visual.explorer import Explorer
 from genobit.visual.linking import SelectionRow
 from genobit.visual.looks import style
 from genobit.visual.traits import refuse_unknown
-
-from .offers import Offer, in_words
 
 if TYPE_CHECKING:
     import xarray as xr
