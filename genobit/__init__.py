@@ -100,12 +100,17 @@ __all__ = [
 ]
 
 
+_MODULES = {"explore": "genobit.launcher.explore", "plots": "genobit.launcher.plots"}
+
+
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     msg = f"module 'genobit' has no attribute {name!r}"
     raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *_PUBLIC, *_MODULES})

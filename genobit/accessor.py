@@ -70,7 +70,7 @@ class GenobitDatasetAccessor(
     def explore(self) -> Any:
         """The interactive explorers: `explore()` offers what there is, `explore.ld()` opens one."""
         # The one place where a lower layer reaches up: by name, when somebody asks to look.
-        return importlib.import_module("genobit.explore").Explore(self._ds)
+        return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
     def pack(
         self,

@@ -44,4 +44,4 @@ class GenobitDataArrayAccessor(
     def explore(self) -> Any:
         """The interactive explorers: `explore()` offers them, `explore.kendall()` opens one."""
         # As for Datasets, a lower layer reaches up by name when somebody asks to look.
-        return importlib.import_module("genobit.explore").ExploreArray(self._da)
+        return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

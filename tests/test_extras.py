@@ -121,7 +121,7 @@ def pairs():
     return PairTable(edges, ["a", "b"], "gene")
 
 def plots():
-    import genobit.plots
+    from genobit import plots
 
 def draw():
     from genobit.visual.bridge import start_bokehjs
