@@ -13,6 +13,12 @@ from genobit.engine.schedule.tiles import whole_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DIVISORS = {
+    False: "variants of two alleles",
+    True: "variants of one or two alleles, as plink",
+}
+"""What is counted in the divisor, by ``count_monomorphic``."""
+
 
 def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
     """Frequency of the counted allele in each row of planes packed by variants.

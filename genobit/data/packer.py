@@ -1,6 +1,6 @@
 """``ds.genobit.pack``: a packed Dataset made of genotypes.
 
-May import: io and what is below. Labels and layout only; the bits move in `lazy` and `kernels`.
+May import: data and the engine. Labels and layout only; the bits move in the engine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from genobit.data import labels, model
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import dask.array as da
+
+
+BED_ROWS: list[Callable[[xr.DataArray, int | None], tuple[da.Array, int] | None]] = []
+"""Functions that give the rows of the .bed file that genotypes are: `genobit.io.plink` adds one.
+
+They take genotypes and the variants of a chunk, and return uint8 (variants, bytes) with the number
+of samples, or None for other genotypes.
+"""
 
 
 def pack(
@@ -143,14 +153,14 @@ def _bed_planes(
 
     None for any other.
     """
-    from genobit.engine.schedule.packing import pack_bed, row_chunk
-    from genobit.io.plink import bed_source
+    from genobit.engine.schedule.packing import pack_bed
 
-    bed = bed_source(calls)
-    if bed is None or layout.kind != "dosage":
-        return None
-    raw = bed.raw_array(row_chunk(bed.bytes_per_row, chunk))
-    return pack_bed(raw, bed.n_samples, layout)
+    if layout.kind == "dosage":
+        for rows_of in BED_ROWS:
+            found = rows_of(calls, chunk)
+            if found is not None:
+                return pack_bed(*found, layout)
+    return None
 
 
 def _call_planes(

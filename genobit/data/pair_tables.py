@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.ld.matrix import Labels
+Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
+"""Column of a table of pairs -> labels of rows, and the index of each pair among them."""
 
 
 def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:

@@ -215,8 +215,8 @@ def _limits(
     max_r2: float | None,
     prefilter: int | None,
 ) -> Limits:
+    from genobit.data.windows import parse_window
     from genobit.epistasis.scope import Limits, checked, members_of
-    from genobit.ld.matrix import parse_window
 
     count = ds.sizes[model.VARIANTS]
     ids = labels.ids(ds, model.VARIANTS)

@@ -70,11 +70,6 @@ BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
 """Methods that are of allele frequencies."""
 COUNTED = frozenset({"vanraden2", "gcta"})
 """Methods that divide by a number of variants."""
-DIVISORS = {
-    False: "variants of two alleles",
-    True: "variants of one or two alleles, as plink",
-}
-"""What is counted in the divisor, by ``count_monomorphic``."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import dask.array as da
 import numpy as np
 from dask._task_spec import Task, TaskRef
 
+from genobit.data.checks import check_minimum
 from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.graphs import Tasks
@@ -28,26 +28,6 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.pair_sums import SampleChunks
 
 Labels = dict[str, "NDArray[Any]"]
-
-
-def check_minimum(
-    name: str, minimum: Any, remedy: str = "give the smallest value that counts"
-) -> None:
-    """Refuse a threshold that is no finite number.
-
-    Raises
-    ------
-    TypeError
-        For what is no number, True and False among it.
-    ValueError
-        For NaN and infinities.
-    """
-    if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
-        msg = f"{name}={minimum!r} is not a number: {remedy}"
-        raise TypeError(msg)
-    if not np.isfinite(float(minimum)):
-        msg = f"{name}={minimum!r} is not a finite number: {remedy}"
-        raise ValueError(msg)
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import alphabets
+from genobit.data.alignment import SITES, TAXA, require_names
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from genobit.io.alignment_files._fasta import FastaFile
 
-TAXA, SITES = "taxa", "sites"
 _READERS = {"fasta": read_fasta, "phylip": read_phylip, "nexus": read_nexus}
 _SUFFIXES = {
     **dict.fromkeys((".fasta", ".fas", ".fa", ".fna", ".faa", ".ffn", ".afa", ".mfa"), "fasta"),
@@ -186,22 +186,6 @@ def labelled_alignment(
     alphabets.require_symbols(values, kind, symbols, taxa)
     attrs = attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
-
-
-def require_names(taxa: Sequence[str]) -> None:
-    """Refuse a name given twice.
-
-    Raises
-    ------
-    ValueError
-        With the first two taxa of the name.
-    """
-    numbers: dict[str, int] = {}
-    for number, name in enumerate(taxa):
-        if name in numbers:
-            msg = f"taxa {numbers[name]} and {number} are both named {name!r}: rename one of them"
-            raise ValueError(msg)
-        numbers[name] = number
 
 
 def _described(

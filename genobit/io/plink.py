@@ -11,8 +11,10 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
+from genobit.data import packer
 from genobit.engine.files import local_path
 from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.packing import row_chunk
 from genobit.io._plink_text import read_bim, read_fam
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
@@ -375,3 +377,14 @@ def _bed_path(path: str | os.PathLike[str]) -> Path:
         )
         raise FileNotFoundError(msg)
     return bed.absolute()
+
+
+def _bed_rows(call_genotype: xr.DataArray, chunk: int | None) -> tuple[da.Array, int] | None:
+    """Rows of the .bed file that an array is, and their samples; see `packer.BED_ROWS`."""
+    bed = bed_source(call_genotype)
+    if bed is None:
+        return None
+    return bed.raw_array(row_chunk(bed.bytes_per_row, chunk)), bed.n_samples
+
+
+packer.BED_ROWS.append(_bed_rows)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.checks import check_minimum
 from genobit.engine.files import replacing
 from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
@@ -22,7 +23,6 @@ from genobit.engine.schedule import triangle
 from genobit.engine.schedule.costs import threads
 from genobit.engine.schedule.limits import check_time, surely_short
 from genobit.engine.schedule.passes import JOBS, Pass, in_passes, seconds_of_pair
-from genobit.grm.pairs import check_minimum
 from genobit.kendall.false_discovery import FalseDiscovery
 
 if TYPE_CHECKING:

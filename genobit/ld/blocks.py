@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.windows import parse_window
 from genobit.engine.schedule.rows import as_rows, ordered
 from genobit.engine.schedule.windows import in_windows
-from genobit.ld.matrix import parse_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def blocks(
     position
         Base pair of each variant.
     last
-        Last variant on its contig within the longest span of each (see `ld.window_ends`).
+        Last variant on its contig within the longest span of each (see `windows.last_in_window`).
     """
     from genobit.ld.kernels.blocks import Candidates, largest_first
 

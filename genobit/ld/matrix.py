@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
+    from genobit.data.pair_tables import Labels
     from genobit.engine.bits.layout import Layout
 
 LONG_NAMES = {
@@ -45,8 +46,6 @@ LONG_NAMES = {
 }
 NEED_HAPLOTYPES = ("D", "dprime")
 NEED_DOSAGES = ("r2_em", "dprime_em")
-Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
-"""Column of a table of pairs -> labels of variants, and the place among them for each pair."""
 Planes = Mapping[str, da.Array]
 """Plane name -> uint64 (variants, words), ``called`` only where calls can be missing."""
 
@@ -219,138 +218,3 @@ def pair_tiles(
     none = {name: values[:0] for name, values in labels.items()}
     example = function(empty, None, nothing, 0, none, none)
     return keys, graph, example
-
-
-_UNITS: dict[str, tuple[str, float]] = {
-    "bp": ("variant_position", 1.0),
-    "kb": ("variant_position", 1e3),
-    "mb": ("variant_position", 1e6),
-    "cm": ("variant_genetic_position", 1.0),
-}
-
-
-def parse_window(window: int | str, name: str = "window") -> tuple[str | None, float]:
-    """Return the variable a window is measured in (none: a number of variants) and its size.
-
-    ``name`` is what the argument is called, for the error.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a positive whole number nor a number with bp, kb, Mb or cM.
-
-    Examples
-    --------
-    >>> parse_window("500kb")
-    ('variant_position', 500000.0)
-    >>> parse_window(1000), parse_window("1000 variants")
-    ((None, 1000.0), (None, 1000.0))
-    """
-    if isinstance(window, int | np.integer) and not isinstance(window, bool) and window > 0:
-        return None, float(window)
-    if isinstance(window, str):
-        text = window.strip().replace("_", "").replace(",", "").lower()
-        count = text.removesuffix(" variants")
-        if count != text and count.isdecimal() and int(count) > 0:
-            return None, float(count)
-        for unit, (variable, factor) in _UNITS.items():
-            if text.endswith(unit):
-                size = _number(text[: -len(unit)])
-                if size is not None:
-                    return variable, size * factor
-    msg = (
-        f"{name}={window!r} is neither a positive number of variants (1000 is 1000 variants, not "
-        "base pairs) nor a distance with its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
-    )
-    raise ValueError(msg)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) and number > 0 else None
-
-
-def window_ends(
-    n: int,
-    contig: NDArray[Any] | None,
-    coordinate: NDArray[Any] | None,
-    size: float,
-    name: str,
-    *,
-    open_end: bool = False,
-) -> NDArray[np.int64]:
-    """Return the last variant in the window of each: on its contig, at most ``size`` after it.
-
-    Parameters
-    ----------
-    n
-        Number of variants.
-    contig
-        Contig of each variant; all on one if none.
-    coordinate
-        Position of each variant in the unit of ``size``; the variant's number if none.
-    size
-        Largest distance of a pair.
-    name
-        Variable that ``coordinate`` comes from, for messages.
-    open_end
-        Leave out pairs at exactly ``size`` of a ``coordinate``.
-
-    Raises
-    ------
-    ValueError
-        If a contig's variants are not together, or not in the order of their positions, or a
-        position is no number.
-    """
-    starts = _contig_starts(n, contig)
-    side: Literal["left", "right"] = "left" if open_end else "right"
-    last = np.empty(n, np.int64)
-    for start, stop in zip(starts, [*starts[1:], n], strict=True):
-        if coordinate is None:
-            reach = np.arange(start, stop) + int(min(size, n)) + 1
-        else:
-            here = coordinate[start:stop]
-            _check_sorted(here, start, name)
-            reach = start + np.searchsorted(here, here + size, side=side)
-        last[start:stop] = np.minimum(reach, stop) - 1
-    return last
-
-
-def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
-    if contig is None or n == 0:
-        return [0]
-    starts = [0, *(np.flatnonzero(contig[1:] != contig[:-1]) + 1).tolist()]
-    seen: set[Any] = set()
-    for start in starts:
-        if contig[start] in seen:
-            msg = (
-                f"variant_contig goes back to contig {contig[start]} at variants={start}: a window "
-                "needs each contig's variants together; sort them, for example with "
-                "ds.sortby(['variant_contig', 'variant_position'])"
-            )
-            raise ValueError(msg)
-        seen.add(contig[start])
-    return starts
-
-
-def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
-    if coordinate.dtype.kind not in "iuf":
-        msg = (
-            f"{name} has dtype {coordinate.dtype}, a window needs numbers: convert it, for example "
-            f"with ds.assign({name}=ds[{name!r}].astype('int64'))"
-        )
-        raise TypeError(msg)
-    # Compared, not subtracted: differences of unsigned positions are never negative.
-    wrong = ~np.isfinite(coordinate)
-    wrong[1:] |= coordinate[1:] < coordinate[:-1]
-    if wrong.any():
-        k = start + int(wrong.argmax())
-        msg = (
-            f"{name} decreases or is no number at variants={k}: a window needs sorted positions; "
-            "sort the genotypes before packing, for example with "
-            "ds.sortby(['variant_contig', 'variant_position'])"
-        )
-        raise ValueError(msg)

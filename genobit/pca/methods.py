@@ -116,8 +116,7 @@ class ComponentMethods:
         >>> float(pcs.explained_variance_ratio[0].round(2))
         0.95
         """
-        from genobit.data.frequency import checked
-        from genobit.grm.matrix import DIVISORS
+        from genobit.data.frequency import DIVISORS, checked
         from genobit.pca import components as pca
 
         pca.check(components, algorithm, missing)
@@ -186,7 +185,7 @@ class ComponentMethods:
         >>> ds.isel(samples=[1]).genobit.project(ds.genobit.pca(1)).values.round(2)
         array([[-1.04]])
         """
-        from genobit.grm.matrix import DIVISORS
+        from genobit.data.frequency import DIVISORS
         from genobit.pca import components as pca
 
         _require_components(pcs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -237,3 +237,34 @@ def one_colour_each(chosen: Colouring) -> np.ndarray:
     palette = np.array([*Viridis256, NO_VALUE_COLOUR], dtype=object)
     missing = np.isnan(steps)
     return palette[np.where(missing, len(Viridis256), np.nan_to_num(steps)).astype("i8")]
+
+
+def colour_options(colour: Colouring) -> dict[str, Any]:
+    """Give the options that colour points of the column "colour", with a legend or a colour bar.
+
+    Parameters
+    ----------
+    colour
+        Of the points.
+    """
+    if colour.categorical:
+        return {
+            "color": "colour",
+            "cmap": colour.colours,
+            "show_legend": bool(colour.name),
+            "legend_position": "right",
+            "legend_opts": {
+                "title": colour.name,
+                "background_fill_alpha": 0.0,
+                "border_line_alpha": 0,
+            },
+        }
+    return {
+        "color": "colour",
+        "cmap": "viridis",
+        "clim": colour.limits,
+        "clipping_colors": {"NaN": NO_VALUE_COLOUR},
+        "colorbar": True,
+        "clabel": colour.name,
+        "colorbar_opts": {"width": 12},
+    }

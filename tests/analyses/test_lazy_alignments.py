@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.data.alignment import sets_by_sites
 from genobit.data.characters import sets_in
 from genobit.io.trees import Phylogeny
-from genobit.parsimony.alignments import sets_by_sites
 from genobit.parsimony.methods.lengths import alignment_of
 from genobit.parsimony.neighbour_joining import distances
 from genobit.parsimony.site_patterns import site_patterns

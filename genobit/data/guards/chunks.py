@@ -58,6 +58,7 @@ class GuardedStore(WrapperStore[Store]):
         return type(self)(store, self._arrays)
 
     def __str__(self) -> str:
+        """Name the store."""
         return str(self._store)
 
     def guard(self, arrays: Mapping[str, zarr.Array[Any]]) -> None:

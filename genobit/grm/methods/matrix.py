@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
 from genobit.data.autosomes import choose
+from genobit.data.frequency import DIVISORS
 from genobit.data.size_limit import computed
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class RelationshipMethods:
         result.attrs |= chosen.attributes()
         result.attrs["missing"] = grm.MISSING[rule]
         if method in grm.COUNTED:
-            result.attrs["divisor"] = grm.DIVISORS[count_monomorphic]
+            result.attrs["divisor"] = DIVISORS[count_monomorphic]
         if method in grm.BY_FREQUENCY:
             result.attrs["allele_frequency"] = "given" if given else "of these samples"
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"

@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
+from genobit.data.checks import check_minimum
 from genobit.engine.extras import require
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class RelativesMethods:
         require("grm_pairs", "pyarrow")
         from genobit.grm import kinship, pairs
 
-        pairs.check_minimum("minimum", minimum)
+        check_minimum("minimum", minimum)
         # What does not go with a method is refused there.
         matrix = self.grm(
             method,
@@ -144,7 +145,7 @@ class RelativesMethods:
         >>> ds.genobit.unrelated().values
         array([False,  True,  True])
         """
-        from genobit.grm.pairs import check_minimum, relatives_above
+        from genobit.grm.pairs import relatives_above
         from genobit.grm.unrelated import unrelated
 
         check_minimum("king", king)

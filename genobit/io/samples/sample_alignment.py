@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.alignment import SITES
 from genobit.engine.extras import require
-from genobit.io.alignment import SITES, labelled_alignment
+from genobit.io.alignment import labelled_alignment
 from genobit.io.trees import newick, read_trees
 
 if TYPE_CHECKING:

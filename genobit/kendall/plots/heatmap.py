@@ -11,9 +11,8 @@ import xarray as xr
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
-from genobit.pca.plots.scatter import colour_options
 from genobit.visual.clusters import Tree, cluster
-from genobit.visual.colouring import Colouring, colouring_of
+from genobit.visual.colouring import Colouring, colour_options, colouring_of
 from genobit.visual.style import (
     NO_VALUE_COLOUR,
     ORANGE_TO_PURPLE,

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
+from genobit.data.windows import last_in_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,17 +77,16 @@ class HaplotypeBlockMethods:
         """
         from genobit.data import frequency
         from genobit.ld import blocks as ld_blocks
-        from genobit.ld import matrix
 
         span = ld_blocks.parse_span(max_span)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
         contig = labels.contig_of_variants(ds)
         # Of all variants, to name the first that is out of order as the Dataset counts them.
-        matrix.window_ends(len(position), contig, position, span, model.VARIANT_POSITION)
+        last_in_window(len(position), contig, position, span, model.VARIANT_POSITION)
         shares = np.asarray(frequency.allele_frequency(planes, layout))
         kept = ld_blocks.frequent(shares, min_maf)
-        last = matrix.window_ends(
+        last = last_in_window(
             kept.size,
             None if contig is None else contig[kept],
             position[kept],

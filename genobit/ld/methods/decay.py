@@ -12,7 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
-from genobit.data.windows import check_share, check_whole, named_window, window_ends
+from genobit.data.checks import check_share, check_whole
+from genobit.data.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,8 +164,8 @@ def _resampling(times: int, confidence: float, seed: int) -> Resampling:
 
 def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
     """Where the variants are, which of them share a window, and the unit and size of the window."""
+    from genobit.data.windows import parse_window
     from genobit.ld.decay import Along, parts_of
-    from genobit.ld.matrix import parse_window
 
     variable, size = parse_window(window)
     if variable is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit.data import model, packed
-from genobit.data.windows import check_share, pair_labels, window_ends
+from genobit.data.checks import check_share
+from genobit.data.windows import pair_labels, window_ends
 from genobit.engine.extras import require
 from genobit.engine.options import get_options
 

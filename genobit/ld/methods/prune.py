@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
-from genobit.data.windows import check_share, check_whole, named_window, window_ends
+from genobit.data.checks import check_share, check_whole
+from genobit.data.windows import named_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

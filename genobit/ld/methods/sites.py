@@ -12,15 +12,15 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.alignment import SITES, TAXA, alignment_of
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
-from genobit.parsimony.methods.lengths import SITES, TAXA, alignment_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from genobit.data.alignment import Alignment
     from genobit.ld.sites import Sites
-    from genobit.parsimony.methods.lengths import Alignment
 
 
 class ArrayLinkage:

@@ -12,8 +12,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.alignment import SITES, TAXA, require_names
 from genobit.engine.options import get_options, more_than
-from genobit.io.alignment import SITES, TAXA, attributes, require_names
+from genobit.io.alignment import attributes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

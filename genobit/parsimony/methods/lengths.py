@@ -6,80 +6,25 @@ is below.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, labels
+from genobit.data import aligning
+from genobit.data.alignment import SITES, alignment_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    import dask.array as da
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.data.characters import Coding
     from genobit.io.trees import Phylogeny
     from genobit.parsimony.scores import Scores
 
-TAXA, SITES, TREES, NODES = "taxa", "sites", "trees", "nodes"
+TREES, NODES = "trees", "nodes"
 _TOO_LARGE = 2.0**63
 """For whole numbers."""
-_MISSING = {
-    "missing": "a missing character and a gap may be any state",
-    "state": "a missing character may be any state, a gap is one more state",
-}
-
-
-class Alignment(NamedTuple):
-    """An alignment of checked labels, and what its entries stand for."""
-
-    values: NDArray[Any] | da.Array
-    """(taxa, sites), a lazy one in chunks of all taxa."""
-    coding: Coding
-    taxa: list[str]
-    coords: dict[Any, xr.DataArray]
-    """Coordinates along the sites."""
-    attrs: dict[str, Any]
-    """What results say about the characters."""
-
-
-def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
-    """Check an alignment (taxa, sites), and decide what its entries stand for.
-
-    A lazy one is gone through, chunk by chunk, where that depends on what occurs.
-
-    Raises
-    ------
-    ValueError
-        For other dimensions, a name twice, or more than 64 states; of an alignment in memory also
-        for an unknown symbol, if what occurs is looked at.
-    """
-    from genobit.engine.schedule.sites import whole_columns
-    from genobit.io.alignment import require_names
-    from genobit.parsimony.alignments import decided
-
-    if set(array.dims) != {TAXA, SITES}:
-        msg = (
-            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
-            "rename them with .rename(), select or stack others"
-        )
-        raise ValueError(msg)
-    array = array.transpose(TAXA, SITES)
-    names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
-    taxa = labels.text(names, TAXA).tolist()
-    require_names(taxa)
-    kind, states = array.attrs.get("kind"), array.attrs.get("states")
-    values = array.values if array.chunks is None else whole_columns(array.data)
-    coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
-    coords = {
-        name: xr.DataArray(labels.as_objects(value.variable, str(name)))
-        for name, value in array.coords.items()
-        if value.dims == (SITES,)
-    }
-    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
-    return Alignment(values, coding, taxa, coords, attrs)
 
 
 class ArrayPhylogenetics:

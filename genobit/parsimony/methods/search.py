@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.alignment import TAXA, alignment_of
 from genobit.data.labels import text
-from genobit.parsimony.methods.lengths import TAXA, TREES, alignment_of, weights_of
+from genobit.parsimony.methods.lengths import TREES, weights_of
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.parsimony.methods.lengths import Alignment
+    from genobit.data.alignment import Alignment
     from genobit.parsimony.schedule.steps import Plan
     from genobit.parsimony.search import Found
 
@@ -195,7 +196,7 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
     if isinstance(start, str) and start in ADDITIONS:
         return ADDITIONS[start]
     if isinstance(start, str) and start == "neighbour_joining":
-        from genobit.parsimony.alignments import sets_by_sites
+        from genobit.data.alignment import sets_by_sites
         from genobit.parsimony.neighbour_joining import neighbour_joining
 
         parts = sets_by_sites(found.values, found.coding, found.taxa)

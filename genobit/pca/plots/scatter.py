@@ -9,8 +9,8 @@ import numpy as np
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
-from genobit.visual.colouring import Colouring, colouring_of
-from genobit.visual.style import NO_VALUE_COLOUR, number, plain_frame
+from genobit.visual.colouring import Colouring, colour_options, colouring_of
+from genobit.visual.style import number, plain_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,37 +119,6 @@ def _names(pcs: xr.Dataset) -> np.ndarray:
     if "sample_id" in pcs.variables:
         return text(pcs["sample_id"].values)
     return np.array([f"sample {k}" for k in range(pcs.sizes["samples"])], dtype=object)
-
-
-def colour_options(colour: Colouring) -> dict[str, Any]:
-    """Give the options that colour points of the column "colour", with a legend or a colour bar.
-
-    Parameters
-    ----------
-    colour
-        Of the points.
-    """
-    if colour.categorical:
-        return {
-            "color": "colour",
-            "cmap": colour.colours,
-            "show_legend": bool(colour.name),
-            "legend_position": "right",
-            "legend_opts": {
-                "title": colour.name,
-                "background_fill_alpha": 0.0,
-                "border_line_alpha": 0,
-            },
-        }
-    return {
-        "color": "colour",
-        "cmap": "viridis",
-        "clim": colour.limits,
-        "clipping_colors": {"NaN": NO_VALUE_COLOUR},
-        "colorbar": True,
-        "clabel": colour.name,
-        "colorbar_opts": {"width": 12},
-    }
 
 
 def _hover(colour: Colouring) -> Any:

@@ -1,0 +1,156 @@
+"""Alignments (taxa, sites): their labels, and what their entries stand for."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+
+from genobit.data import characters, labels
+from genobit.data.characters import sets_in
+from genobit.engine.schedule.sites import FEW, by_sites, one_by_one, whole_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.data.characters import Coding
+
+TAXA, SITES = "taxa", "sites"
+_MISSING = {
+    "missing": "a missing character and a gap may be any state",
+    "state": "a missing character may be any state, a gap is one more state",
+}
+
+
+class Alignment(NamedTuple):
+    """An alignment of checked labels, and what its entries stand for."""
+
+    values: NDArray[Any] | da.Array
+    """(taxa, sites), a lazy one in chunks of all taxa."""
+    coding: Coding
+    taxa: list[str]
+    coords: dict[Any, xr.DataArray]
+    """Coordinates along the sites."""
+    attrs: dict[str, Any]
+    """What results say about the characters."""
+
+
+def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
+    """Check an alignment (taxa, sites), and decide what its entries stand for.
+
+    A lazy one is gone through, chunk by chunk, where that depends on what occurs.
+
+    Raises
+    ------
+    ValueError
+        For other dimensions, a name twice, or more than 64 states; of an alignment in memory also
+        for an unknown symbol, if what occurs is looked at.
+    """
+    if set(array.dims) != {TAXA, SITES}:
+        msg = (
+            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
+            "rename them with .rename(), select or stack others"
+        )
+        raise ValueError(msg)
+    array = array.transpose(TAXA, SITES)
+    names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
+    taxa = labels.text(names, TAXA).tolist()
+    require_names(taxa)
+    kind, states = array.attrs.get("kind"), array.attrs.get("states")
+    values = array.values if array.chunks is None else whole_columns(array.data)
+    coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
+    coords = {
+        name: xr.DataArray(labels.as_objects(value.variable, str(name)))
+        for name, value in array.coords.items()
+        if value.dims == (SITES,)
+    }
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
+    return Alignment(values, coding, taxa, coords, attrs)
+
+
+def require_names(taxa: Sequence[str]) -> None:
+    """Refuse a name given twice.
+
+    Raises
+    ------
+    ValueError
+        With the first two taxa of the name.
+    """
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(taxa):
+        if name in numbers:
+            msg = f"taxa {numbers[name]} and {number} are both named {name!r}: rename one of them"
+            raise ValueError(msg)
+        numbers[name] = number
+
+
+def decided(
+    values: NDArray[Any] | da.Array,
+    kind: str | None,
+    states: Sequence[Any] | None,
+    gap: str,
+    taxa: Sequence[str],
+) -> Coding:
+    """Decide what the entries of an alignment stand for, the same for every way to cut it.
+
+    Parameters
+    ----------
+    values
+        The alignment. A lazy one is gone through where the coding depends on what occurs.
+    kind, states, gap, taxa
+        As for `genobit.data.characters.state_sets`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, and more than 64 states.
+
+    Examples
+    --------
+    >>> text = da.from_array(np.array([list("AC1")]), chunks=1)
+    >>> decided(text, None, None, "missing", ["a"])
+    Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
+    """
+    characters.check_asked(values, kind, gap)
+    seen = characters.Seen({}, None)
+    if not characters.is_told(values.dtype, kind, states):
+        if isinstance(values, da.Array):
+            parts = by_sites(partial(_seen, taxa=taxa), values)
+            seen = characters.joined(part for _, part in parts)
+        else:
+            seen = characters.seen(values, taxa)
+    coding = characters.coding_of(values.dtype, seen, kind, states, gap)
+    characters.require_few_states(coding, seen, _parts(values), taxa)
+    return coding
+
+
+def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> characters.Seen:
+    return characters.seen(values, taxa, first)
+
+
+def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
+    """First site and entries of each part, one in memory at a time."""
+    if isinstance(values, da.Array):
+        yield from one_by_one(values)
+    else:
+        yield 0, values
+
+
+def sets_by_sites(
+    values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
+) -> Iterator[NDArray[np.unsignedinteger]]:
+    """State sets of an alignment in memory, or of a chunk after the other."""
+    if not isinstance(values, da.Array):
+        yield sets_in(values, coding, taxa)
+        return
+    for _, sets in by_sites(partial(_sets, coding=coding, taxa=taxa), values, group=FEW):
+        yield sets
+
+
+def _sets(values: NDArray[Any], first: int, *, coding: Coding, taxa: Sequence[str]) -> NDArray[Any]:
+    return sets_in(values, coding, taxa, first)

@@ -1,0 +1,61 @@
+"""Checks of numbers that a caller gives. May import: numpy."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no whole number from ``least``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names the argument.
+    """
+    words = "no positive whole number" if least else "no whole number from 0"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
+        raise TypeError(msg)
+    if not np.isfinite(float(value)) or float(value) % 1 or float(value) < least:
+        msg = f"{name}={value!r} is {words}"
+        raise ValueError(msg)
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse what is no number from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names the argument.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        msg = f"{name}={value!r} is not a number: give one from 0 to 1, such as 0.2"
+        raise TypeError(msg)
+    if not 0 <= float(value) <= 1:
+        msg = f"{name}={value!r} is outside [0, 1]"
+        raise ValueError(msg)
+
+
+def check_minimum(
+    name: str, minimum: Any, remedy: str = "give the smallest value that counts"
+) -> None:
+    """Refuse a threshold that is no finite number.
+
+    Raises
+    ------
+    TypeError
+        For what is no number, True and False among it.
+    ValueError
+        For NaN and infinities.
+    """
+    if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
+        msg = f"{name}={minimum!r} is not a number: {remedy}"
+        raise TypeError(msg)
+    if not np.isfinite(float(minimum)):
+        msg = f"{name}={minimum!r} is not a finite number: {remedy}"
+        raise ValueError(msg)
