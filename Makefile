@@ -71,12 +71,12 @@ bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checke
 	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
 	  -m "not (benchmark or browser or notebook or slow)"
 
-# Python takes a thousand times as long, so these are smaller (`sized` in tests/kernels/__init__.py).
+# Python takes a thousand times as long, so these are smaller (tests/sized.py).
 plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compilation
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "not slow" \
-	  tests/test_plain.py tests/test_simd.py tests/kernels tests/test_packing.py \
-	  tests/lazy/test_pair_sums.py tests/lazy/test_tiles.py \
-	  tests/lazy/test_packing.py tests/lazy/test_by_samples.py
+	  tests/engine/simd tests/engine/bits tests/engine/gemm tests/*/kernels tests/data/test_packing.py \
+	  tests/engine/schedule/test_pair_sums.py tests/engine/schedule/test_tiles.py \
+	  tests/engine/schedule/test_packing.py tests/engine/schedule/test_by_samples.py
 
 core: $(VENV)/.developer ## tests of the core in an environment without the packages of any extra
 	.ci/test-core $(VENV) build/core

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from tests.analyses.test_finite_sites import alignment, letters
-from tests.analyses.test_kendall_pairs import expression
 from tests.cohorts import cohort, mosaic_calls
-from tests.test_similarity import prints, rows_of
+from tests.kendall.test_pairs import expression
+from tests.ld.test_sites import alignment, letters
+from tests.similarity.test_measures import prints, rows_of
 
 VARIANTS, SAMPLES, SITES = 40, 20, 24
 

@@ -13,11 +13,11 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from tests.analyses.test_finite_sites import alignment, letters
-from tests.analyses.test_kendall_pairs import expression
 from tests.cohorts import cohort, mosaic_calls
-from tests.test_similarity import prints, rows_of
-from tests.test_tree_search import simulated
+from tests.kendall.test_pairs import expression
+from tests.ld.test_sites import alignment, letters
+from tests.parsimony.test_search import simulated
+from tests.similarity.test_measures import prints, rows_of
 
 VARIANTS, SAMPLES, CHUNK = 192, 70, 64
 

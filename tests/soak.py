@@ -29,13 +29,14 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io.trees import Phylogeny, read_trees
-from tests.analyses import test_pca as pca
-from tests.analyses.test_epistasis import SCORES, assert_ranked, every_table
-from tests.analyses.test_finite_sites import alignment, letters
-from tests.analyses.test_finite_sites import twin as finite_sites
-from tests.analyses.test_kendall_pairs import all_pairs, expression
-from tests.analyses.test_ld_decay import direct
 from tests.cohorts import cohort, mosaic_calls, random_calls
+from tests.epistasis.test_search import SCORES, assert_ranked, every_table
+from tests.kendall.test_pairs import all_pairs, expression
+from tests.ld.test_decay import direct
+from tests.ld.test_sites import alignment, letters
+from tests.ld.test_sites import twin as finite_sites
+from tests.parsimony.test_search import simulated
+from tests.pca import test_components as pca
 from tests.reference import (
     banded,
     clumped,
@@ -54,8 +55,7 @@ from tests.reference import (
     relatives_matrices,
     window_pairs,
 )
-from tests.test_similarity import prints, rows_of, twin
-from tests.test_tree_search import simulated
+from tests.similarity.test_measures import prints, rows_of, twin
 from tests.trees import random_parents
 
 Check = Callable[[np.random.Generator], None]

@@ -36,11 +36,13 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from genobit import model
-from genobit.analyses import kendall_pairs as tau_pairs
-from genobit.io import streams
+from genobit.data import model
+from genobit.kendall import pairs as tau_pairs
+from genobit.io import resumable_zarr as streams
 from genobit.io.trees import Phylogeny
-from genobit.lazy import combination_units, pair_sums, sample_products, streaming
+from genobit.engine.schedule import pair_sums, streaming
+from genobit.epistasis.schedule import units as combination_units
+from genobit.pca import schedule as sample_products
 from genobit.engine.bits.layout import Layout, tail_mask
 
 # A tenth and less of what is right for a machine of some GiB.

@@ -31,7 +31,6 @@ from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import tanglegram
 from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.pca.plots.scatter import pca_scatter
-from genobit.visual.colouring import colouring
 from genobit.visual.plot_options import styled
 
 # In the size and on the background that the options say; explorers draw as they are.
@@ -60,7 +59,6 @@ tanglegram = styled(tanglegram)
 __all__ = [
     "allele_frequency_spectrum",
     "closest_pairs",
-    "colouring",
     "degree_histogram",
     "draw_edges",
     "epistasis_arcs",

@@ -8,7 +8,7 @@ import ipywidgets
 #: for pages without (Voila). Bokeh paints on a canvas that no variable reaches, and its tables and
 #: hovers are white in every theme. Their colours are inverted, and turned by half a circle so that
 #: hues stay: white becomes the page's dark grey, what is strong stays far from the page, and order
-#: by lightness stays an order (`tests/plots/test_colours.py` looks at them as colour-blind readers
+#: by lightness stays an order (`tests/visual/test_colours.py` looks at them as colour-blind readers
 #: do). A picture that is saved stays on white, as a paper wants it.
 _DARK = "invert(0.93) hue-rotate(180deg)"
 _STYLE = """

@@ -21,7 +21,7 @@ MAKE_DATA = """
 import numpy as np
 import xarray as xr
 import genobit
-from genobit import model
+from genobit.data import model
 from genobit.engine.bits.layout import Layout, words_for
 
 n_variants, n_haplotypes = 1_000_000, 1_000

@@ -25,8 +25,8 @@ import genobit as gb
 from genobit.epistasis.schedule.planes import gathered
 from genobit.epistasis.schedule.search import CombinationSearch
 from tests.cohorts import cohort, random_calls
+from tests.epistasis.schedule.combinations import dosages, groups, planes_of
 from tests.every import assert_same, everything, small_tiles
-from tests.lazy.combinations import dosages, groups, planes_of
 
 distributed = pytest.importorskip("distributed")
 

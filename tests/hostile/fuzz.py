@@ -72,14 +72,15 @@ def main() -> None:
         return
     import atheris
 
-    from genobit import kernels
+    import genobit
 
     name, *options = sys.argv[1:]
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     # Before anything is instrumented: numba does not compile what has been.
-    for module in pkgutil.walk_packages(kernels.__path__, "genobit.kernels."):
-        importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(genobit.__path__, "genobit."):
+        if ".kernels" in module.name or module.name.startswith("genobit.engine."):
+            importlib.import_module(module.name)
     with atheris.instrument_imports(include=["genobit.io", "gzip"]):
         from tests.hostile.readers import READERS, put
 

@@ -19,7 +19,7 @@ import genobit as gb
 from genobit.engine.schedule.tiles import _Tiles
 from genobit.io import resumable_zarr
 from tests.cohorts import cohort, random_calls
-from tests.test_similarity import prints, rows_of
+from tests.similarity.test_measures import prints, rows_of
 
 CHUNK = 64
 

@@ -9,7 +9,7 @@ numba's own on-disk cache has gaps that matter here, so kernels get a folder, fi
 their own:
 
 - numba checks only the source file of the kernel itself. Kernels inline functions of other files
-  (`simd.py`), so the folder's name holds a digest of all kernel sources;
+  (`vector.py`), so the folder's name holds a digest of all kernel sources;
 - numba keeps an index for each function. Two processes that compile at once can write an index
   that names the other's machine code, and a damaged index stops every later call. Here each
   signature has one file and there is no index;
@@ -62,6 +62,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+PACKAGE = Path(__file__).parents[2]
+KERNELS = ("engine/bits", "engine/gemm", "engine/pairwise", "engine/simd", "*/kernels")
+"""Folders of the package whose functions are compiled."""
+
 COMPILED = not config.DISABLE_JIT
 """Whether kernels are compiled, or run as the Python that they are."""
 
@@ -90,12 +94,10 @@ def cache_folder() -> Path:
 
     One folder for each CPU, toolchain and state of the sources.
     """
-    package = Path(__file__).parent
-    own = (package / name for name in ("_jit.py", "cpu.py", "simd.py"))
-    sources = [*own, *sorted(package.glob("kernels/**/*.py"))]
     digest = hashlib.sha256()
-    for source in sources:
-        digest.update(source.read_bytes())
+    for folder in KERNELS:
+        for source in sorted(PACKAGE.glob(f"{folder}/**/*.py")):
+            digest.update(source.read_bytes())
     digest.update(repr((target_description(), numba.__version__, llvmlite.__version__)).encode())
     digest.update(repr((sys.version_info[:2], sys.byteorder, BOUNDS_CHECKED)).encode())
     root = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache()
@@ -108,7 +110,7 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no 
         self._lineno = function.__code__.co_firstlineno
         self._cache_path = str(cache_folder())
         self._stamp = "the folder's name is the stamp"
-        if Path(__file__).parent not in Path(file).parents:
+        if PACKAGE not in Path(file).parents:
             # That name is of the package's sources. Cached code imports its module, so that a
             # kernel of a file that is imported by two names cannot be of both.
             digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
@@ -184,7 +186,9 @@ class _LockedCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        name = self._impl.filename_base
+        # numba names the last part of the module alone, and several folders have one of that name.
+        package, _, _ = function.__module__.rpartition(".")
+        name = f"{package}.{self._impl.filename_base}"
         self._cache_file = _Entries(self.cache_path, name, self._impl.locator.get_source_stamp())
         self._lock_path = Path(self.cache_path) / f"{name}.lock"
         self._held: filelock.BaseFileLock | None = None

@@ -1,0 +1,306 @@
+"""Instructions of registers, compiled and by their twins in numpy: the same bits."""
+
+from __future__ import annotations
+
+import importlib
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genobit.engine.gemm.carry_save import carried
+from genobit.engine.simd import cpu, jit, plain, vector
+from genobit.engine.simd.byte_masks import equal_mask, less_mask
+from genobit.engine.simd.count_lanes import (
+    COUNT_LANES,
+    RATIO_LANES,
+    ROUGH,
+    everywhere,
+    gather_counts,
+    load_counts,
+    load_ratios,
+    multiply_add,
+    permute_counts,
+    ratio_everywhere,
+    reaching,
+    rough_reciprocal,
+    store_counts,
+    store_ratios,
+)
+from genobit.engine.simd.float_lanes import (
+    broadcast_float,
+    choose_floats,
+    load_floats,
+    store_floats,
+)
+from genobit.engine.simd.jit import njit
+from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
+from genobit.engine.simd.vector import (
+    BYTE_LANES,
+    REGISTER_WORDS,
+    add_bytes,
+    add_words,
+    andnot,
+    borrowed,
+    broadcast,
+    bytes_of_bits,
+    load_bytes,
+    load_octets,
+    load_register,
+    load_table,
+    load_words,
+    lookup,
+    next_16,
+    popcount,
+    store_bytes,
+    store_register,
+    store_words,
+    sum_lanes,
+    wrapped,
+    write_words,
+    zero_bytes,
+    zero_register,
+    zero_words,
+)
+from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
+from genobit.kendall.kernels.bitonic_sort import (
+    BLOCK,
+    load_lanes,
+    merge_lanes,
+    sort_block,
+    store_lanes,
+    sum_eight,
+)
+from genobit.kendall.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
+from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.compiled("compares twins with what is compiled")
+seeds = st.integers(0, 2**32)
+places = st.integers(0, 7)
+
+
+@njit
+def _words(x, i, counts, out):
+    a, b = load_words(x, i), load_words(x, i + 3)
+    store_words(out, 0, (a & b) + (a | b) - (a ^ b))
+    store_words(out, 8, andnot(a, b) + zero_words())
+    store_words(out, 80, carried(a, b, load_words(x, i + 5)))
+    store_words(out, 16, popcount(a) + broadcast(x[i]))
+    store_words(out, 24, shift_left(a, x[0] & 63) ^ shift_right(b, x[1] & 63))
+    for k, lanes in enumerate(exchange(a, b, 8)):
+        store_words(out, 32 + 8 * k, lanes)
+    for k, lanes in enumerate(exchange(a, b, 32)):
+        store_words(out, 48 + 8 * k, lanes)
+    for k, lanes in enumerate(exchange(a, b, 256)):
+        store_words(out, 64 + 8 * k, lanes)
+    add_words(counts, i, a)
+    write_words(counts, i + 8, b)
+    prefetch(x, 2**40)
+    return sum_lanes(a)
+
+
+@njit
+def _registers(x, i, out):
+    a, b = load_register(x, i), load_register(x, i + 1)
+    store_register(out, i, zero_register() + (a & b))
+    t = zero_tally() + tally(a) + tally(b)
+    store_sums(out, 20 + i, tallied(t), a, b, tallied(tally(a)))
+    return popcount(x[0])
+
+
+@njit
+def _bytes(x, i, pairs, out):
+    numbers = borrowed(x)
+    a, b = load_bytes(numbers, i), load_bytes(numbers, i + 5)
+    word = load_octets(numbers, i)
+    store_bytes(out, 0, (a & b) + andnot(a, b) - (zero_bytes() ^ a))
+    store_bytes(out, BYTE_LANES, bytes_of_bits(word) ^ repeat(word))
+    store_bytes(out, 2 * BYTE_LANES, shift_left(a, 3) | shift_right(b, 5))
+    for k, lanes in enumerate(exchange(a, b, 64)):
+        store_bytes(out, (3 + k) * BYTE_LANES, lanes)
+    add_bytes(pairs, i, a)
+    few = repeat(np.uint64(0x003F003F003F003F))
+    products = zero_sums() + multiply_pairs(a & few, b & few)
+    pairs[0] = wrapped(pairs, x[i] << 12)
+    return next_16(word), total(a), total(products), numbers[i]
+
+
+@njit
+def _lookups(tables, offsets, i, index, out):
+    store_bytes(out, i, lookup(load_table(tables, offsets, i), load_bytes(index, i)))
+
+
+@njit
+def _masks(x, i, value):
+    return equal_mask(x, i, value), less_mask(x, i, value)
+
+
+@njit
+def _signs(low, high, i, j, octets, shorts):
+    store_bytes(octets, i, signs_of(low, high, i, j))
+    store_16(shorts, j, zero_16() + larger_16(low, i, j))
+
+
+@njit
+def _keys(x, i, out):
+    a, b = load_lanes(x, i), load_lanes(x, i + 8)
+    low, high = merge_lanes(a, b)
+    store_lanes(out, i, low)
+    store_lanes(out, i + 8, high)
+    return sum_eight(a), sort_block(x, 16 + i)
+
+
+@njit
+def _floats(x, i, word, out):
+    a, b = load_floats(x, i), load_floats(x, i + 8)
+    store_floats(out, 0, choose_floats(word, a, b))
+    store_floats(out, 8, (a + b) * (a - broadcast_float(x[i])))
+    store_floats(out, 16, a / b)
+
+
+@njit
+def _counts(x, i, numbered, out, narrow):
+    a, b = load_counts(x, i), gather_counts(x, i, numbered, i)
+    store_counts(out, i, a - b + permute_counts(x, i, numbered, i))
+    store_counts(narrow, i, everywhere(x, x[i]) - a)
+
+
+@njit
+def _ratios(x, numbers, i, out):
+    a, b = load_ratios(x, i), load_ratios(numbers, i)
+    store_ratios(out, 0, (a + b) * (a - b) / ratio_everywhere(numbers[0]))
+    store_ratios(out, RATIO_LANES, multiply_add(a, b, b))
+    store_ratios(out, 2 * RATIO_LANES, rough_reciprocal(b))
+    return reaching(b, a)
+
+
+KERNELS: list[Any] = [
+    _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios,
+]  # fmt: skip
+
+
+def by_twins(kernel: Any) -> Callable[..., Any]:
+    """The kernel in plain Python, each of its instructions by its twin."""
+    function = kernel.py_func
+    known = {name: getattr(x, "twin", x) for name, x in function.__globals__.items()}
+    return plain.kernel(FunctionType(function.__code__, known))
+
+
+def same(kernel: Any, *arguments: Any, relative: float = 0) -> None:
+    """Run both ways, they return the same and write the same."""
+    ways = (kernel, by_twins(kernel))
+    given = [[x.copy() if isinstance(x, np.ndarray) else x for x in arguments] for _ in ways]
+    returned = [np.array(way(*own), object) for way, own in zip(ways, given, strict=True)]
+    assert returned[0].tolist() == returned[1].tolist()
+    for compiled, plainly in zip(*given, strict=True):
+        if relative:
+            np.testing.assert_allclose(plainly, compiled, rtol=relative)
+        else:
+            np.testing.assert_array_equal(plainly, compiled)
+
+
+def octets(seed: int, size: int, dtype: Any) -> np.ndarray:
+    """Numbers of all bits, and of few: 0, 1, -1."""
+    random = np.random.default_rng(seed)
+    found = random.integers(0, 256, size * np.dtype(dtype).itemsize, np.uint8).view(dtype)
+    few = random.integers(-1, 2, size).astype(dtype)
+    return np.where(random.random(size) < 0.3, few, found)
+
+
+def instructions() -> Iterator[Any]:
+    """Of all modules that may have any."""
+    yield from (x for x in vars(vector).values() if hasattr(x, "twin"))
+    for folder in jit.KERNELS:
+        for file in jit.PACKAGE.glob(f"{folder}/**/*.py"):
+            name = ".".join(("genobit", *file.relative_to(jit.PACKAGE).with_suffix("").parts))
+            found = vars(importlib.import_module(name)).values()
+            yield from (x for x in found if hasattr(x, "twin"))
+
+
+def test_instructions__are_all_compared() -> None:
+    used = {
+        id(kernel.py_func.__globals__.get(name))
+        for kernel in KERNELS
+        for name in kernel.py_func.__code__.co_names
+    }
+    missing = {repr(x) for x in instructions() if id(x) not in used}
+    assert not missing
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@given(seed=seeds, i=places)
+def test_words(dtype: Any, seed: int, i: int) -> None:
+    x = octets(seed, 20, np.uint64)
+    same(_words, x, i, octets(seed, 24, dtype), np.zeros(88, np.uint64))
+
+
+@given(seed=seeds, i=places)
+def test_registers(seed: int, i: int) -> None:
+    x = octets(seed, REGISTER_WORDS + 8, np.uint64)
+    same(_registers, x, i, np.zeros(32, np.int64))
+
+
+@given(seed=seeds, i=places)
+def test_bytes(seed: int, i: int) -> None:
+    x, pairs = octets(seed, BYTE_LANES + 12, np.uint8), octets(seed, BYTE_LANES + 7, np.uint16)
+    same(_bytes, x, i, pairs, np.zeros(5 * BYTE_LANES, np.uint8))
+
+
+@pytest.mark.skipif(not cpu.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)")
+@given(seed=seeds, i=places)
+def test_lookups(seed: int, i: int) -> None:
+    offsets, index = (octets(seed + k, BYTE_LANES + 7, np.uint8) for k in (1, 2))
+    out = np.zeros(BYTE_LANES + 7, np.uint8)
+    same(_lookups, octets(seed, 271, np.uint8), offsets, i, index & 15, out)
+
+
+@given(seed=seeds, i=places, value=st.integers(-128, 127))
+def test_masks(seed: int, i: int, value: int) -> None:
+    same(_masks, octets(seed, 71, np.int8), i, value)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@given(seed=seeds, i=places, j=places)
+def test_signs(dtype: Any, seed: int, i: int, j: int) -> None:
+    low, high = (octets(seed + k, BYTE_LANES + 7, dtype) for k in (0, 1))
+    written = (np.zeros(BYTE_LANES + 7, t) for t in (np.uint8, np.uint16))
+    same(_signs, low, high, i, j, *written)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@given(seed=seeds, i=places)
+def test_keys(dtype: Any, seed: int, i: int) -> None:
+    x = octets(seed, BLOCK + 24, dtype)
+    for k in (i, i + 8):
+        x[k : k + 8].sort()
+    same(_keys, x, i, np.zeros(24, dtype))
+
+
+@given(seed=seeds, i=places, word=st.integers(0, 2**63 - 1))
+def test_floats(seed: int, i: int, word: int) -> None:
+    x = octets(seed, 24, np.int8).astype(np.float32) / np.float32(7)
+    same(_floats, x, i, word, np.zeros(24, np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@given(seed=seeds, i=places)
+def test_counts(dtype: Any, seed: int, i: int) -> None:
+    x = octets(seed, 2 * COUNT_LANES + 9, dtype)
+    numbered = np.random.default_rng(seed).integers(0, COUNT_LANES, COUNT_LANES + 7, np.int32)
+    written = (np.zeros(COUNT_LANES + 7, t) for t in (np.int32, np.int16))
+    same(_counts, x, i, numbered, *written)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.float32])
+@given(seed=seeds, i=places)
+def test_ratios(dtype: Any, seed: int, i: int) -> None:
+    x = octets(seed, RATIO_LANES + 7, np.int8).astype(dtype)
+    numbers = np.random.default_rng(seed).uniform(1, 100, RATIO_LANES + 7).astype(np.float32)
+    # A sum of a product is rounded once or twice, as the CPU has it.
+    same(_ratios, x, numbers, i, np.zeros(3 * RATIO_LANES, np.float32), relative=ROUGH / 100)

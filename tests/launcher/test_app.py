@@ -1,0 +1,151 @@
+"""`genobit app` serves only who has its link: real requests to a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytest.importorskip("voila")
+pytest.importorskip("ipykernel")
+
+NOTEBOOK = {
+    "cells": [
+        {
+            "cell_type": "code",
+            "source": "print('served')",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+    ],
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    "nbformat": 4,
+    "nbformat_minor": 4,
+}
+SERVE = """
+import sys
+from pathlib import Path
+from genobit.launcher.app import serve
+serve(Path(sys.argv[1]), ["--no-browser", f"--port={sys.argv[2]}", *sys.argv[3:]])
+"""
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+NO_KERNEL = "12345678-1234-1234-1234-123456789012"
+
+
+class Served(NamedTuple):
+    address: str
+    token: str
+
+
+class Answer(NamedTuple):
+    status: int
+    text: str
+    cookie: str
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("app")
+    (folder / "tiny.ipynb").write_text(json.dumps(NOTEBOOK))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "log.txt"
+    command = [sys.executable, "-c", SERVE, str(folder / "tiny.ipynb"), str(port)]
+    environment = {**os.environ, "IPYTHONDIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder)}
+    with (
+        log.open("wb") as out,
+        subprocess.Popen(
+            command, stdout=out, stderr=out, cwd=Path(__file__).parents[2], env=environment
+        ) as process,
+    ):
+        try:
+            yield Served(f"http://127.0.0.1:{port}", _token(process, log))
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _token(process: subprocess.Popen[bytes], log: Path) -> str:
+    end = time.monotonic() + 300
+    while time.monotonic() < end and process.poll() is None:
+        if found := re.search(r"http://localhost:\d+/\?token=([0-9a-f]{32,})", log.read_text()):
+            return found[1]
+        time.sleep(0.1)
+    raise AssertionError(f"no link with a token: {log.read_text()}")
+
+
+def ask(address: str, **headers: str) -> Answer:
+    request = urllib.request.Request(address, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            text = answer.read().decode()
+            return Answer(answer.status, text, answer.headers.get("Set-Cookie", ""))
+    except urllib.error.HTTPError as refused:
+        return Answer(refused.code, refused.read().decode(), "")
+
+
+def shake(app: Served, path: str, **headers: str) -> int:
+    """Status of a request for a websocket; 101 if it was opened."""
+    host, port = app.address.removeprefix("http://").split(":")
+    lines = [f"GET {path} HTTP/1.1"]
+    lines += [f"{k}: {v}" for k, v in ({"Host": f"{host}:{port}"} | UPGRADE | headers).items()]
+    with socket.create_connection((host, int(port)), timeout=120) as client:
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(client.recv(4096).split()[1])
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong"])
+def test_without_the_token__nothing_is_served(app: Served, query: str) -> None:
+    page = ask(f"{app.address}/{query}")
+    assert page.status == 403
+    assert "served" not in page.text
+    for path in ("api/kernels/" + NO_KERNEL, "voila/render/tiny.ipynb"):
+        assert ask(f"{app.address}/{path}{query}").status in {403, 404}
+    for path in (f"/api/kernels/{NO_KERNEL}/channels", f"/voila/execution/{NO_KERNEL}"):
+        assert shake(app, path + query) == 403
+
+
+def test_a_foreign_host__is_refused_with_the_token_too(app: Served) -> None:
+    link = f"{app.address}/?token={app.token}"
+    port = app.address.rpartition(":")[2]
+    for host in (f"evil.example:{port}", "evil.example", f"192.0.2.1:{port}"):
+        assert ask(link, Host=host).status == 403
+    path = f"/api/kernels/{NO_KERNEL}/channels?token={app.token}"
+    assert shake(app, path, Host=f"evil.example:{port}") == 403
+
+
+def test_the_link__opens_the_page_and_its_cookie_the_kernel(app: Served) -> None:
+    page = ask(f"{app.address}/?token={app.token}")
+    assert page.status == 200
+    cookie = page.cookie.split(";")[0]
+    assert cookie
+    kernel = re.search(r'"kernelId":\s*"([0-9a-f-]{36})"', page.text)
+    assert kernel, page.text[:2000]
+    for path in (f"/api/kernels/{kernel[1]}/channels", f"/voila/execution/{kernel[1]}"):
+        assert shake(app, path) == 403
+        assert shake(app, path, Cookie=cookie) == 101
+        # A page of another site, to which a browser would send the cookie.
+        assert shake(app, path, Cookie=cookie, Origin="http://evil.example") == 403

@@ -1,0 +1,354 @@
+"""The parsimony explorer by its traits: no browser, no kernel, so every change is at once."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+import traitlets
+import xarray as xr
+
+import genobit  # noqa: F401  the accessor
+from genobit.io.trees import read_trees
+from genobit.parsimony.explorer.explorer import ParsimonyExplorer
+from genobit.parsimony.explorer.patching import Patches
+from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
+from genobit.parsimony.plots.rooting import groups
+from tests.kendall.test_explorer import said
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+TREES = ["((a,b)80,(c,(d,e)95)60,f);", "((a,c),(b,(d,e)),f);", "((a,d),(c,(b,e)),f);"]
+
+
+@pytest.fixture(scope="module")
+def aln() -> xr.DataArray:
+    """Six taxa; the sites 3 and 5 are homoplastic on the first tree."""
+    rows = ["AACATA", "ATCAAA", "GTCCAC", "GTC?TA", "GTCGAC", "AACAAA"]
+    return xr.DataArray(
+        [list(row) for row in rows],
+        {"taxa": list("abcdef"), "codon_position": ("sites", [1, 2, 3, 1, 2, 3])},
+        ("taxa", "sites"),
+        None,
+        {"kind": "dna"},
+    )
+
+
+@pytest.fixture
+def explorer(aln) -> ParsimonyExplorer:
+    return aln.genobit.explore.parsimony(TREES)
+
+
+def extra(aln: xr.DataArray, tree: int = 0) -> np.ndarray:
+    scores = aln.genobit.parsimony(TREES[tree])
+    return (scores["changes"] - scores["min_changes"]).values
+
+
+class TestBeginning:
+    def test_says_how_long(self, aln, explorer):
+        length = int(aln.genobit.parsimony(TREES[0])["length"])
+        assert explorer.status.startswith(f"tree 1 of 3: {length} changes, CI ")
+        assert len(explorer.tree_names) == 3
+        assert explorer.tree_names[0] == f"1 of 3: {length} changes"
+
+    def test_begins_with_the_most_homoplastic_site(self, aln, explorer):
+        assert extra(aln)[explorer.site] == extra(aln).max() > 0
+
+    def test_takes_a_site(self, aln):
+        assert aln.genobit.explore.parsimony(TREES, site=2).site == 2
+
+    def test_one_tree(self, aln):
+        explorer = aln.genobit.explore.parsimony(TREES[1])
+        assert "tree 1 of" not in explorer.status
+        explorer.view = "two"
+        assert "There is one tree" in said(explorer._faces)
+
+    def test_other_taxa(self, aln):
+        with pytest.raises(ValueError, match="'x'"):
+            aln.genobit.explore.parsimony("((a,b),(c,(d,e)),x);")
+
+    def test_many_taxa_wait_for_the_button(self):
+        many = xr.DataArray(
+            np.tile(list("AC"), (70, 1)),
+            {"taxa": [f"t{k}" for k in range(70)]},
+            ("taxa", "sites"),
+            None,
+            {"kind": "dna"},
+        )
+        explorer = many.genobit.explore.parsimony()
+        assert explorer.status.startswith("There is no tree yet.")
+        assert "There is no tree yet" in said(explorer._tree)
+        with pytest.raises(ValueError, match="no tree yet"):
+            _ = explorer.newick
+        explorer.site = 1
+        explorer.view = "search"
+        assert "come from no search" in said(explorer._trace)
+
+    def test_search(self, aln, monkeypatch):
+        found = xr.Dataset({"tree": ("trees", TREES[1:]), "trace": ("iteration", [12, 11])})
+        monkeypatch.setattr(
+            type(aln.genobit), "parsimony_search", lambda _self, **_options: found, raising=False
+        )
+        explorer = aln.genobit.explore.parsimony()
+        assert len(explorer.tree_names) == 2
+        explorer.view = "search"
+        assert not said(explorer._trace)
+
+    def test_search_that_fails(self, aln, monkeypatch):
+        def fail(_self, **_options):
+            raise ValueError("no such luck")
+
+        monkeypatch.setattr(type(aln.genobit), "parsimony_search", fail, raising=False)
+        explorer = aln.genobit.explore.parsimony()
+        assert explorer.status == "Error: no such luck"
+        assert "There is no tree" in said(explorer._tree)
+
+
+class TestSites:
+    def test_next_and_previous_go_round(self, aln, explorer):
+        found = np.flatnonzero(extra(aln)).tolist()
+        explorer.site = found[-1]
+        explorer.next_site()
+        assert explorer.site == found[0]
+        explorer.previous_site()
+        assert explorer.site == found[-1]
+
+    def test_without_homoplasy(self, aln):
+        explorer = aln.isel(sites=[2]).genobit.explore.parsimony(TREES)
+        assert "No site has more changes" in said(explorer._sites)
+        explorer.try_to(explorer.next_site)
+        assert "no site has more changes" in explorer.status
+
+    def test_line_says_what_the_alignment_knows(self, explorer):
+        explorer.site = 4
+        assert "site 4 (codon_position 2): " in explorer.site_line.value
+
+    def test_table(self, aln, explorer):
+        assert explorer.sites["extra"].tolist() == sorted(extra(aln), reverse=True)
+        explorer.site = 0
+        explorer._sites._picked([0])
+        assert explorer.site == explorer.sites["site"][0]
+
+    def test_track(self, explorer):
+        explorer._track._tapped(3.4, 0.0)
+        assert explorer.site == 3
+        explorer._track._tapped(99.0, 0.0)
+        assert explorer.site == 5
+
+    def test_refuses(self, explorer):
+        with pytest.raises(traitlets.TraitError, match="the sites are 0 to 5"):
+            explorer.site = 6
+
+
+class TestBranches:
+    def test_click(self, explorer):
+        stems = explorer._placed.laid.stems
+        branch = int(np.argmax(explorer.ancestry.tree.changes[:-1]))
+        x, y = (stems[branch, :2] + stems[branch, 2:]) / 2
+        explorer._tree._tapped(x, y)
+        assert explorer.branch == branch
+        assert len(explorer.changes) == explorer.ancestry.tree.changes[branch]
+        listed = [value for _, value in explorer._changes.list.options]
+        assert listed == explorer.changes["site"].tolist()
+        explorer._tree._tapped(x, y + 400)
+        assert explorer.branch is None
+
+    def test_a_change_chooses_its_site(self, explorer):
+        explorer.branch = int(np.argmax(explorer.ancestry.tree.changes[:-1]))
+        for site in explorer.changes["site"]:
+            explorer._changes.list.value = site
+            assert explorer.site == site
+        others = set(range(6)) - set(explorer.changes["site"])
+        explorer.site = others.pop()
+        assert explorer._changes.list.value is None
+
+    def test_without_changes(self, explorer):
+        explorer.branch = int(np.argmin(explorer.ancestry.tree.changes[:-1]))
+        assert "No site changes" in said(explorer._changes)
+
+    def test_none(self, explorer):
+        assert "Click a branch" in said(explorer._changes)
+        with pytest.raises(ValueError, match="no branch is chosen"):
+            _ = explorer.changes
+        with pytest.raises(ValueError, match="no branch is chosen"):
+            explorer.root_here()
+
+    def test_refuses(self, explorer):
+        with pytest.raises(traitlets.TraitError, match="the branches are 0 to"):
+            explorer.branch = 99
+
+
+class TestRoot:
+    def test_here(self, aln, explorer):
+        length = explorer.ancestry.tree.length
+        explorer.branch = 3
+        explorer.root_here()
+        assert explorer.outgroup == ("d",)
+        assert explorer.branch is None
+        assert explorer.ancestry.tree.length == length
+        found = read_trees(explorer.newick, list("abcdef")).trees[0]
+        top = np.flatnonzero(found.parents == found.parents.size - 1)
+        assert 3 in top
+        assert len(top) == 2
+        explorer.root_as_given()
+        assert explorer.ancestry.tree.parents.tolist() == (
+            read_trees(TREES[0], list("abcdef")).trees[0].parents.tolist()
+        )
+
+    def test_support_moves_along(self, explorer):
+        before = explorer.ancestry
+        groups = {
+            frozenset(explorer.known.below(before, k)): before.tree.support[k]
+            for k in range(len(before.tree.parents) - 1)
+        }
+        explorer.outgroup = ("d", "e")
+        after = explorer.ancestry
+        for node in range(6, len(after.tree.parents) - 1):
+            group = frozenset(explorer.known.below(after, node))
+            other = frozenset("abcdef") - group
+            value = groups.get(group, groups.get(other))
+            np.testing.assert_equal(after.tree.support[node], value)
+
+    def test_of_no_tree(self, explorer):
+        explorer.outgroup = ("a", "b")
+        assert not explorer.status.startswith("Error")
+        explorer.tree = 1
+        assert "no branch of this tree parts a, b from" in explorer.status
+        assert "no branch of this tree" in said(explorer._tree)
+        explorer.root_as_given()
+        assert explorer.status.startswith("tree 2 of 3")
+
+    def test_unknown_taxon(self, explorer):
+        with pytest.raises(traitlets.TraitError, match="'zebra'"):
+            explorer.outgroup = ("zebra",)
+
+
+class TestTrees:
+    def test_another(self, aln, explorer):
+        explorer.tree = 2
+        assert explorer.status.startswith("tree 3 of 3")
+        assert explorer.ancestry.tree.length == int(aln.genobit.parsimony(TREES[2])["length"])
+        with pytest.raises(traitlets.TraitError, match="the trees are 0 to 2"):
+            explorer.tree = 3
+
+    def test_face_to_face(self, explorer):
+        explorer.view = "two"
+        assert explorer.other == 1
+        assert not said(explorer._faces)
+        explorer.other = 0
+        assert "Choose another tree" in said(explorer._faces)
+
+    def test_site_of_a_tree_that_is_not_in_view(self, explorer):
+        explorer.view = "two"
+        explorer.site = 2
+        assert "site 2 " in explorer.site_line.value
+
+    @pytest.mark.parametrize("resolve", ["acctran", "deltran", "sets"])
+    def test_ancestors(self, aln, explorer, resolve):
+        explorer.resolve = resolve
+        wanted = aln.genobit.ancestral_states(TREES[0], resolve=resolve)
+        assert (explorer.ancestry.states["states"].values == wanted["states"].values).all()
+
+    def test_controls_follow(self, explorer):
+        view, tree, other, search = explorer.controls[0].children
+        assert (search.layout.display, other.layout.display) == ("none", "none")
+        tree.value = 1
+        assert explorer.tree == 1
+        view.value = "two"
+        assert other.layout.display == "flex"
+        assert explorer.controls[1].layout.display == "none"
+
+
+class TestFiles:
+    def test_newick(self, tmp_path, explorer):
+        explorer.save_tree(tmp_path / "tree.nwk")
+        found = read_trees(tmp_path / "tree.nwk", list("abcdef")).trees[0]
+        tree = explorer.ancestry.tree
+        written = dict(zip(groups(found.parents), found.lengths, strict=False))
+        assert written == dict(zip(groups(tree.parents), tree.changes, strict=False))
+        assert set(found.labels[6:]) == {"80", "95", "60", ""}
+
+    def test_svg(self, tmp_path, explorer):
+        target = explorer.save_picture(tmp_path / "tree.svg")
+        texts = {element.text for element in ET.parse(target).iter() if "text" in element.tag}
+        assert set("abcdef") <= texts
+        assert f"Saved the picture of tree 1 to {target}" == explorer.status
+
+    def test_tables(self, tmp_path, explorer):
+        explorer.save_sites(tmp_path / "sites.csv")
+        explorer.save_changes(tmp_path / "changes.csv")
+        assert len(pd.read_csv(tmp_path / "sites.csv")) == 6
+        changes = pd.read_csv(tmp_path / "changes.csv", dtype=str)
+        assert len(changes) == explorer.ancestry.tree.length
+        assert list(changes) == ["branch", "site", "from", "to"]
+
+    def test_nothing_is_written_over(self, tmp_path, explorer):
+        explorer.save_tree(tmp_path / "tree.nwk")
+        with pytest.raises(FileExistsError, match="exists already"):
+            explorer.save_tree(tmp_path / "tree.nwk")
+        with pytest.raises(ValueError, match="does not say what to write"):
+            explorer.save_picture(tmp_path / "tree.png")
+
+
+class TestPatches:
+    def lines(self, *ends: tuple[float, ...], colour: str = "#000000") -> Lines:
+        return Lines("Lines", np.array(ends), [colour] * len(ends), [1.0] * len(ends))
+
+    def dots(self, *colours: str) -> Dots:
+        at = np.arange(len(colours)) * 1.0
+        return Dots("Dots", at, at, colours, 5.0)
+
+    def test_replaces_columns_without_drawing_anew(self):
+        import holoviews as hv
+
+        patches = Patches()
+        picture = overlay([self.lines((0, 0, 1, 1)), self.dots("#ff0000", "#ff0000")])
+        plot = hv.renderer("bokeh").get_plot(picture.opts(hooks=[patches.hook], title="before"))
+        handles = {sub.current_frame.label: sub.handles for sub in plot.subplots.values()}
+        dots = self.dots("#00ff00", "#0000ff", "#00ff00")
+        patches.show([self.lines((0, 0, 2, 2), colour="#123456"), dots], "after")
+        assert handles["Lines"]["source"].data["x1"].tolist() == [2]
+        # What HoloViews made one value of is a column again.
+        assert handles["Dots"]["glyph"].fill_color == "color"
+        assert handles["Dots"]["source"].data["color"].tolist() == list(dots.colour)
+        assert plot.state.title.text == "after"
+
+    def test_what_came_before_the_picture_is_not_lost(self):
+        import holoviews as hv
+
+        patches = Patches()
+        patches.show([self.dots("#00ff00")])
+        picture = overlay([self.lines((0, 0, 1, 1)), self.dots("#ff0000", "#ff0000")])
+        plot = hv.renderer("bokeh").get_plot(picture.opts(hooks=[patches.hook]))
+        dots = next(s for s in plot.subplots.values() if s.current_frame.label == "Dots")
+        assert dots.handles["source"].data["color"].tolist() == ["#00ff00"]
+
+
+@pytest.mark.slow
+def test_real_pictures(aln, drawn):
+    explorer = aln.genobit.explore.parsimony(TREES, numbers="support")
+    for trait, value in (
+        ("branch", 7),
+        ("site", 3),
+        ("layout_of_tree", "radial"),
+        ("lengths", "equal"),
+        ("tree", 1),
+        ("view", "two"),
+    ):
+        setattr(explorer, trait, value)
+        assert not explorer.status.startswith("Error"), trait
+
+
+@pytest.mark.slow
+def test_page_of_what_is_drawn(aln, drawn, tmp_path):
+    explorer = aln.genobit.explore.parsimony(TREES)
+    page = explorer.save_page(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert explorer.status == f"Saved the pictures to {tmp_path / 'page.html'}"
+    for part in ("changes beyond the fewest possible", "tree 1 of", '"DataTable"'):
+        assert part in page
+    # Other pages of the explorer are hidden.
+    assert "come from no search" not in page
+    with pytest.raises(FileExistsError, match="choose another name"):
+        explorer.save_page(tmp_path / "page.html")
