@@ -1,34 +1,24 @@
-"""genobit: population genetics on bit planes, from a genotype file to a plot one can explore.
-
-``import genobit as gb`` registers ``.genobit`` on xarray Datasets and compiles nothing.
-
-Where things are, from the top; imports go down only:
+"""genobit: statistical genetics on bit planes, as an xarray accessor.
 
 ==============  =====================================================================
-`cli`           the command line; `demo`, its report; `terminal`, their bar; `app`,
-                the tour in a browser; `ipython`, the notebook's extension; `machine`,
-                what it runs on
-`explore`       interactive explorers: controls around a plot
-`selection`     what explorers share: selected variants and samples
-`plots`         labelled result -> HoloViews object
-`accessor`      ``ds.genobit``: labels in, labels out; packing and LD
-                inherited: `relationships` (grm), `relatedness` (grm_pairs, unrelated),
-                `components` (pca, project), `crossproducts`, `correlations` (kendall),
-                `sequences` (alignment)
-`arrays`        ``DataArray.genobit``: the same of measurements that are no genotypes
-`packer`        genotypes -> packed Dataset; `packed`, that selected and taken apart into planes;
-                `eager`, results computed at once
-`labels`        labels of every text type; `aligning`, arguments put in the order of the data
-`io`            files -> lazy Datasets, results -> files
-`analyses`      a file an analysis: formula, reference, public function
-`lazy`          dask graphs: packing by chunk, tiles, bands, sums over variants
-`model`         names of dimensions and variables, and what they must look like
-`packing`       the bit layout: planes, words, tail; `alphabets`, symbols of alignments
-`kernels`       numpy in, numpy out: packing, products of bits and of floats, epilogues
-`simd`          a SIMD value for numba; `cpu`, what that can do; `_jit`, the decorator;
-                `options`, the settings
-`plain`         kernels without compilation, their registers by numpy in `plain_lanes`
+`cli`           the command line
+`launcher`      what knows all analyses: `explore()`, `gb.plots`, the app, the report
+`accessor`      ``ds.genobit`` and ``da.genobit``: the methods of all analyses
+`ld`            linkage disequilibrium
+`grm`           relationship matrices and relatives
+`pca`           principal components
+`kendall`       rank correlation and its network
+`epistasis`     interactions of any order
+`parsimony`     trees
+`similarity`    binary rows
+`quality`       statistics of variants and samples
+`visual`        what figures and explorers share
+`io`            files to lazy Datasets, results to files
+`data`          names, labels, checks, packed Datasets
+`engine`        bits, simd, gemm, pairwise, schedule
 ==============  =====================================================================
+
+Each folder imports only from the rows below it.
 """
 
 from __future__ import annotations
@@ -36,7 +26,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from genobit import accessor, arrays
+from genobit import accessor
 
 if TYPE_CHECKING:
     from genobit.data.selection import Selection
@@ -79,7 +69,6 @@ _PUBLIC = {
 __all__ = [
     "Selection",
     "accessor",
-    "arrays",
     "get_options",
     "load_ipython_extension",
     "open_alignment",

@@ -1,7 +1,6 @@
-"""``ds.genobit``: labels in, labels out.
+"""``ds.genobit`` and ``da.genobit``: the methods of all analyses on one Dataset or DataArray.
 
-May import: io, analyses, and what is below. Keeps no state and does no arithmetic: each method
-finds the arrays, hands them down, and puts the labels back on.
+May import: the methods of the analyses, and what is below. A new analysis adds one line here.
 """
 
 from __future__ import annotations
@@ -9,35 +8,31 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import labels, packed
 from genobit.data.packer import pack
-from genobit.data.size_limit import computed
-from genobit.data.windows import named_window, window_ends
 from genobit.epistasis.methods import InteractionMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import RelationshipMethods
 from genobit.grm.methods.pairs import RelativesMethods
-from genobit.kendall.methods.matrix import GenotypeCorrelations
-from genobit.kendall.methods.pairs import GenotypePairs
+from genobit.kendall.methods.matrix import ArrayCorrelations, GenotypeCorrelations
+from genobit.kendall.methods.pairs import ArrayPairs, GenotypePairs
 from genobit.ld.methods.blocks import HaplotypeBlockMethods
 from genobit.ld.methods.decay import LinkageDecayMethods
+from genobit.ld.methods.matrix import LdMethods
 from genobit.ld.methods.pairs import LinkedPairs
 from genobit.ld.methods.prune import PruningMethods
+from genobit.ld.methods.sites import ArrayLinkage
 from genobit.parsimony.methods.alignment import SequenceMethods
+from genobit.parsimony.methods.lengths import ArrayPhylogenetics
+from genobit.parsimony.methods.search import ArrayTreeSearch
 from genobit.pca.methods import ComponentMethods
+from genobit.quality.methods import QualityMethods
+from genobit.similarity.methods import ArraySimilarity
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    import dask.array as da
-    from numpy.typing import NDArray
-
     from genobit.data.packed import Selection
-    from genobit.engine.bits.layout import Layout
-    from genobit.engine.schedule.costs import Explanation
 
 
 @xr.register_dataset_accessor("genobit")
@@ -53,6 +48,8 @@ class GenobitDatasetAccessor(
     PruningMethods,
     RelationshipMethods,
     RelativesMethods,
+    LdMethods,
+    QualityMethods,
     SequenceMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
@@ -158,180 +155,28 @@ class GenobitDatasetAccessor(
         """
         return packed.isel(self._ds, variants, samples)
 
-    def allele_frequency(self) -> xr.DataArray:
-        """Frequency of the counted allele of each variant.
 
-        Returns
-        -------
-            float64 (variants,), lazy: copies of the allele over alleles called, NaN where none is.
-            ``attrs["counted_allele"]`` says which allele; the minor allele frequency is
-            ``np.minimum(f, 1 - f)``.
+@xr.register_dataarray_accessor("genobit")
+class GenobitDataArrayAccessor(
+    ArrayCorrelations,
+    ArrayLinkage,
+    ArrayPairs,
+    ArrayPhylogenetics,
+    ArraySimilarity,
+    ArrayTreeSearch,
+):
+    """Analyses of a DataArray: of variables x observations, binary rows, an alignment."""
 
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [-1, -1]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.allele_frequency().values
-        array([0.75])
-        """
-        from genobit.data.frequency import allele_frequency
+    def __init__(self, da: xr.DataArray) -> None:
+        self._da = labels.plain(da)
 
-        ds, layout, planes = packed.by_variants(self._ds, phased=None)
-        return xr.DataArray(
-            allele_frequency(planes, layout),
-            dims=model.VARIANTS,
-            coords=labels.along(ds, model.VARIANTS),
-            name="allele_frequency",
-            attrs={
-                "long_name": "frequency of the counted allele",
-                model.COUNTED_ALLELE: model.counted_allele(ds),
-            },
-        )
+    def _repr_html_(self) -> str:
+        """What the DataArray holds and which analyses apply, for a notebook."""
+        from genobit.data.summary_html import dataarray_html
 
-    def ld(
-        self,
-        statistic: str = "r2",
-        *,
-        phased: bool | None = None,
-        other: xr.Dataset | None = None,
-        window: int | str | None = None,
-        explain: bool = False,
-        compute: bool = False,
-    ) -> xr.DataArray | Explanation:
-        """Linkage disequilibrium between variants.
+        return dataarray_html(self._da)
 
-        Parameters
-        ----------
-        statistic
-            "r2" or "r" (squared or signed correlation); of haplotypes "D" or "dprime" (signed
-            D'); of dosages "r2_em" or "dprime_em" (signed), r2 and D' of the haplotype
-            frequencies of largest likelihood (``plink --r2 dprime``, which prints no sign).
-        phased
-            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
-            default what the planes hold; dosages for genotypes that are not packed.
-        other
-            Variants to compare with, of the same samples; the result is variants x those. Without
-            it, all against all.
-        window
-            Only pairs on one contig at most this far apart: variants (1000) or a distance
-            ("500kb", "0.5cM"). The result is a band.
-        explain
-            Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
-            work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
-            threads of this machine or of the cluster that is active. It looks at all other
-            arguments: ``window`` counts the tiles of a band, ``other`` those of a rectangle.
-        compute
-            Compute at once, in memory. Refused, with its size, where the result would be larger
-            than ``get_options().eager_limit`` bytes.
-
-        Returns
-        -------
-            float32, lazy unless ``compute``. (variants_0, variants_1) with the labels of the
-            variants on both sides; or, with a window, (variants, offsets), where entry (i, k) is
-            the pair of variant i and i + offsets[k], NaN outside.
-
-        Raises
-        ------
-        ValueError
-            For an unknown statistic, one that dosages do not have, other samples in ``other``, or
-            unsorted positions with a window.
-        MemoryError
-            With ``compute``, for a result past the limit; says its size and what to do.
-
-        Notes
-        -----
-        Missing calls: every count is over the calls present at both variants. Monomorphic
-        variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512
-        popcounts, x samples / 512 of them. Formulas and references: `genobit.ld.matrix`.
-
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.ld("r2").values.round(2)
-        array([[1.  , 0.75],
-               [0.75, 1.  ]], dtype=float32)
-        """
-        from genobit.ld import matrix as ld
-
-        ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        ld.check_statistic(statistic, layout.kind)
-        if window is not None and other is not None:
-            msg = "window= and other= do not go together: a band is of one set of variants"
-            raise ValueError(msg)
-        right, right_planes = ds, None
-        if other is not None:
-            packed.require_dataset(other)
-            right, right_layout, right_planes = packed.by_variants(
-                other, phased=layout.kind == "haplotype"
-            )
-            packed.check_same_samples(ds, layout, right, right_layout)
-        last = None if window is None else window_ends(ds, window)
-        if explain:
-            return _explained(planes, layout, last, right_planes)
-        attributes = _ld_attributes(statistic, layout, ds)
-        if last is not None and window is not None:
-            data = ld.band(planes, layout, statistic, last)
-            wide = named_window(window)
-            band = _band(data, ds, statistic, {**attributes, "window": wide})
-            smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
-            return computed(band, smaller) if compute else band
-        data = ld.matrix(planes, layout, statistic, right_planes)
-        coords = {
-            **labels.along(ds, model.VARIANTS, "_0"),
-            **labels.along(right, model.VARIANTS, "_1"),
-        }
-        dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
-        matrix = model.labelled(data, coords, dims, statistic, attributes)
-        smaller = "select variants" if other is not None else "use window= or ld_pairs()"
-        return computed(matrix, smaller) if compute else matrix
-
-
-def _explained(
-    planes: dict[str, da.Array],
-    layout: Layout,
-    last: NDArray[np.int64] | None,
-    others: dict[str, da.Array] | None,
-) -> Explanation:
-    """What tiles of the triangle, of a band or of a rectangle would cost."""
-    from genobit.engine.schedule import costs
-
-    rows = next(iter(planes.values()))
-    tiles, described = costs.triangle(len(rows)), "ld"
-    if last is not None:
-        tiles, described = costs.band(last), "ld in a window"
-    elif others is not None:
-        columns = len(next(iter(others.values())))
-        tiles, described = costs.rectangle(len(rows), columns), f"ld with {columns:,} others"
-    return costs.explained(
-        "ld",
-        len(rows),
-        layout.bits,
-        len(planes),
-        taken=max(rows.chunks[0]),
-        tiles=tiles,
-        described=described,
-    )
-
-
-def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:
-    coords: dict[Hashable, Any] = labels.along(ds, model.VARIANTS)
-    coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
-    return model.labelled(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
-
-
-def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
-    from genobit.ld.matrix import LONG_NAMES
-
-    attributes: dict[str, Any] = {
-        "long_name": LONG_NAMES[statistic],
-        "statistic": statistic,
-        "source": layout.kind + "s",
-        "missing": "pairwise complete: counts are over the calls present at both variants",
-        model.COUNTED_ALLELE: model.counted_allele(ds),
-    }
-    if model.CONTIG_ID in ds.variables:
-        attributes[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
-    return attributes
+    @property
+    def explore(self) -> Any:
+        """The interactive explorers: `explore()` offers them, `explore.kendall()` opens one."""
+        return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

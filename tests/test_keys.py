@@ -23,8 +23,7 @@ import xarray as xr
 from dask.callbacks import Callback
 
 import genobit as gb
-from genobit.accessor import GenobitDatasetAccessor
-from genobit.arrays import GenobitDataArrayAccessor
+from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.engine.schedule.names import layer_name
 from tests.cases import (
     CASES,

@@ -1,1 +1,5 @@
-"""The engine folder."""
+"""The engine: bit planes, products over them, and their schedule.
+
+Arrays in, arrays out. It knows no xarray, no labels and no analysis.
+May import: numpy, numba, dask.
+"""

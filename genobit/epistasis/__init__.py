@@ -1,1 +1,5 @@
-"""The epistasis folder."""
+"""Exhaustive search for interactions of variants, of any order.
+
+`methods` has the accessor's method, `schedule` the search, `kernels` tables and statistics.
+May import: `visual`, `io`, `data` and the engine; `scope` also `ld.matrix`.
+"""

@@ -1,1 +1,5 @@
-"""The ld folder."""
+"""Linkage disequilibrium: matrix, band, pairs, prune, clump, score, blocks, decay, sites.
+
+`methods` has the accessor's methods, `kernels` the compiled statistics.
+May import: `visual`, `io`, `data` and the engine.
+"""

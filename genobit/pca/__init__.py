@@ -1,1 +1,5 @@
-"""The pca folder."""
+"""Principal components of genotypes, and projection onto them.
+
+`methods` has the accessor's methods, `components` the arithmetic.
+May import: `visual`, `io`, `data` and the engine.
+"""

@@ -1,1 +1,4 @@
-"""The similarity folder."""
+"""Similarity of binary rows: Tanimoto, Hamming and others.
+
+`methods` has the accessor's method, `measures` the definitions. May import: `data` and the engine.
+"""

@@ -1,1 +1,4 @@
-"""The visual folder."""
+"""What figures and explorers share: style, colours, controls, selection, the bridge to Bokeh.
+
+It knows no analysis. May import: `io`, `data` and the engine; holoviews, bokeh, ipywidgets.
+"""

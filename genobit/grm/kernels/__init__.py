@@ -1,1 +1,4 @@
-"""The kernels folder."""
+"""Compiled: inner products and epilogues.
+
+May import: the engine.
+"""

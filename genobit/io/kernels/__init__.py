@@ -1,1 +1,4 @@
-"""The kernels folder."""
+"""Compiled readers of .bed rows and FASTA lines.
+
+Arrays in, arrays out. May import: the engine.
+"""

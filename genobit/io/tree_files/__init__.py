@@ -1,1 +1,4 @@
-"""The tree_files folder."""
+"""Newick and NEXUS trees as arrays of parents, and back.
+
+`genobit.io.trees` has the public functions. May import: `data` and the engine; DendroPy.
+"""

@@ -1,1 +1,4 @@
-"""The methods folder."""
+"""Methods of the accessor: validate, delegate, put labels on.
+
+May import: the topics of the analysis, `data` and the engine.
+"""

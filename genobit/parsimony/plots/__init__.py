@@ -1,1 +1,4 @@
-"""The plots folder."""
+"""Labelled results as figures: pure functions.
+
+May import: `visual`, `data`.
+"""

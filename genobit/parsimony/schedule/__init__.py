@@ -1,1 +1,4 @@
-"""The schedule folder."""
+"""dask graphs of this analysis alone.
+
+May import: the kernels, the engine.
+"""

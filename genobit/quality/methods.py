@@ -1,0 +1,44 @@
+"""``ds.genobit.allele_frequency``, with labels."""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from genobit.data import labels, model, packed
+
+
+class QualityMethods:
+    """Methods of ``ds.genobit`` about the quality of variants."""
+
+    _ds: xr.Dataset
+
+    def allele_frequency(self) -> xr.DataArray:
+        """Frequency of the counted allele of each variant.
+
+        Returns
+        -------
+            float64 (variants,), lazy: copies of the allele over alleles called, NaN where none is.
+            ``attrs["counted_allele"]`` says which allele; the minor allele frequency is
+            ``np.minimum(f, 1 - f)``.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [-1, -1]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.allele_frequency().values
+        array([0.75])
+        """
+        from genobit.data.frequency import allele_frequency
+
+        ds, layout, planes = packed.by_variants(self._ds, phased=None)
+        return xr.DataArray(
+            allele_frequency(planes, layout),
+            dims=model.VARIANTS,
+            coords=labels.along(ds, model.VARIANTS),
+            name="allele_frequency",
+            attrs={
+                "long_name": "frequency of the counted allele",
+                model.COUNTED_ALLELE: model.counted_allele(ds),
+            },
+        )
