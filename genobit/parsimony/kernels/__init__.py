@@ -1,4 +1,4 @@
-"""Compiled: inner products and epilogues.
+"""Compiled kernels of parsimony: Fitch and Hartigan passes, branch swapping, branch and bound.
 
 May import: the engine.
 """

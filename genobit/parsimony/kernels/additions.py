@@ -1,7 +1,7 @@
-"""Trees made by adding one taxon after the other at the branch where it adds least.
+"""Stepwise addition: taxa are added one by one, each at the branch where it adds least.
 
-In a random order, of equal branches one by chance; or each time the taxon that adds least
-("closest"), which depends on no order but takes as many times longer as there are taxa.
+Taxa come in random order, and ties between branches are broken at random. With "closest", the next
+taxon is always the one that adds least, which takes longer by a factor of the number of taxa.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @njit
 def first_three(back: NDArray[np.int64], taxa: int, b: int, c: int) -> None:
-    """The tree of tips 0, b and c."""
+    """Set ``back`` to the tree of tips 0, b and c."""
     back[:] = -1
     link(back, 0, taxa)
     link(back, b, taxa + 1)
@@ -38,7 +38,7 @@ def first_three(back: NDArray[np.int64], taxa: int, b: int, c: int) -> None:
 
 @njit
 def add_tip(back: NDArray[np.int64], taxa: int, tip: int, made: int, half: int) -> None:
-    """Put a tip on the branch of ``half``, with inner node number ``made``."""
+    """Attach a tip to the branch of ``half``, with inner node number ``made``."""
     free = taxa + 3 * made
     other = back[half]
     link(back, free, tip)
@@ -56,12 +56,12 @@ def best_branch(
     tip: int,
     stream: NDArray[np.uint64],
 ) -> tuple[int, int]:
-    """Where a tip adds least, and how much; of equal branches one by chance."""
+    """Return the branch where a tip adds least, and the changes; ties are broken at random."""
     rows = halves_of(sites.taxa)
     best, where, equal = NOWHERE, -1, 0
     for at in range(count):
         h = order[at]
-        # One more than the best, so that equal ones are counted to the end.
+        # The limit is one more than the best, so that ties are counted exactly.
         changes = branch_changes(
             sites, views, h, rows, views, back[h], rows, views, tip, rows, best + 1
         )
@@ -76,7 +76,7 @@ def best_branch(
 
 @njit
 def added_stepwise(sites: Sites, closest: bool, stream: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """A tree by stepwise addition: ``back``."""
+    """Return a tree made by stepwise addition, as half-edges ``back``."""
     taxa = sites.taxa
     back = np.empty(halves_of(taxa), np.int64)
     left = np.arange(1, taxa)

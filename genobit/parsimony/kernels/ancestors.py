@@ -1,14 +1,15 @@
-"""The up pass: states of inner nodes from those of their parents, on state planes.
+"""The up pass on state planes: states of inner nodes, given the states of their parents.
 
-From Hartigan's sets (`hartigan`), V of a node with its upper set B, and the states F of its parent
-(Hartigan 1973, Biometrics 29: 53-65, theorem 2):
+`hartigan` computes the set V and the upper set B of each node. With F the states of the parent,
+all states of the node in any most parsimonious reconstruction are (Hartigan 1973, Biometrics 29:
+53-65, theorem 2)
 
     F of the node = F where it is a part of V, else V | (F & B)
 
-are all states that the node has in any most parsimonious reconstruction. For one reconstruction F
-is a single state f. Where f is in V the node keeps it. Where f is in B alone, the change may stand
-here or one branch later: ACCTRAN takes it here, DELTRAN later (Swofford & Maddison 1987,
-Mathematical Biosciences 87: 199-229). Of several states of V the lowest is taken, at the root too.
+For a single reconstruction, F is a single state f. If f is in V, the node keeps it. If f is in B
+alone, the change may be on this branch or one branch later. ACCTRAN places it on this branch,
+DELTRAN on a later one (Swofford & Maddison 1987, Mathematical Biosciences 87: 199-229). If V has
+several states, the lowest is taken, also at the root.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ RULES = {"sets": 0, "acctran": 1, "deltran": 2}
 
 
 class Ancestors(NamedTuple):
-    """States of all nodes, and what changes on the branch above each."""
+    """States of all nodes, and the changes on the branch above each."""
 
     sets: NDArray[np.uint64]
-    """(nodes, patterns): one state, or for "sets" all that are possible."""
+    """State sets, (nodes, patterns): one state, or all possible states with rule "sets"."""
     changes: NDArray[np.int64]
-    """Weighted changes on each node's branch, for "sets" the fewest, (nodes,)."""
+    """Weighted changes on each node's branch, the fewest with rule "sets", (nodes,)."""
     most_changes: NDArray[np.int64]
-    """For "sets" the most, else the same, (nodes,)."""
+    """Most weighted changes with rule "sets", else equal to ``changes``, (nodes,)."""
 
 
 @njit
 def _lowest(x: NDArray[np.uint64], first: int, states: int) -> None:
-    """Keep the lowest state of each pattern's set."""
+    """Keep only the lowest state of each pattern's set."""
     taken = zero_register()
     for s in range(first, first + states * BLOCK_WORDS, BLOCK_WORDS):
         here = load_register(x, s)
@@ -63,9 +64,9 @@ def _lowest(x: NDArray[np.uint64], first: int, states: int) -> None:
 def _all_sets(
     x: NDArray[np.uint64], upper: NDArray[np.uint64], i: int, parent: int, states: int
 ) -> tuple[Any, Any]:
-    """All states of a node, x[i], from its own and its parent's; where a change may, and must, be.
+    """Set x[i] to all states of a node; return where a change may be, and where none is needed.
 
-    x are flat planes, of which the parent's are final.
+    x: flat planes, in which the parent's states are final.
     """
     outside, near = zero_register(), zero_register()
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
@@ -88,7 +89,7 @@ def _one_state(
     states: int,
     late: bool,
 ) -> Any:
-    """One state of a node; where it is its parent's."""
+    """Set x[i] to one state of a node; return where it is the parent's state."""
     kept = zero_register()
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         own = load_register(x, i + s)
@@ -104,7 +105,7 @@ def _one_state(
 
 @njit
 def _weight(flags: Any, w: int, common: int, planes: NDArray[np.uint64]) -> int:
-    """The weights of flagged patterns, of a register at word w."""
+    """Return the summed weight of the flagged patterns of a register at word w."""
     if common > 0:
         return common * sum_lanes(popcount(flags))
     total = 0
@@ -127,7 +128,7 @@ def _up_block(
     fewest: NDArray[np.int64],
     most: NDArray[np.int64],
 ) -> None:
-    """Final states in place of ``lower``, and changes added to those of each branch."""
+    """Replace ``lower`` by the final states, and add the changes to those of each branch."""
     step = states * BLOCK_WORDS
     root = parents.size - 1
     for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
@@ -188,7 +189,7 @@ def ancestors(
     patterns: int,
     rule: str,
 ) -> Ancestors:
-    """States of all nodes by one of `RULES`; ``tips`` are planes of all taxa."""
+    """Reconstruct the states of all nodes by one of `RULES`, from planes of all taxa."""
     nodes = parents.size
     found = Ancestors(
         np.zeros((nodes, patterns), np.uint64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)

@@ -1,11 +1,13 @@
 """Branch and bound over all binary trees (Hendy and Penny 1982, Mathematical Biosciences 59: 277).
 
-Trees grow taxon by taxon, and every tree of all taxa grows in one way. A partial tree is given up
-when even the least that the other taxa add makes it too long: the changes of one taxon at its best
-branch, and one for each state that only later taxa have (such a state is one more change wherever
-they stand). Which taxon comes next is chosen for each partial tree: the one with the fewest
-branches that are not too long (after the max-mini order of Purdom et al. 2000, Bioinformatics 16:
-140). A search is a stack of levels in arrays, so it can be left, kept and taken up anywhere.
+Trees grow taxon by taxon, and every complete tree grows in exactly one way. A partial tree is
+rejected if a lower bound on its final length exceeds the bound of the search. The lower bound adds
+the changes of one taxon at its best branch, and one change for each state that only later taxa
+have. Such a state costs one more change at any place.
+
+The next taxon is chosen for each partial tree: the one with the fewest branches within the bound
+(after the max-mini order of Purdom et al. 2000, Bioinformatics 16: 140). The state of a search is a
+stack of levels in arrays, so a search can stop, be saved and resume at any point.
 """
 
 from __future__ import annotations
@@ -37,52 +39,52 @@ if TYPE_CHECKING:
 
 
 class Later(NamedTuple):
-    """What tells which states only later taxa have."""
+    """Planes that tell which states only later taxa have."""
 
     known: NDArray[np.uint64]
-    """Planes of the tips, none set where a taxon is missing."""
+    """State planes of the tips, with no bit set where a taxon is missing."""
     every: NDArray[np.uint64]
-    """Planes of one row: states that some taxon has without doubt."""
+    """Planes of one row: the states that some taxon has unambiguously."""
 
 
 class Levels(NamedTuple):
-    """The stack of a search: level m is a tree of m tips."""
+    """Stack of a search: level m is a partial tree of m tips."""
 
     back: NDArray[np.int64]
-    """The partial tree."""
+    """The partial tree, as half-edges."""
     state: NDArray[np.int64]
-    """The level, and the partial trees that were looked at."""
+    """The current level, and the number of partial trees examined."""
     tips: NDArray[np.int64]
-    """The taxon that is added at each level; the first three from 0 on, (taxa + 1,)."""
+    """Taxon added at each level; entries 0 to 2 are the first three taxa, (taxa + 1,)."""
     counts: NDArray[np.int64]
-    """Branches where it is tried."""
+    """Number of branches where the taxon is tried, (taxa + 1,); -1 for levels not open."""
     at: NDArray[np.int64]
-    """The next of them."""
+    """Index of the next branch to try, (taxa + 1,)."""
     halves: NDArray[np.int64]
-    """These, those that add least first, (taxa + 1, 2 taxa)."""
+    """Half-edges of the branches to try, shortest tree first, (taxa + 1, 2 taxa)."""
     changes: NDArray[np.int64]
-    """Length of the tree with the taxon there, the same shape."""
+    """Lower bound on the length with the taxon at each branch, (taxa + 1, 2 taxa)."""
     seen: NDArray[np.uint64]
-    """States that the tips of each level have, (taxa + 1, words)."""
+    """States of the tips of each level, (taxa + 1, words)."""
 
 
 DEPTH, LOOKED = 0, 1
 
 
 def later(patterns: Informative, sites: Sites) -> Later:
-    """Which taxa have which states without doubt."""
+    """Find the states of each taxon, and the states that some taxon has unambiguously."""
     sets = patterns.sets
     every, none = np.bitwise_or.reduce(sets, axis=0), sets.dtype.type(0)
     known = filled(np.where(sets == every, none, sets), sites)
     alone = np.where(np.bitwise_count(sets) == 1, sets, none)
-    # One row that has the states of all.
+    # A single row with the states of all taxa.
     row = np.bitwise_or.reduce(alone, axis=0)[None]
     return Later(known, filled(row, sites))
 
 
 @njit
 def new_states(sites: Sites, later: Later, seen: NDArray[np.uint64], tip: int) -> np.int64:
-    """Weight of the states that neither the tips seen nor ``tip`` have."""
+    """Return the weight of the states that neither ``tip`` nor the tips in ``seen`` have."""
     total, taxa = np.int64(0), sites.taxa
     for block in range(sites.states.size):
         start = sites.offsets[block]
@@ -100,7 +102,7 @@ def new_states(sites: Sites, later: Later, seen: NDArray[np.uint64], tip: int) -
 
 @njit
 def see(sites: Sites, later: Later, seen: NDArray[np.uint64], level: int, tip: int) -> None:
-    """States of the next level: those of this one and of a tip."""
+    """Set the states seen at the next level: those of this level and of ``tip``."""
     taxa = sites.taxa
     for block in range(sites.states.size):
         step, start = sites.states[block] * BLOCK_WORDS, sites.offsets[block]
@@ -110,7 +112,7 @@ def see(sites: Sites, later: Later, seen: NDArray[np.uint64], level: int, tip: i
 
 
 def first_level(sites: Sites, later: Later, three: NDArray[np.int64]) -> Levels:
-    """The tree of three taxa, the first of them 0."""
+    """Return levels that start with the tree of three taxa; the first taxon is 0."""
     taxa, words = sites.taxa, int(sites.offsets[-1])
     shape = (taxa + 1, 2 * taxa)
     levels = Levels(
@@ -133,9 +135,9 @@ def first_level(sites: Sites, later: Later, three: NDArray[np.int64]) -> Levels:
 def search_levels(
     sites: Sites, later: Later, levels: Levels, pool: Pool, views: NDArray[np.uint64], most: int
 ) -> bool:
-    """Look at up to so many partial trees; returns whether the search is at its end.
+    """Examine up to ``most`` partial trees; return whether the search is complete.
 
-    The pool has the length of a tree that is known, and receives all that are as short.
+    The pool starts with the length of a known tree, and receives all trees as short.
     """
     taxa, stop = sites.taxa, levels.state[LOOKED] + most
     order = np.empty(halves_of(taxa), np.int64)
@@ -163,7 +165,7 @@ def search_levels(
 
 @njit
 def bound_of(pool: Pool) -> int:
-    """The longest tree that is still wanted: a full pool asks for shorter ones."""
+    """Return the greatest length still wanted; a full pool asks for shorter trees."""
     full = pool.state[COUNT] == pool.trees.shape[0]
     return pool.state[LENGTH] - 1 if full else pool.state[LENGTH]
 
@@ -176,7 +178,7 @@ def _remove(back: NDArray[np.int64], taxa: int, made: int) -> None:
 
 @njit
 def _leave(levels: Levels, taxa: int) -> None:
-    """Go back a level, and take off the tip that led here."""
+    """Go back one level, and remove the tip that led to the current one."""
     level = levels.state[DEPTH]
     levels.counts[level] = -1
     levels.state[DEPTH] = level - 1
@@ -221,7 +223,7 @@ def open_level(
             continue
         fewest, largest = count, least
         levels.tips[level] = tip
-        # Of those with the same length in their order along the tree.
+        # A stable sort keeps ties in their order along the tree.
         ranks = np.argsort(trial, kind="mergesort")
         for k in range(count):
             levels.halves[level, k] = order[ranks[k]]
@@ -240,9 +242,9 @@ def probe(
     views: NDArray[np.uint64],
     stream: NDArray[np.uint64],
 ) -> float:
-    """Partial trees of a search as one random way down tells (Knuth 1975); levels are used up.
+    """Estimate the number of partial trees by one random descent (Knuth 1975); uses up ``levels``.
 
-    The mean of many is right on average (Mathematics of Computation 29: 121).
+    The mean of many descents is unbiased (Mathematics of Computation 29: 121).
     """
     taxa = sites.taxa
     order = np.empty(halves_of(taxa), np.int64)
@@ -263,20 +265,23 @@ def probe(
 
 @njit
 def done(levels: Levels) -> float:
-    """Share of the search that is behind it, were all branches of a level alike."""
+    """Return the share of the search done, if all branches of a level were equal in size."""
     share, width = 0.0, 1.0
     for level in range(3, levels.state[DEPTH] + 1):
         count = levels.counts[level]
         if count <= 0:
             break
-        # The branch that is open is before ``at``.
+        # The branch in progress is the one before ``at``.
         share += width * max(levels.at[level] - 1, 0) / count
         width /= count
     return share
 
 
 def best_three(sites: Sites, later: Later) -> NDArray[np.int64]:
-    """Taxon 0 and the two with which the next taxon adds most, so that the bound is high early."""
+    """Return taxon 0 and the two taxa with which the next taxon adds most.
+
+    The lower bound is then high early.
+    """
     taxa = sites.taxa
     views, order = empty_views(sites, taxa), np.empty(halves_of(taxa), np.int64)
     best, chosen = -1, (1, 2)

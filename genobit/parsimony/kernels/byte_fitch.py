@@ -1,7 +1,7 @@
-"""Fitch's down pass with a byte for each site, as in Richer's report (2013).
+"""Fitch's down pass with one byte for each site, as in Richer's report (2013).
 
-A state is a bit of a byte, so there are at most eight. The state planes of `fitch` hold twice as
-many sites of four states in a register; this is what they are compared with.
+A state is one bit of a byte, so there are at most eight states. This kernel is the baseline for
+the state planes of `fitch`, which hold twice as many sites of four states in a register.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 MOST_STATES = 8
 MOST_CHANGES = 2**16 - 1
 _PIECE = 4096
-"""Sites at a time: a row of the first cache for each of the nodes in use."""
+"""Sites scored at a time: three rows and the counts of a join take 20 KiB of the L1 cache."""
 
 
 @njit
 def join_bytes(
     x: NDArray[np.uint8], y: NDArray[np.uint8], z: NDArray[np.uint8], changed: NDArray[np.uint16]
 ) -> None:
-    """z <- x joined with y, and one more to ``changed`` where they have no state in common."""
+    """Join x and y into z, and add 1 to ``changed`` where they share no state; all (sites,)."""
     for site in range(z.size):
         both = x[site] & y[site]
         none = both == 0
@@ -74,11 +74,12 @@ def changes(
     members: NDArray[np.int64],
     most: int = MOST_CHANGES,
 ) -> NDArray[np.int64]:
-    """Changes of each pattern on a binary tree, from state sets (taxa, patterns) below 256.
+    """Return the changes of each pattern on a binary tree, (patterns,).
 
-    They are counted in 16 bits, and added to the total before there can be ``most`` of them.
+    sets: (taxa, patterns), each below 256. Changes are counted in 16 bits and added to the total
+    before a count can exceed ``most``.
     """
     out = np.empty(sets.shape[1], np.int64)
-    # A tree is binary but for its root, of three, so that no node has as many members.
+    # Nodes have at most three children (the root), so a single node cannot exceed `most`.
     _changes(sets.astype(np.uint8), starts, members, out, most)
     return out

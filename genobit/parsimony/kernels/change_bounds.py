@@ -1,12 +1,15 @@
-"""The fewest and the most changes that a pattern can have on any tree.
+"""Fewest and most changes of a pattern on any tree.
 
-The fewest are the size of the smallest set of states that has one in common with every taxon's set,
-less one: some tree keeps the taxa of each of its states together. Where all taxa have one state or
-all of them, that is the number of states seen. Else the states seen alone must be in it, and the
-sets that they leave are searched, a state of the first of them at a time, for one more state, for
-two, and so on. A greedy choice can take one too many.
+The fewest changes are the size of the smallest hitting set of the taxa's state sets, less one. A
+hitting set shares a state with every taxon's set. Some tree keeps the taxa of each of its states
+together.
 
-The most are the changes on a star: the taxa less those that share the commonest state.
+- If every taxon has one state or all states, the size is the number of states seen.
+- Otherwise, every state that some taxon has alone must be in the hitting set. The remaining sets
+  are searched for one more state, for two, and so on. Each step tries every state of the first set
+  that is not hit. A greedy choice can take one state too many.
+
+The most changes are the changes on a star: the taxa less those that share the commonest state.
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
 
 @njit
 def _left(sets: NDArray[np.uint64], hit: np.uint64, out: NDArray[np.uint64]) -> int:
-    """Sets without a state of ``hit`` and none of which is within another: how many."""
+    """Copy to ``out`` the sets without a state of ``hit``; return their number.
+
+    Sets that contain an earlier copied set are left out.
+    """
     count = 0
     for candidate in sets:
         if candidate & hit:
@@ -49,9 +55,9 @@ def _first_left(sets: NDArray[np.uint64], hit: np.uint64) -> np.uint64:
 
 @njit
 def _can_be_hit(sets: NDArray[np.uint64], states: int, stack: NDArray[np.uint64]) -> bool:
-    """Whether so many states are enough to have one in each set.
+    """Return whether ``states`` states are enough to hit every set, by depth-first search.
 
-    ``stack`` is (2, states + 1): the states chosen down to each depth, and those not yet tried.
+    stack: (2, states + 1), the states chosen down to each depth, and the states not yet tried.
     """
     one = np.uint64(1)
     stack[0, 0] = np.uint64(0)
@@ -104,7 +110,7 @@ def _bounds(
 
 
 def bounds(sets: NDArray[np.uint64], states: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fewest and most changes of patterns, from state sets (taxa, patterns)."""
+    """Return the fewest and most changes of each pattern, from state sets (taxa, patterns)."""
     fewest = np.empty(sets.shape[1], np.int64)
     most = np.empty_like(fewest)
     _bounds(np.ascontiguousarray(sets.T), states, fewest, most)

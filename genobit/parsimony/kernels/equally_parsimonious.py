@@ -1,4 +1,4 @@
-"""All trees that are as short as a given one, as far as equally short moves lead from it."""
+"""Search of equally short trees, starting from given ones and following equally short moves."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @njit
 def swap_pool(sites: Sites, moves: int, trees: int, pool: Pool, work: Work) -> None:
-    """Move in the next so many trees of a pool that were not swapped, and keep what is as short.
+    """Swap the next ``trees`` unswapped trees of a pool, and keep all results as short.
 
-    A shorter tree empties the pool, and is the next to be swapped. A full pool only takes a shorter
-    one: its trees are still swapped for that.
+    A shorter tree empties the pool and is swapped next. A full pool accepts only a shorter tree, so
+    its trees are still swapped.
     """
     for _ in range(trees):
         if pool.state[SWAPPED] == pool.state[COUNT]:
@@ -82,7 +82,7 @@ def _keep_row(
     pool: Pool,
     work: Work,
 ) -> None:
-    """Keep the trees that join one branch of the subtree with those of the rest."""
+    """Keep the trees that join one branch of the subtree with the listed branches of the rest."""
     full = pool.state[COUNT] == pool.trees.shape[0]
     for k in range(FIRST if row == 0 else 0, count):
         changes = work.rest.changes[k]

@@ -1,16 +1,17 @@
-"""Fitch's down pass on state planes: a register of site patterns at a time.
+"""Fitch's down pass on state planes, one register of site patterns at a time.
 
-The set of a node is the intersection of its children's sets or, where that is empty, their union
-and one change (Fitch 1971, Systematic Zoology 20: 406-416). In planes x and y of a state each,
+The set of a node is the intersection of its children's sets. If the intersection is empty, it is
+their union, and one change is counted (Fitch 1971, Systematic Zoology 20: 406-416). With planes
+x_s and y_s for each state s:
 
     common_s = x_s & y_s,   some = common_1 | common_2 | ...,   z_s = common_s | (x_s | y_s) & ~some
 
-and the changes are the bits that ``some`` has not. A byte for each site, as in Richer's report
-(2013), takes twice the space of four planes.
+A change is counted for each bit that is not set in ``some``. One byte for each site, as in
+Richer's report (2013), takes twice the space of four planes.
 
-A register, not a vector of eight words: the planes of four states of both rows fill the sixteen
-registers of AVX2, and with 512 bits of each at once half of them went to memory and back (72 ns
-for 4,096 sites on a Zen 3, 30 ns like this; counting the changes adds 15).
+The kernel loads one register at a time, not eight words. The planes of four states of both rows
+then fill the sixteen registers of AVX2. With 512 bits at once, half of them spilled to memory: a
+join of 4,096 sites took 72 ns on a Zen 3, against 30 ns. Counting the changes adds 15 ns.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _load_four(x: NDArray[np.uint64], i: int) -> tuple[Any, Any, Any, Any]:
 
 @njit
 def common(x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states: int) -> Any:
-    """Where x[i] and y[j] have a state in common, a register; nothing is written."""
+    """Return a register of the patterns in which x[i] and y[j] share a state, without storing."""
     some = zero_register()
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         some = some | (load_register(x, i + s) & load_register(y, j + s))
@@ -47,9 +48,9 @@ def common(x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states:
 
 @njit
 def join_four(x: NDArray[np.uint64], i: int, j: int, k: int) -> Any:
-    """A register of four states: x[k] <- x[i] joined with x[j]; where they have a state in common.
+    """Join x[i] and x[j] into x[k] for four states; return where they share a state.
 
-    x are flat planes, and i, j and k where the first state's words stand.
+    x: flat planes; i, j and k: offsets of the words of the first state.
     """
     a0, a1, a2, a3 = _load_four(x, i)
     b0, b1, b2, b3 = _load_four(x, j)
@@ -64,7 +65,7 @@ def join_four(x: NDArray[np.uint64], i: int, j: int, k: int) -> Any:
 
 @njit
 def join(x: NDArray[np.uint64], i: int, j: int, k: int, states: int) -> Any:
-    """The same of any number of states."""
+    """Join x[i] and x[j] into x[k] for any number of states; return where they share a state."""
     some = common(x, i, x, j, states)
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         a, b = load_register(x, i + s), load_register(x, j + s)

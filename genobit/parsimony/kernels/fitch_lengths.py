@@ -1,11 +1,11 @@
-"""Length of a binary tree: only the sets that a later join still needs are kept.
+"""Length of a binary tree, keeping only the sets that a later join still needs.
 
-A tree is a list of joins. Sets of inner nodes live in slots that are used again, so that a block's
-work stays in the first cache whatever the number of taxa: rows for all inner nodes go through it
-once a block and are not read again (3.7 us for 50 taxa x 4,095 patterns on a Zen 3, 3.0 like this).
+A tree is a list of joins. Sets of inner nodes are kept in slots that are reused, so a block stays
+in the L1 cache for any number of taxa. One row for each inner node is slower: 3.7 us for 50 taxa x
+4,095 patterns on a Zen 3, against 3.0 us with slots.
 
-A trifurcation at the root is two joins. Which two of the three come first makes no difference to
-the length: the root of a tree without a root may stand on any branch.
+A trifurcation at the root is two joins. Their order does not change the length, because an unrooted
+tree may be rooted on any branch.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
 @njit
 def joins(starts: NDArray[np.int64], members: NDArray[np.int64], taxa: int) -> NDArray[np.int64]:
-    """Joins of a binary tree, (joins, 3): left, right and result, from `topology.Children`.
+    """Return the joins of a binary tree, (joins, 3): left, right and result.
 
-    A tip is its row, a slot is -1 and less. Of a tip and a slot the slot stands left.
+    starts, members: as in `topology.Children`. A tip is its row (0 or more), a slot is negative.
+    In a join of a tip and a slot, the slot is on the left.
     """
     out = np.empty((taxa - 1, 3), np.int64)
     nodes = starts.size - 1
@@ -63,27 +64,27 @@ def joins(starts: NDArray[np.int64], members: NDArray[np.int64], taxa: int) -> N
 
 
 class Workspace(NamedTuple):
-    """Planes of tips, and after them the slots that joins of a tree write to.
+    """Planes of the tips, followed by the slots that the joins of a tree write to.
 
-    For one thread at a time. Any number of trees of the same tips may be scored in it.
+    A workspace scores any number of trees of the same tips, in one thread at a time.
     """
 
     words: NDArray[np.uint64]
     """Planes (blocks, taxa, states, 8), then slots (taxa, states, 8), flat."""
     shape: tuple[int, int, int, int]
-    """Of the tips' planes."""
+    """Shape of the planes of the tips."""
     weights: Weights
-    """Of the patterns."""
+    """Weights of the patterns."""
 
     def length(self, tree: Children) -> int:
-        """Length of a binary tree, its root of two or three branches."""
+        """Return the length of a binary tree whose root has two or three branches."""
         blocks, taxa, states, _ = self.shape
         common, planes = self.weights
         return int(_length(self.words, blocks, taxa, states, *tree, common, planes))
 
 
 def workspace(tips: NDArray[np.uint64], weights: Weights) -> Workspace:
-    """Copy planes of tips to where trees can be scored."""
+    """Copy planes of tips (blocks, taxa, states, 8) into a workspace for scoring trees."""
     blocks, taxa, states, words = tips.shape
     flat = aligned_words((blocks + 1) * taxa * states * words)
     flat[: tips.size] = tips.reshape(-1)
@@ -92,13 +93,13 @@ def workspace(tips: NDArray[np.uint64], weights: Weights) -> Workspace:
 
 @njit
 def _place(of: int, origin: int, slots: int, step: int) -> int:
-    """Where the words of a tip (0 and more) or of a slot (-1 and less) begin."""
+    """Return the offset of the words of a tip (0 or more) or of a slot (negative)."""
     return origin + of * step if of >= 0 else slots - (of + 1) * step
 
 
 @njit
 def _counted(some: Any, weights: NDArray[np.uint64], first: int, bits: int) -> Any:
-    """Patterns of a register, each times its weight, whose lowest plane is at ``first``."""
+    """Return the weighted popcount of a register; its lowest weight plane starts at ``first``."""
     counts = zero_register()
     for bit in range(bits - 1, -1, -1):
         plane = load_register(weights, first + bit * BLOCK_WORDS)
@@ -116,14 +117,17 @@ def _kept_of_four(
     first: int,
     bits: int,
 ) -> int:
-    """Patterns x joins of a block that have no change, of four states, by weight if it has bits."""
+    """Return the number of (pattern, join) pairs of a block without a change, for four states.
+
+    Patterns count by weight if ``bits`` > 0.
+    """
     step = 4 * BLOCK_WORDS
     counts = zero_register()
     for row in range(plan.shape[0]):
         i = _place(plan[row, 0], origin, slots, step)
         j = _place(plan[row, 1], origin, slots, step)
         k = _place(plan[row, 2], origin, slots, step)
-        # All registers of a join before the next: that one waits for what this one stores.
+        # Finish all registers of a join before the next join, which waits for their stores.
         for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
             some = join_four(flat, i + w, j + w, k + w)
             if bits == 0:
@@ -144,7 +148,7 @@ def _kept(
     bits: int,
     states: int,
 ) -> int:
-    """The same of any number of states."""
+    """Return the weighted pairs without a change as `_kept_of_four`, for any number of states."""
     step = states * BLOCK_WORDS
     counts = zero_register()
     for row in range(plan.shape[0]):
@@ -171,7 +175,7 @@ def _length(
     common: NDArray[np.int64],
     planes: NDArray[np.uint64],
 ) -> int:
-    # In one compiled call with the scoring: a call from Python takes as long as a small tree.
+    # Joins and scoring share one compiled call: a call from Python costs as much as a small tree.
     plan = joins(starts, members, taxa)
     step = states * BLOCK_WORDS
     slots = blocks * taxa * step

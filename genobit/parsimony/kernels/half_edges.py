@@ -1,11 +1,12 @@
-"""Unrooted binary trees as half-branches, and the views along them.
+"""Unrooted binary trees as half-edges, and the views along them.
 
-Every branch is two halves, each at the node of one of its ends. ``back[h]`` is the other half of a
-branch, ``around(h)`` the next half at the same node. Halves 0 to n - 1 are at the tips; inner node
-i has the three from n + 3 i on. So a tree is the array ``back`` alone, and no branch is the root.
+Every branch consists of two half-edges, one at each of its end nodes. The array ``back`` maps each
+half-edge h to the other half of its branch, and ``around(h)`` is the next half-edge at the same
+node. Half-edges 0 to n - 1 belong to the tips; inner node i has three, starting at n + 3 i. The
+array ``back`` alone defines a tree, and no branch is the root.
 
-The view of a half is the set of states of its node as seen along its branch: Fitch's set of the
-subtree on its side. A tree of n tips has 4 n - 6 views, and all of them take two passes.
+The view of a half-edge is the set of states of its node as seen along its branch, which is Fitch's
+set of the subtree on its side. A tree of n tips has 4 n - 6 views. Two passes compute all of them.
 """
 
 from __future__ import annotations
@@ -27,26 +28,29 @@ if TYPE_CHECKING:
 
 @njit
 def halves_of(taxa: int) -> int:
-    """Half-branches of a tree of so many tips."""
+    """Return the number of half-edges of a tree with ``taxa`` tips."""
     return 4 * taxa - 6
 
 
 @njit
 def around(h: int, taxa: int) -> int:
-    """The next half at an inner node."""
+    """Return the next half-edge at an inner node."""
     return h - 2 if (h - taxa) % 3 == 2 else h + 1
 
 
 @njit
 def link(back: NDArray[np.int64], g: int, h: int) -> None:
-    """Make a branch of two halves."""
+    """Join two half-edges to a branch."""
     back[g] = h
     back[h] = g
 
 
 @njit
 def preorder(back: NDArray[np.int64], taxa: int, order: NDArray[np.int64]) -> int:
-    """Halves that look to tip 0, each before those behind it; returns how many."""
+    """Fill ``order`` with the half-edges that point towards tip 0; return their number.
+
+    A half-edge comes before all half-edges of its subtree.
+    """
     order[0] = back[0]
     count, at = 1, 0
     while at < count:
@@ -62,7 +66,7 @@ def preorder(back: NDArray[np.int64], taxa: int, order: NDArray[np.int64]) -> in
 
 @njit
 def empty_views(sites: Sites, taxa: int) -> NDArray[np.uint64]:
-    """Room for the views of a tree, those of the tips filled in."""
+    """Allocate the views of a tree, with the views of the tips filled in."""
     rows = halves_of(sites.taxa)
     views = np.empty(sites.offsets[-1] * rows, np.uint64)
     for block in range(sites.states.size):
@@ -79,7 +83,7 @@ def fill_views(
     views: NDArray[np.uint64],
     order: NDArray[np.int64],
 ) -> int:
-    """Views of all inner halves of the tree that holds tip 0; returns its length."""
+    """Fill the views of all inner half-edges of the tree with tip 0; return the tree's length."""
     taxa, rows = sites.taxa, halves_of(sites.taxa)
     count = preorder(back, taxa, order)
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
@@ -114,7 +118,7 @@ def fill_views(
 
 @njit
 def tree_length(back: NDArray[np.int64], sites: Sites) -> int:
-    """Length of a tree over its informative patterns."""
+    """Return the length of a tree over its informative patterns."""
     order = np.empty(halves_of(sites.taxa), np.int64)
     return fill_views(back, sites, empty_views(sites, sites.taxa), order)
 
@@ -133,7 +137,11 @@ def branch_changes(
     rows_z: int,
     limit: int,
 ) -> int:
-    """Changes that row k of z adds between rows i of x and j of y, counted until ``limit``."""
+    """Return the changes that row k of z adds to the branch between row i of x and row j of y.
+
+    x, y, z: flat planes with ``rows_x``, ``rows_y`` and ``rows_z`` rows. Counting stops once the
+    changes reach ``limit``.
+    """
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     total = 0
     for block in range(sites.states.size):
@@ -156,14 +164,10 @@ def branch_changes(
 
 
 def halves_from_parents(parents: NDArray[np.int64], taxa: int) -> NDArray[np.int64]:
-    """Half-branches of a topology; nodes of many children are resolved in their order.
+    """Convert a topology of at least three tips to half-edges, resolving nodes of many children.
 
-    Parameters
-    ----------
-    parents
-        Of each node, tips first, the root last; inner nodes have two children or more.
-    taxa
-        Number of tips, at least 3.
+    parents: (nodes,), tips first, root last; inner nodes have two or more children. Children of a
+    node are joined from the last to the first.
     """
     members: list[list[int]] = [[] for _ in range(parents.size)]
     for node, parent in enumerate(parents.tolist()):
@@ -188,11 +192,11 @@ def halves_from_parents(parents: NDArray[np.int64], taxa: int) -> NDArray[np.int
 
 
 def parents_from_halves(back: NDArray[np.int64], taxa: int) -> NDArray[np.int64]:
-    """Parents of the nodes of a tree that is rooted by a node of three children next to tip 0."""
+    """Return the parents of a tree's nodes, rooted at the three-way node next to tip 0."""
     order = np.empty(back.size, np.int64)
     count = preorder(back, taxa, order)
     inner = [h for h in order[:count].tolist() if h >= taxa]
-    # The root is the last node; the others follow their children.
+    # The root has the last number, and children have smaller numbers than their parent.
     number = {h: 2 * taxa - 3 - rank for rank, h in enumerate(inner)}
     parents = np.full(2 * taxa - 2, NO_PARENT, np.int64)
     for h in inner:

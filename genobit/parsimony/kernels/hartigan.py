@@ -1,12 +1,12 @@
-"""Hartigan's down pass on state planes: nodes of any number of children.
+"""Hartigan's down pass on state planes, for nodes with any number of children.
 
-Of a node with k children, each state is possible in some number of them. The node's set are the
-states with the largest of these numbers, m, and k - m children change (Hartigan 1973, Biometrics
-29: 53-65, theorem 1). The states with m - 1, the upper set, are those that cost one change more;
-the up pass needs them. With two children the set is Fitch's intersection or union.
+For a node with k children, count the children in which each state is possible. The node's set holds
+the states with the largest count m, and k - m children change (Hartigan 1973, Biometrics 29: 53-65,
+theorem 1). The upper set holds the states with count m - 1, which cost one change more. The up pass
+needs it. With two children, the set is Fitch's intersection or union.
 
-Numbers are bit-sliced: planes of their bits, for a register of patterns at a time. The largest is
-found from the highest bit down: where any state that is still in has the bit, the others are out.
+Counts are bit-sliced: planes of their bits, for a register of patterns at a time. The largest count
+is found from the highest bit down. If any remaining state has the bit, the states without it drop.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 
 class Numbers(NamedTuple):
-    """Work space of one thread: bit-sliced numbers, a register a bit."""
+    """Work space of one thread: bit-sliced counts, one register for each bit."""
 
     of_states: NDArray[np.uint64]
-    """Children that a state is possible in, (states * depth * REGISTER_WORDS,)."""
+    """Number of children in which each state is possible, (states * depth * REGISTER_WORDS,)."""
     most: NDArray[np.uint64]
-    """The largest of them, and one less, (2 * depth * REGISTER_WORDS,)."""
+    """The largest count, then the largest less one, (2 * depth * REGISTER_WORDS,)."""
     every: NDArray[np.uint64]
-    """A register of set bits."""
+    """A register with all bits set."""
 
 
 @njit
 def depth_of(number: int) -> int:
-    """Bits of a number."""
+    """Return the number of bits of a number."""
     depth = 0
     while number >> depth:
         depth += 1
@@ -53,7 +53,7 @@ def depth_of(number: int) -> int:
 
 @njit
 def numbers(states: int, depth: int) -> Numbers:
-    """Work space for nodes with less than 2**depth children."""
+    """Allocate work space for nodes with less than 2**depth children."""
     return Numbers(
         np.zeros(states * depth * REGISTER_WORDS, np.uint64),
         np.zeros(2 * depth * REGISTER_WORDS, np.uint64),
@@ -70,7 +70,7 @@ def _count_children(
     depth: int,
     of_states: NDArray[np.uint64],
 ) -> None:
-    """How many of the nodes ``below`` may be in each state, at word w."""
+    """Count the nodes of ``below`` in which each state is possible, at word w."""
     of_states[:] = np.uint64(0)
     for child in range(below.size):
         first = below[child] * states * BLOCK_WORDS + w
@@ -85,7 +85,7 @@ def _count_children(
 
 @njit
 def _largest(lower: NDArray[np.uint64], first: int, states: int, depth: int, work: Numbers) -> None:
-    """The states of the largest number, into ``lower``, and that number."""
+    """Write the states with the largest count to ``lower``, and that count to ``work.most``."""
     of_states, most, every = work
     for state in range(states):
         store_register(lower, first + state * BLOCK_WORDS, load_register(every, 0))
@@ -103,7 +103,7 @@ def _largest(lower: NDArray[np.uint64], first: int, states: int, depth: int, wor
 
 @njit
 def _second(upper: NDArray[np.uint64], first: int, states: int, depth: int, work: Numbers) -> None:
-    """The states of one less than the largest number, into ``upper``."""
+    """Write the states with one less than the largest count to ``upper``."""
     of_states, most, every = work
     borrow = load_register(every, 0)
     for bit in range(depth):
@@ -130,11 +130,10 @@ def down_block(
     work: Numbers,
     kept: NDArray[np.uint64],
 ) -> None:
-    """Sets and upper sets of the inner nodes of a tree, in one block.
+    """Fill the sets and upper sets of the inner nodes of a tree, in one block.
 
-    ``lower`` and ``upper`` are planes (nodes, states, 8), flat, with the tips' sets given in
-    ``lower``. To ``kept``, the bit-sliced numbers (bits, 8) of a block, flat, come the children
-    that do not change.
+    lower, upper: flat planes (nodes, states, 8), with the tips' sets given in ``lower``.
+    kept: flat bit-sliced counts (bits, 8), to which the children without a change are added.
     """
     depth = work.most.size // (2 * REGISTER_WORDS)
     step = states * BLOCK_WORDS
@@ -176,12 +175,12 @@ def _kept(
 
 
 def changes(tips: NDArray[np.uint64], tree: Children, patterns: int) -> NDArray[np.int64]:
-    """Changes of each pattern on a tree, (patterns,); ``tips`` are planes of all taxa."""
+    """Return the changes of each pattern on a tree, (patterns,), from planes of all taxa."""
     kept = np.zeros(patterns, np.uint64)
     _kept(tips, tree.starts, tree.members, most_children(tree), kept)
     return tree.members.size - kept.view(np.int64)
 
 
 def most_children(tree: Children) -> int:
-    """Bits of the largest number of children."""
+    """Return the number of bits of the largest number of children of a node."""
     return int(np.diff(tree.starts).max()).bit_length()

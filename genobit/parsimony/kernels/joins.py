@@ -1,8 +1,8 @@
-"""Fitch's join of two sets and the count of changes, a block at a time, for searches of trees.
+"""Fitch's join of two sets and the count of changes, one block at a time, for tree searches.
 
-A tree grows by a branch in its middle: the set of a new node on the branch is the join of the sets
-at its two ends, and the subtree that is put there adds a change for every pattern in which it has
-no state in common with that set. Neither needs a pass over the tree, and the count no store.
+A subtree is attached to a branch by a new node, whose set is the join of the sets at the branch's
+two ends. The subtree adds a change for every pattern in which it shares no state with that set.
+Neither step needs a pass over the tree, and counting stores nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def join_block(
     k: int,
     states: int,
 ) -> None:
-    """Sets out[k] <- x[i] joined with y[j]."""
+    """Join x[i] and y[j] into out[k], for one block."""
     for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
         join_register(x, i + w, y, j + w, out, k + w, states)
 
@@ -53,7 +53,7 @@ def join_register(
     k: int,
     states: int,
 ) -> Any:
-    """A register of the same; returns where they have a state in common."""
+    """Join x[i] and y[j] into out[k], for one register; return where they share a state."""
     if states == 2:
         a0, a1 = load_register(x, i), load_register(x, i + _1)
         b0, b1 = load_register(y, j), load_register(y, j + _1)
@@ -87,7 +87,7 @@ def join_register(
 def common_register(
     x: NDArray[np.uint64], i: int, y: NDArray[np.uint64], j: int, states: int
 ) -> Any:
-    """Where x[i] and y[j] have a state in common."""
+    """Return a register of the patterns in which x[i] and y[j] share a state."""
     some = (load_register(x, i) & load_register(y, j)) | (
         load_register(x, i + _1) & load_register(y, j + _1)
     )
@@ -106,8 +106,8 @@ def branch_register(
     k: int,
     states: int,
 ) -> Any:
-    """Where z[k] and the join of x[i] and y[j] have a state in common."""
-    # Where x and y share a state, one of those; elsewhere any state of either.
+    """Return where z[k] shares a state with the join of x[i] and y[j], for one register."""
+    # The join is the shared states of x and y where there are any, else all states of both.
     some, shared, either = zero_register(), zero_register(), zero_register()
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         a, b, c = load_register(x, i + s), load_register(y, j + s), load_register(z, k + s)
@@ -131,9 +131,9 @@ def changes_at_branch(
     first: int,
     depth: int,
 ) -> int:
-    """Weight of the patterns of a block where z[k] and the join of x[i] and y[j] share no state.
+    """Return the weight of the patterns of a block where z[k] shares no state with x[i] join y[j].
 
-    Weights are ``depth`` planes from ``planes[first]`` on.
+    Weights are ``depth`` planes, starting at ``planes[first]``.
     """
     counts = zero_register()
     for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
@@ -158,7 +158,7 @@ def changes_between(
     first: int,
     depth: int,
 ) -> int:
-    """Weight of the patterns of a block where x[i] and y[j] share no state."""
+    """Return the weight of the patterns of a block in which x[i] and y[j] share no state."""
     counts = zero_register()
     for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
         if states == 2:
@@ -173,7 +173,7 @@ def changes_between(
 
 @inlined
 def _weigh(some: Any, planes: NDArray[np.uint64], first: int, depth: int) -> Any:
-    """Weights of the bits that ``some`` has not, summed in each lane."""
+    """Return the summed weights of the bits not set in ``some``, for each lane."""
     total = zero_register()
     for d in range(depth - 1, -1, -1):
         bits = andnot(load_register(planes, first + d * BLOCK_WORDS), some)

@@ -1,10 +1,11 @@
 """Neighbour joining (Saitou and Nei 1987, by the criterion of Studier and Keppler 1988).
 
-Of n nodes the pair i, j of the least (n - 2) d_ij - r_i - r_j is joined, r_i the sum of the
-distances of i, until three are left. The new node is (d_ik + d_jk - d_ij) / 2 from another, k.
+From n nodes, the pair i, j with the least (n - 2) d_ij - r_i - r_j is joined, until three nodes are
+left. Here r_i is the sum of the distances of i. The distance of the new node to another node k is
+(d_ik + d_jk - d_ij) / 2.
 
-Of pairs that tie the one of the lowest first, then second node, a node counted as the lowest of
-its taxa. Distances that repeat tie often, so a rule belongs to the tree.
+Ties go to the pair with the lowest first node, then the lowest second node. A node ranks as the
+lowest of its taxa. Repeated distances tie often, so the result depends on this rule.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 @njit
 def joined(distances: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Parents of the tree of three taxa or more from the distances of all pairs (taxa, taxa)."""
+    """Return the parents of the tree of three taxa or more, from distances (taxa, taxa)."""
     taxa = len(distances)
     d = distances.copy()
     root = 2 * taxa - 3
     parents = np.full(root + 1, NO_PARENT, np.int64)
-    # A node stands in the row of the lowest of its taxa; rows in use come first, in order.
+    # A node takes the row of the lowest of its taxa; rows in use come first, in order.
     node_of, rows = np.arange(taxa), np.arange(taxa)
     for node in range(taxa, root):
         count = 2 * taxa - node
@@ -46,9 +47,9 @@ def joined(distances: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @njit
 def _nearest(d: NDArray[np.float64], rows: NDArray[np.int64]) -> tuple[int, int]:
-    """Positions in ``rows`` of the pair to join, the lower first."""
+    """Return the positions in ``rows`` of the pair to join, the lower first."""
     sums = np.zeros(rows.size)
-    # From the rest up in order: sums carried from join to join would gather errors.
+    # Summed anew for each join: sums updated from join to join would accumulate errors.
     for a in range(rows.size):
         for k in rows:
             sums[a] += d[rows[a], k]

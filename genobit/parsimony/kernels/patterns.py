@@ -1,15 +1,15 @@
-"""Site patterns made small for a search: what is the same on every tree is left out.
+"""Reduction of site patterns for a search: parts with the same length on every tree are removed.
 
-Three rules keep the differences of lengths between trees (unordered states, Fitch's lengths):
+Three rules preserve the differences of length between trees (unordered states, Fitch's lengths):
 
-- a state whose taxa all may have another state, too, can be that other state everywhere, so it is
-  dropped: with it go the states that only ambiguity codes have;
-- a state of one taxon alone, but for missing ones, is one change on every tree, and its taxon then
-  says nothing more: the change goes to the constant, the taxon becomes missing;
-- a pattern that is left with one state is the same on every tree.
+- A state is dropped if all of its taxa may also have one other state, which can replace it
+  everywhere. This removes states that occur only in ambiguity codes.
+- A state of a single taxon, not counting missing taxa, costs one change on every tree. The change
+  is added to the constant, and the taxon becomes missing.
+- A pattern with a single state left has the same length on every tree and is dropped.
 
-States are then numbered anew in each pattern. Three quarters of the informative patterns of
-nucleotides are left with two states and take two planes instead of four.
+States are then renumbered in each pattern. Three quarters of the informative patterns of
+nucleotides are left with two states, and take two planes instead of four.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 
 
 class Drawn(NamedTuple):
-    """Sites of positive weight, which resamples draw from."""
+    """Sites of positive weight, from which resamples are drawn."""
 
     of_site: NDArray[np.unsignedinteger]
-    """The column of each, in as few bytes as hold it, (sites,) or from a file (1, sites, 1)."""
+    """Column of each site in the smallest integer type, (sites,), or mapped (1, sites, 1)."""
     weights: NDArray[np.unsignedinteger] | None
-    """Of each site; None where all are 1."""
+    """Weight of each site; None if all are 1."""
 
     def weights_again(self, generator: np.random.Generator, columns: int) -> NDArray[np.int64]:
-        """Weights of all columns when as many sites are drawn with replacement, each with its own.
+        """Draw as many sites as there are, with replacement; return the weights of all columns.
 
-        They are drawn some at a time, and are those that would be drawn all at once.
+        A drawn site adds its own weight. Sites are drawn in pieces of `DRAWN`; the result equals a
+        single draw of all sites.
         """
         totals, of_site = np.zeros(columns, np.int64), self.of_site.reshape(-1)
         sites = of_site.size
@@ -50,25 +51,25 @@ class Drawn(NamedTuple):
 
 
 DRAWN = 2**17
-"""Sites that are drawn at a time."""
+"""Sites drawn at a time."""
 
 
 class Informative(NamedTuple):
     """Patterns whose length depends on the tree."""
 
     sets: NDArray[np.unsignedinteger]
-    """State sets, states numbered in each pattern from 0, (taxa, patterns)."""
+    """State sets, with states renumbered from 0 in each pattern, (taxa, patterns)."""
     weights: NDArray[np.int64]
-    """(patterns,)."""
+    """Weight of each pattern, (patterns,)."""
     of_column: NDArray[np.int64]
-    """The pattern of each column of the alignment, -1 where it is the same on every tree."""
+    """Pattern of each column of the alignment, -1 for the same length on every tree."""
     singles: NDArray[np.int64]
-    """Changes of each column that every tree has besides those of its pattern, (columns,)."""
+    """Changes of each column on every tree, besides the changes of its pattern, (columns,)."""
     constant: int
     """Weighted sum of ``singles``."""
 
     def reweighted(self, weights: NDArray[np.integer]) -> Informative:
-        """The same columns with other weights; patterns of weight 0 stay."""
+        """Return the same columns with other weights (columns,); patterns of weight 0 stay."""
         heavy = self.of_column >= 0
         totals = np.zeros_like(self.weights)
         np.add.at(totals, self.of_column[heavy], weights[heavy])
@@ -77,7 +78,7 @@ class Informative(NamedTuple):
 
 
 def informative(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Informative:
-    """Patterns for a search from different columns (taxa, columns) and a whole weight for each."""
+    """Reduce unique columns (taxa, columns) with integer weights (columns,) for a search."""
     small = sets.copy()
     constants, counts = np.zeros(sets.shape[1], np.int64), np.zeros(sets.shape[1])
     _reduce(small, constants, counts)
@@ -85,7 +86,7 @@ def informative(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer])
     of_column = np.full(sets.shape[1], -1, np.int64)
     found = small[:, :0]
     if kept.size:
-        # Different columns may be the same when their states are numbered anew.
+        # Different columns may become equal once their states are renumbered.
         again = different(np.ascontiguousarray(small[:, kept]), np.ones(kept.size, np.int64))
         of_column[kept], found = again.of_site, again.sets
     empty = Informative(found, np.empty(found.shape[1], np.int64), of_column, constants, 0)
@@ -98,7 +99,7 @@ def _reduce(
     constants: NDArray[np.int64],
     counts: NDArray[np.float64],
 ) -> None:
-    """Apply the rules to each pattern; ``counts`` receives the states that are left."""
+    """Apply the rules to each pattern in place; ``counts`` receives the number of states left."""
     taxa, patterns = sets.shape
     column = np.empty(taxa, np.uint64)
     for pattern in range(patterns):
@@ -119,13 +120,13 @@ def _reduce(
 
 @njit
 def _without_dominated(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.uint64, bool]:
-    """Drop states that can be another one wherever they are."""
+    """Drop each state that another state can replace wherever it occurs."""
     one, changed = np.uint64(1), False
     for s in range(MOST_STATES):
         bit = one << np.uint64(s)
         if not every & bit:
             continue
-        # States that all taxa with s may have.
+        # States that every taxon with state s may also have.
         others = every & ~bit
         for value in column:
             if value & bit:
@@ -139,7 +140,7 @@ def _without_dominated(column: NDArray[np.uint64], every: np.uint64) -> tuple[np
 
 @njit
 def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.uint64, bool]:
-    """Drop a state of one taxon, which becomes missing; the last state stays."""
+    """Drop a state of a single taxon, which becomes missing; the last state is kept."""
     one = np.uint64(1)
     if not every & (every - one):
         return every, False
@@ -149,7 +150,7 @@ def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.ui
             continue
         number, where = 0, 0
         for taxon in range(column.size):
-            # A missing taxon follows its neighbours.
+            # A missing taxon can take any state, so it is not counted.
             if column[taxon] & bit and column[taxon] != every:
                 number += 1
                 where = taxon
@@ -163,12 +164,15 @@ def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.ui
 
 @njit
 def _renumber(column: NDArray[np.uint64]) -> int:
-    """Number states in the order in which taxa have them, those of one taxon as they were."""
+    """Renumber the states by first appearance; return their number.
+
+    States of unambiguous taxa come first. States of an ambiguous taxon keep their order.
+    """
     one = np.uint64(1)
     codes = np.full(MOST_STATES, -1, np.int64)
     count = 0
     for narrow in (True, False):
-        # Taxa with one state first: what missing taxa may be says nothing of the order.
+        # Unambiguous taxa first: the possible states of missing taxa must not decide the order.
         for value in column:
             if narrow and value & (value - one):
                 continue

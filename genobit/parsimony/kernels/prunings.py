@@ -1,9 +1,11 @@
-"""A subtree cut off, and what it adds to the length at every branch of the rest.
+"""Pruned subtrees, and the changes that a subtree adds at every branch of the rest.
 
-Behind a branch of the rest the views that look away from the cut are those of the whole tree; only
-the views that look towards it change, one join for each branch, outwards from the cut. A tree with
-the subtree S at branch e has the length of the rest, of S, and the patterns where S shares no state
-with the join of the two views along e. So two trees are compared by what S adds at either place.
+Views that point away from the cut are the views of the whole tree. Only views that point towards
+the cut change, and each takes one join, outwards from the cut.
+
+A tree with subtree S at branch e is as long as the rest, S, and the changes that S adds. S adds the
+weight of the patterns in which it shares no state with the join of the two views along e. Moves of
+S are therefore compared by the changes it adds, old place against new.
 """
 
 from __future__ import annotations
@@ -23,34 +25,34 @@ if TYPE_CHECKING:
     from genobit.parsimony.kernels.sites import Sites
 
 NOWHERE = 2**62
-"""More changes than any tree has."""
+"""More changes than any tree can have."""
 FIRST = 2
-"""The first branch of a list that is not the one which the cut leaves."""
+"""Index of the first listed branch that is not the branch left by the cut."""
 
 
 class Branches(NamedTuple):
-    """Branches of the rest, outwards from the cut.
+    """Branches of the rest, listed outwards from the cut.
 
-    The first two are the same, the branch that the cut leaves, seen from either end.
+    The first two entries are one branch, the one left by the cut, seen from either end.
     """
 
     far: NDArray[np.int64]
-    """The half at the far end, whose view is that of the whole tree."""
+    """Half-edge at the far end, whose view is the view of the whole tree."""
     before: NDArray[np.int64]
-    """The branch on the way to the cut."""
+    """Index of the next branch towards the cut."""
     beside: NDArray[np.int64]
-    """The half at the far end of the other branch that parts from the way."""
+    """Half-edge at the far end of the sibling branch, which starts at the same node."""
     distance: NDArray[np.int64]
-    """Nodes between the cut and the branch."""
+    """Number of nodes between the cut and the branch."""
     changes: NDArray[np.int64]
-    """What the subtree adds there, or a part of it that is too much."""
+    """Changes that the subtree adds at the branch; a lower bound once they reach the limit."""
     towards: NDArray[np.uint64]
-    """Views from the far end to the cut."""
+    """Views from the far end towards the cut: the sets of all taxa on the side of the cut."""
 
 
 @njit
 def room_for_branches(sites: Sites) -> Branches:
-    """An empty list that takes the branches of any rest."""
+    """Allocate an empty list with room for the branches of any rest."""
     most = 2 * sites.taxa
     return Branches(
         np.empty(most, np.int64),
@@ -64,10 +66,9 @@ def room_for_branches(sites: Sites) -> Branches:
 
 @njit
 def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out: Branches) -> int:
-    """Branches of what is left without the side of ``cut``, up to so many nodes away.
+    """List the branches of the rest up to ``radius`` nodes away; return their number.
 
-    ``cut`` is the half at the subtree's end of the branch that is cut; the node at the other end is
-    an inner one. Returns how many there are.
+    ``cut`` is the half-edge at the subtree's end of the cut branch; the other end is an inner node.
     """
     q = around(back[cut], taxa)
     out.far[0], out.far[1] = back[q], back[around(q, taxa)]
@@ -89,7 +90,7 @@ def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out
 
 @njit
 def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64], cut: int) -> int:
-    """What the side of ``cut`` adds where it is."""
+    """Return the changes that the side of ``cut`` adds at its present place."""
     taxa, rows = sites.taxa, halves_of(sites.taxa)
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     q = around(back[cut], taxa)
@@ -116,7 +117,7 @@ def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64
 def fill_towards(
     sites: Sites, views: NDArray[np.uint64], block: int, count: int, branches: Branches
 ) -> None:
-    """Views towards the cut in one block."""
+    """Fill the views towards the cut in one block."""
     rows, most = halves_of(sites.taxa), branches.far.size
     states = sites.states[block]
     step = states * BLOCK_WORDS
@@ -139,9 +140,9 @@ def count_changes(
     limit: int,
     branches: Branches,
 ) -> bool:
-    """What the side of ``cut`` adds at each branch of a list, exact below ``limit``.
+    """Count the changes that the side of ``cut`` adds at each listed branch, exact below ``limit``.
 
-    Returns whether any branch is below: if not, later blocks were left out.
+    Returns whether any count is below ``limit``. If none is, later blocks are skipped.
     """
     rows, most = halves_of(sites.taxa), branches.far.size
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
@@ -175,7 +176,7 @@ def count_changes(
 
 @njit
 def regraft(back: NDArray[np.int64], taxa: int, cut: int, far: int) -> None:
-    """Move the side of ``cut`` to the branch of half ``far``."""
+    """Move the side of ``cut`` to the branch of half-edge ``far``."""
     q = back[cut]
     g = around(q, taxa)
     f = around(g, taxa)

@@ -1,9 +1,9 @@
 """The parsimony ratchet (Nixon 1999, Cladistics 15: 407-414).
 
-A round doubles the weight of a random share of sites, swaps branches until the tree is shortest in
-its neighbourhood under those weights, and swaps back under the true ones. So a search leaves a
-local minimum for another that most of the data like as well. Rounds start from the last tree that
-was as short as the shortest.
+A round doubles the weight of a random share of the sites and swaps branches to a local minimum
+under these weights. It then swaps branches under the true weights. In this way, a search leaves one
+local minimum for another that fits most of the data equally well. Each round starts from the last
+tree that was as short as the shortest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def perturbed(
     weights: NDArray[np.int64], share: float, rounds: int, stream: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """Weights of patterns (rounds, patterns) in which each site counts twice with chance ``share``.
+    """Draw weights (rounds, patterns) in which each site counts twice with probability ``share``.
 
-    One binomial draw for each pattern: weights may be millions.
+    Each pattern takes one binomial draw, because weights may be in the millions.
     """
     generator = np.random.Generator(np.random.Philox(key=int(next_word(stream))))
     return weights + generator.binomial(weights, share, (rounds, weights.size))
@@ -46,10 +46,10 @@ def ratchet_rounds(
     work: Work,
     stream: NDArray[np.uint64],
 ) -> None:
-    """Do a round for each of ``lengths``, which receive the shortest so far; move ``back`` along.
+    """Run one round for each entry of ``lengths``, which receives the shortest length so far.
 
-    ``perturbed_weights`` (rounds, patterns) are those of `perturbed`. ``back`` is a tree of the
-    pool, swapped to its end.
+    perturbed_weights: (rounds, patterns), from `perturbed`. ``back`` is a tree of the pool at a
+    local minimum, and is updated in place.
     """
     for number in range(lengths.size):
         trial = back.copy()

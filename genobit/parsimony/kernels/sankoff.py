@@ -1,10 +1,10 @@
-"""Costs of changes by Sankoff's algorithm: the cheapest assignment of any matrix of costs.
+"""Costs of changes by Sankoff's algorithm: the cheapest assignment for any cost matrix.
 
-The cost of a node in state i is the sum over its children of the cheapest of cost[i, j] + the
-child's cost in state j (Sankoff 1975, SIAM Journal on Applied Mathematics 28: 35-42). Nothing is
-asked of the costs: they need not be a metric, nor symmetric, nor zero for no change.
+The cost of a node in state i is a sum over its children. Each child adds the minimum over its
+states j of cost[i, j] + the child's cost in state j (Sankoff 1975, SIAM Journal on Applied
+Mathematics 28: 35-42). Costs need not be a metric, symmetric, or zero on the diagonal.
 
-In float64, which adds whole costs exactly up to 2**53.
+Costs are float64, which adds whole costs exactly up to 2**53.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def tree_costs(
     members: NDArray[np.int64],
     costs: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Cost of each pattern on a tree, (patterns,), from state sets (taxa, patterns).
+    """Return the cost of each pattern on a tree, (patterns,), from state sets (taxa, patterns).
 
-    ``costs`` (states, states): from the state of a row, at a node, to that of a column, at a child.
+    costs: (states, states), from the row's state at a node to the column's state at its child.
     """
     out = np.empty(sets.shape[1])
     _costs(np.ascontiguousarray(sets.T), starts, members, costs, out)

@@ -1,11 +1,11 @@
-"""Planes of site patterns for searches: few states apart from many, each block as it needs them.
+"""Planes of site patterns for searches, with as many planes in each block as its states need.
 
-Patterns are sorted by how many states they have, those with more first, and by weight, heaviest
-first: most changes are in the first blocks, where a search gives up on most trees, and blocks of
-two states take half the planes of those with four.
+Patterns are sorted by number of states, largest first, then by weight, heaviest first. Most changes
+are then in the first blocks, so a search rejects most trees early. Blocks of two states take half
+the planes of blocks of four.
 
-An array of sets of so many rows is flat: the planes of row r in block b stand from
-``offsets[b] * rows + r * 8 * states[b]`` on, so that all rows of a block stand together.
+Arrays of sets are flat. In an array with ``rows`` rows, the planes of row r in block b start at
+``offsets[b] * rows + r * 8 * states[b]``, so all rows of a block are contiguous.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 
 class Sites(NamedTuple):
-    """Tips of the trees of a search."""
+    """Planes and weights of the tips of a search."""
 
     taxa: int
     tips: NDArray[np.uint64]
-    """Planes, flat."""
+    """State planes of the tips, flat."""
     states: NDArray[np.int64]
-    """Planes of each block, (blocks,)."""
+    """Number of states, hence planes, of each block, (blocks,)."""
     offsets: NDArray[np.int64]
-    """Words of a row before each block, and of all, (blocks + 1,)."""
+    """Words of one row before each block, and in all blocks, (blocks + 1,)."""
     depths: NDArray[np.int64]
-    """Bits of the weights of a block, (blocks,)."""
+    """Number of bits of the weights of each block, (blocks,)."""
     weight_planes: NDArray[np.uint64]
     """Bits of the weights, lowest first, (blocks, bits, 8)."""
     place: NDArray[np.int64]
-    """Bit where each pattern stands, (patterns,)."""
+    """Bit position of each pattern, (patterns,)."""
 
 
 def sites_of(patterns: Informative) -> Sites:
-    """Planes of informative patterns."""
+    """Arrange informative patterns as planes."""
     taxa, count = patterns.sets.shape
     every = np.bitwise_or.reduce(patterns.sets, axis=0) if count else np.empty(0, np.uint64)
     needed = np.bitwise_count(every).astype(np.int64)
-    # 2, 4, 8, ...: of three states the joins are those of four.
+    # Round up to 2, 4, 8, ... states: joins of three states use the code for four.
     classes = np.ceil(np.log2(np.maximum(needed, 2))).astype(np.int64)
     order = np.lexsort((np.arange(count), -patterns.weights, -classes))
     place = np.empty(count, np.int64)
@@ -63,7 +63,7 @@ def sites_of(patterns: Informative) -> Sites:
 
 
 def filled(sets: NDArray[np.uint64], sites: Sites) -> NDArray[np.uint64]:
-    """Flat planes of sets (rows, patterns) where these sites stand."""
+    """Return flat planes of sets (rows, patterns), in the layout of ``sites``."""
     planes = np.zeros(sites.offsets[-1] * sets.shape[0], np.uint64)
     _fill(sets, sites.place, sites.states, sites.offsets, planes)
     return planes
@@ -96,7 +96,7 @@ def _fill(
 
 @njit
 def weighted(sites: Sites, weights: NDArray[np.int64]) -> Sites:
-    """The same patterns with other weights (patterns,), 0 or more."""
+    """Return ``sites`` with other weights (patterns,), 0 or more."""
     blocks = sites.states.size
     most, depths = np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
     for pattern in range(weights.size):

@@ -1,13 +1,13 @@
-"""State sets of site patterns as bit planes: one bit for a state and a pattern.
+"""State sets of site patterns as bit planes: one bit for each state and pattern.
 
 A block is 512 patterns, eight words for each state. Planes are (blocks, rows, states, 8): bit b of
-word w of block k is pattern 512 k + 64 w + b, and a row is a taxon or an inner node. All rows of a
-block stand together, because trees are scored block by block: 100 nodes of four states are 25 KiB.
+word w of block k is pattern 512 k + 64 w + b, and a row is a taxon or an inner node. Trees are
+scored block by block, so all rows of a block are contiguous: 100 nodes of four states take 25 KiB.
 
-Bits past the last pattern are set in all states, like a missing call: they never change.
+Bits past the last pattern are set in all states, like a missing call, so they never change.
 
-Patterns are sorted by weight, the heaviest first, so that nearly every block has one weight for
-all of its patterns and a popcount to multiply by it.
+Patterns are sorted by weight, heaviest first. Nearly every block then has a single weight, by which
+its popcount is multiplied.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_WORDS = 8
-"""Words of a state in a block: a register of 512 bits, or two of 256."""
+"""Words of a state in a block: one register of 512 bits, or two of 256."""
 BLOCK = 64 * BLOCK_WORDS
-"""Patterns of a block."""
+"""Patterns in a block."""
 MOST_STATES = 64
-"""States that a set of 64 bits holds."""
+"""Most states of a set in 64 bits."""
 
 
 class Patterns(NamedTuple):
-    """The different columns of an alignment."""
+    """Unique columns of an alignment."""
 
     sets: NDArray[Any]
     """State sets, (rows, patterns)."""
     weights: NDArray[np.int64]
-    """Sites with each pattern, or the sum of their weights, descending, (patterns,)."""
+    """Number of sites with each pattern, or the sum of their weights, descending, (patterns,)."""
     of_site: NDArray[np.int64]
-    """The pattern of each site, -1 for sites of weight 0, (sites,)."""
+    """Pattern of each site, -1 for sites of weight 0, (sites,)."""
 
 
 class Weights(NamedTuple):
     """Weights of patterns, block by block."""
 
     common: NDArray[np.int64]
-    """The weight of all patterns of a block, 0 where they differ, (blocks,)."""
+    """Weight of all patterns of a block, 0 if they differ, (blocks,)."""
     planes: NDArray[np.uint64]
-    """Bits of the weights of blocks that differ, lowest first, (blocks, bits, 8)."""
+    """Bits of the weights of blocks whose weights differ, lowest first, (blocks, bits, 8)."""
 
 
 def compressed(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
-    """Different columns of state sets (rows, sites), as 64 bits, with a weight for each site."""
+    """Return the unique columns of state sets (rows, sites) as uint64, with summed weights."""
     found = different(sets, weights)
     return found._replace(sets=found.sets.astype(np.uint64))
 
 
 def different(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
-    """Different columns of state sets (rows, sites) with a whole weight for each site."""
+    """Return the unique columns of state sets (rows, sites), with summed weights (sites,)."""
     heavy = np.flatnonzero(weights > 0)
     used = sets if heavy.size == weights.size else sets[:, heavy]
     columns = np.ascontiguousarray(used.T)
-    # A column as one value of its bytes: sorts 30 times faster than np.unique(axis=1).
+    # Sorting each column as one value of bytes is 30 times faster than np.unique(axis=1).
     keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     totals = np.bincount(inverse, weights[heavy], first.size).astype(np.int64)
-    # Of equal weights the pattern that comes first in the alignment.
+    # Patterns of equal weight keep the order of their first sites.
     order = np.lexsort((first, -totals))
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
@@ -75,19 +75,22 @@ def different(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -
 
 
 def blocks_of(patterns: int) -> int:
-    """Blocks that hold so many patterns."""
+    """Return the number of blocks that hold ``patterns`` patterns."""
     return -(-patterns // BLOCK)
 
 
 def aligned_words(size: int) -> NDArray[np.uint64]:
-    """Words, not set, from the start of a cache line: a register across two lines costs double."""
+    """Return uninitialised words that start on a cache line.
+
+    A register across two cache lines costs twice as much.
+    """
     spare = np.empty(size + BLOCK_WORDS - 1, np.uint64)
     first = -(spare.ctypes.data // spare.itemsize) % BLOCK_WORDS
     return spare[first : first + size]
 
 
 def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
-    """State sets (rows, patterns) -> planes (blocks, rows, states, 8)."""
+    """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
     shape = (blocks_of(sets.shape[1]), sets.shape[0], states, BLOCK_WORDS)
     out = aligned_words(math.prod(shape)).reshape(shape)
     _fill(sets, out)
@@ -115,7 +118,7 @@ def _fill(sets: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
 
 @njit
 def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], first: int) -> None:
-    """Add 2**digit to the numbers of a block, from ``out[first]``, that a plane has the bits of."""
+    """Add 2**digit to out[first + k] for each bit k that is set in ``plane``."""
     one, digits = np.uint64(1), np.uint64(digit)
     for word in range(plane.size):
         bits, start = plane[word], first + 64 * word
@@ -124,7 +127,7 @@ def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], fir
 
 
 def weight_planes(weights: NDArray[np.int64]) -> Weights:
-    """Weights of patterns (patterns,) by block."""
+    """Arrange the weights of patterns (patterns,) by block."""
     blocks = blocks_of(weights.size)
     padded = np.zeros(blocks * BLOCK, np.int64)
     padded[: weights.size] = weights

@@ -1,9 +1,9 @@
-"""Branch swapping: subtrees moved to where they add least, until none can be moved for the better.
+"""Branch swapping: subtrees are moved to where they add least, until no move shortens the tree.
 
-NNI is a move past one node, SPR to any branch (a subtree keeps its root), TBR joins any branch of
-the one part with any branch of the other. A branch is cut, all its moves are counted, and the best
-is made at once if it shortens the tree: on data this took fewer counts than looking at all cuts for
-the best of them.
+NNI moves a subtree past one node. SPR moves it to any branch, keeping its root. TBR joins any
+branch of one part with any branch of the other. After each cut all its moves are counted, and the
+best move is made at once if it shortens the tree. On real data this needed fewer counts than
+comparing all cuts before each move.
 """
 
 from __future__ import annotations
@@ -37,33 +37,33 @@ NNI, SPR, TBR = 1, 2, 3
 
 
 class Work(NamedTuple):
-    """Room for a search."""
+    """Work space of a search."""
 
     views: NDArray[np.uint64]
     order: NDArray[np.int64]
     rest: Branches
     part: Branches
-    """Branches of the subtree itself."""
+    """Branches of the subtree that is cut off."""
     rest_sets: NDArray[np.uint64]
-    """Sets in the middle of each branch."""
+    """Join of the two views along each branch of the rest."""
     part_sets: NDArray[np.uint64]
 
 
 class Move(NamedTuple):
-    """A branch that is cut, and the branches that are joined instead."""
+    """A branch that is cut, and the two branches that are joined instead."""
 
     cut: int
     rest: int
-    """Its place in the list of the rest; 0 is where it was."""
+    """Index of the branch of the rest in `Work.rest`; 0 is the old place."""
     part: int
-    """The same of the subtree."""
+    """Index of the branch of the subtree in `Work.part`; 0 is the old root."""
     saved: int
-    """By how many changes the tree is shorter."""
+    """Number of changes by which the tree becomes shorter."""
 
 
 @njit
 def room_for_search(sites: Sites) -> Work:
-    """Make it."""
+    """Allocate the work space of a search."""
     rest, part = room_for_branches(sites), room_for_branches(sites)
     return Work(
         empty_views(sites, sites.taxa),
@@ -83,7 +83,7 @@ def swap(
     work: Work,
     stream: NDArray[np.uint64],
 ) -> int:
-    """Shorten a tree, in place, until no move does; returns its length."""
+    """Shorten a tree in place until no move shortens it; return its length."""
     taxa = sites.taxa
     length = fill_views(back, sites, work.views, work.order)
     cuts = np.arange(halves_of(taxa))
@@ -106,7 +106,7 @@ def swap(
 
 @njit
 def best_regraft(back: NDArray[np.int64], sites: Sites, cut: int, radius: int, work: Work) -> Move:
-    """The best place for the side of ``cut``, if it is better."""
+    """Return the best new place for the side of ``cut``; ``saved`` is 0 if none is better."""
     if back[cut] < sites.taxa:
         return Move(cut, 0, 0, 0)
     here = changes_here(back, sites, work.views, cut)
@@ -121,10 +121,10 @@ def best_regraft(back: NDArray[np.int64], sites: Sites, cut: int, radius: int, w
 
 @njit
 def best_reconnection(back: NDArray[np.int64], sites: Sites, cut: int, work: Work) -> Move:
-    """The best pair of branches of the two parts, if it is better."""
+    """Return the best pair of branches to join; ``saved`` is 0 if none is better."""
     taxa = sites.taxa
     if back[cut] < taxa or (cut >= taxa and cut > back[cut]):
-        # A branch is cut once; a tip is always the subtree.
+        # Each branch is cut from one side only. If it leads to a tip, the tip is the subtree.
         return Move(cut, 0, 0, 0)
     if cut < taxa:
         return best_regraft(back, sites, cut, taxa, work)
@@ -146,7 +146,7 @@ def best_reconnection(back: NDArray[np.int64], sites: Sites, cut: int, work: Wor
 def prepare_reconnection(
     back: NDArray[np.int64], sites: Sites, cut: int, work: Work
 ) -> tuple[int, int]:
-    """Sets in the middle of all branches of the two parts; returns how many they have."""
+    """Fill the joined sets of all branches of both parts; return their numbers of branches."""
     taxa = sites.taxa
     rest = list_branches(back, taxa, cut, taxa, work.rest)
     part = list_branches(back, taxa, back[cut], taxa, work.part)
@@ -176,11 +176,14 @@ def _join_middles(
 
 @njit
 def count_pairs(sites: Sites, row: int, count: int, limit: int, work: Work) -> bool:
-    """Changes between one branch of the subtree and all of the rest, exact below ``limit``."""
+    """Count changes between a branch of the subtree and all branches of the rest.
+
+    Counts are exact below ``limit``. Returns whether any count is below it.
+    """
     most, changes = work.rest.far.size, work.rest.changes
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     changes[:count] = 0
-    # The first two are one branch.
+    # Entries 0 and 1 are the same branch.
     changes[1] = limit
     for block in range(sites.states.size):
         states, depth = sites.states[block], sites.depths[block]
@@ -207,7 +210,7 @@ def count_pairs(sites: Sites, row: int, count: int, limit: int, work: Work) -> b
 
 @njit
 def make(back: NDArray[np.int64], taxa: int, move: Move, work: Work) -> None:
-    """Move in the tree whose branches are listed."""
+    """Make a move in a tree whose branches are listed in ``work``."""
     if move.rest > 0:
         regraft(back, taxa, move.cut, work.rest.far[move.rest])
     if move.part > 0:

@@ -1,8 +1,9 @@
-"""Equally short trees of a search, each topology once.
+"""Set of equally short trees of a search, each topology once.
 
-A branch parts the tips; the side without tip 0 has the exclusive or of its tips' random words as
-its mark, and the sum of the mixed marks of all inner branches is the mark of the tree, whatever the
-order of its nodes. Two different trees of a million have the same mark by a chance of 3e-8.
+Trees are compared by hash (Zobrist hashing). The hash of a branch is the exclusive or of the random
+words of all tips on its side without tip 0. The hash of a tree is the sum of the mixed hashes of
+its inner branches, so it does not depend on the order of nodes. Among a million trees, the chance
+that any two collide is 3e-8.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ class Pool(NamedTuple):
     """Trees of one length."""
 
     trees: NDArray[np.int64]
-    """``back`` of each, (most, halves)."""
+    """``back`` of each tree, (most, half-edges)."""
     marks: NDArray[np.uint64]
-    """An open hash table, 0 where it is empty, a power of two, twice as many as trees or more."""
+    """Open-addressing hash table, 0 in empty slots; its size is a power of two >= 2 x ``most``."""
     state: NDArray[np.int64]
-    """Their length, how many there are, and how many of those were swapped."""
+    """Length of the trees, number of trees, and number of trees already swapped."""
     keys: NDArray[np.uint64]
-    """A random word of each tip."""
+    """Random word of each tip, (taxa,)."""
     below: NDArray[np.uint64]
-    """Marks of the branches of a tree, while it is looked at."""
+    """Work space of `mark_of`: hashes of the branches of a tree."""
     order: NDArray[np.int64]
 
 
@@ -39,7 +40,7 @@ LENGTH, COUNT, SWAPPED = 0, 1, 2
 
 
 def empty_pool(taxa: int, most: int, length: int) -> Pool:
-    """Room for so many trees."""
+    """Allocate a pool for at most ``most`` trees of ``taxa`` tips."""
     halves = halves_of(taxa)
     slots = 1 << max(4, (2 * most).bit_length())
     keys = np.array([mixed(np.uint64(tip + 1)) for tip in range(taxa)], np.uint64)
@@ -55,7 +56,7 @@ def empty_pool(taxa: int, most: int, length: int) -> Pool:
 
 @njit
 def mark_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
-    """The mark of a tree, never 0."""
+    """Return the hash of a tree, never 0."""
     taxa = pool.keys.size
     count = preorder(back, taxa, pool.order)
     total = np.uint64(0)
@@ -72,7 +73,10 @@ def mark_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
 
 @njit
 def keep(back: NDArray[np.int64], length: int, pool: Pool) -> bool:
-    """Add a tree that is new and as short as the others; a shorter one replaces them all."""
+    """Add a tree if it is new and as short as the others; return whether it was added.
+
+    A shorter tree replaces all others. A full pool accepts only a shorter tree.
+    """
     if length > pool.state[LENGTH]:
         return False
     if length < pool.state[LENGTH]:
