@@ -1,7 +1,7 @@
-"""Results of tasks one by one, as they are done, on whatever scheduler of dask is active.
+"""Results of tasks as they complete, on any active dask scheduler.
 
-Callbacks are handed to the one call of ``compute`` they are for. Those that dask keeps in
-``Callback.active`` belong to the process: a thread that computes takes them away from all others.
+Each callback is passed to one call of ``compute``. Callbacks in dask's ``Callback.active`` belong
+to the process: a thread that computes removes them for all other threads.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from dask.delayed import Delayed
 
 TELLING = {threaded.get, local.get_sync, multiprocessing.get}
-"""Schedulers that take callbacks."""
+"""Schedulers that accept callbacks."""
 
 
 def client_of() -> Any:
-    """The client of the cluster that is active; None without."""
+    """Return the client of the active cluster, or None."""
     client: Any = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "scatter") else None
 
@@ -32,14 +32,8 @@ def as_completed(
 ) -> None:
     """Compute tasks, and call ``see(key, result)`` once for each, in this thread.
 
-    Parameters
-    ----------
-    tasks
-        What to compute.
-    see
-        What to do with each result. An error of it ends the computation.
-    last
-        One of the tasks, which needs all others. Local schedulers then hold no other result.
+    An error in ``see`` ends the computation. ``last`` is a task that depends on all others; with
+    it, local schedulers hold no other result.
     """
     watched, seen = {task.key for task in tasks}, set()
 
@@ -59,7 +53,7 @@ def as_completed(
         return
     telling = get_scheduler(collections=tasks) in TELLING
     asked = list(tasks) if last is None or not telling else [last]
-    # Those of the user, such as a bar, are told too.
+    # Keep the user's callbacks, such as a progress bar.
     callbacks = [*Callback.active, (None, None, None, once, None)]
     results = compute(*asked, **({"callbacks": callbacks} if telling else {}))
     for task, result in zip(asked, results, strict=True):

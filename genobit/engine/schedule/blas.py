@@ -1,4 +1,4 @@
-"""One thread for the products of numpy inside of tasks: the threads are dask's."""
+"""Limit BLAS to one thread inside tasks, since dask owns the threads."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 _lock = threading.Lock()
 _tasks = 0
-"""Tasks that are multiplying."""
+"""Number of tasks inside `one_blas_thread`."""
 _limit: Any = None
-"""What takes the limit back."""
+"""The threadpoolctl limit, which restores the previous one."""
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while any task is inside, in any thread.
 
-    With threads of its own BLAS makes tasks wait for each other and spin: products of a randomized
-    PCA in two threads took seven times the processor time (OpenBLAS 0.3.31, two busy cores). The
-    limit is of the process, so the first task sets it and the last one restores it. A limit that a
+    With several BLAS threads, tasks wait for each other and spin. Products of a randomized PCA in
+    two threads took seven times the processor time (OpenBLAS 0.3.31, two busy cores). The limit
+    belongs to the process, so the first task sets it and the last one restores it. A limit that a
     user has set with threadpoolctl stays.
     """
-    global _tasks  # noqa: PLW0603 - as the limit, of the process
+    global _tasks  # noqa: PLW0603 - the limit belongs to the process
     with _lock:
         if not _tasks:
             _alone(_set)
@@ -39,9 +39,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _alone(function: Callable[[], None]) -> None:
-    """Call a function in a thread that ends with it.
+    """Call a function in a new thread and join it.
 
-    As long as the thread lives that set a limit, threadpoolctl ignores all others.
+    threadpoolctl ignores other limits while the thread that set one is alive.
     """
     thread = threading.Thread(target=function)
     thread.start()
@@ -60,7 +60,7 @@ def _restore() -> None:
 
 
 def _forked() -> None:
-    """Forget the tasks of the parent, whose threads a child does not have."""
+    """Reset the count in a forked child, which has none of the parent's threads."""
     global _lock, _tasks
     _lock, _tasks = threading.Lock(), 0
 

@@ -1,4 +1,4 @@
-"""Blocks of arrays: lists of them from `dask.array.blockwise`, and parts of one in memory."""
+"""Join lists of blocks from `dask.array.blockwise`, and chunk an array in memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def joined(blocks: Any) -> NDArray[Any]:
-    """The blocks of the last dimensions as one array; itself where it is one.
+    """Return the blocks of the last dimensions as one array, without copying a single block.
 
-    dask (``concatenate=True``) copies it then, too: of genotypes that is as long as a pass over
-    them.
+    dask (``concatenate=True``) copies even a single block. For genotypes that takes as long as a
+    pass over them.
     """
     while isinstance(blocks, list) and len(blocks) == 1:
         (blocks,) = blocks
@@ -26,10 +26,11 @@ def joined(blocks: Any) -> NDArray[Any]:
 
 
 def in_chunks(array: NDArray[Any], rows: int) -> da.Array:
-    """An array (n, words) in chunks of so many rows, which are parts of it.
+    """Return an array (n, words) as a dask array in chunks of ``rows`` rows, without a copy.
 
-    `dask.array.from_array` would hold a copy of it: a thirtieth of the time of a table of pairs,
-    and as much memory again. What is written into the array before it is computed counts.
+    `dask.array.from_array` would copy it, which takes a thirtieth of the time of a table of pairs
+    and doubles the memory. The chunks are views: they show values that are written before the
+    computation.
     """
     n = array.shape[0]
     sizes = tuple(min(rows, n - start) for start in range(0, max(n, 1), rows))

@@ -1,6 +1,6 @@
-"""Planes turned so that a row is a sample, chunk by chunk, for sums over variants.
+"""Transpose planes so that a row is a sample, chunk by chunk, for sums over variants.
 
-Each chunk of variants starts a word of its own, so that chunks of any length turn alone.
+Each chunk of variants starts at a word boundary, so chunks of any length transpose independently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHUNK_CALLS = 2**25
 
 
 def variant_chunk(samples: int) -> int:
-    """Variants in a chunk for sums over variants: `CHUNK_CALLS`, in whole words."""
+    """Return the variants per chunk for sums over variants: `CHUNK_CALLS`, in whole words."""
     return max(64, CHUNK_CALLS // samples // 64 * 64)
 
 
@@ -36,10 +36,10 @@ def from_variants(
     *,
     tiled: bool = True,
 ) -> SampleChunks:
-    """Turn planes (variants, words) of ``samples`` bits.
+    """Transpose planes (variants, words) of ``samples`` bits.
 
-    No chunk reaches over ``cuts``, the first variants of contigs. Without ``tiled`` all samples
-    are one tile.
+    Chunks end at ``cuts``, the first variants of contigs. Without ``tiled``, all samples form one
+    tile.
     """
     rows = planes[0].chunks[0] if cuts is None else _cut(planes[0].chunks[0], cuts)
     whole = [plane.rechunk({0: rows, 1: -1}) for plane in planes]
@@ -72,7 +72,7 @@ def from_variants(
 
 
 def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = True) -> SampleChunks:
-    """Cut planes (samples, words) of ``variants`` bits into chunks and, if ``tiled``, tiles."""
+    """Split planes (samples, words) of ``variants`` bits into chunks and, if ``tiled``, tiles."""
     samples, total = planes[0].shape
     chunk = variant_chunk(samples) // 64
     words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
@@ -91,7 +91,7 @@ def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = Tru
         dtype=np.int64,
         meta=np.empty((0, 0), np.int64),
     )
-    # Tiles from the chunks as they are: what is cut from whole samples holds all of them.
+    # Cut tiles from the original chunks: slices of `whole` would hold chunks of all samples.
     cut = tuple(planes if tiled else whole)
     chunks = SampleChunks(cut, bits, counts[0], counts[1])
     return in_tiles(chunks, words=words) if tiled else chunks
@@ -100,9 +100,9 @@ def from_samples(planes: Sequence[da.Array], variants: int, *, tiled: bool = Tru
 def in_tiles(
     samples: SampleChunks, layers: int = 1, words: tuple[int, ...] | None = None
 ) -> SampleChunks:
-    """Cut samples into tiles for sums over their pairs, of which a tile has ``layers``.
+    """Rechunk samples into tiles for sums over their pairs; each tile holds ``layers`` matrices.
 
-    With ``words``, planes that are not cut into chunks of variants yet as well.
+    ``words`` also rechunks planes that are not yet split into chunks of variants.
     """
     n, planes = samples.planes[0].shape[0], samples.planes
     tiles = _tiles(n, edge_of_samples(n, samples.variants, len(planes)), layers)
@@ -111,7 +111,7 @@ def in_tiles(
 
 
 def to_variants(plane: da.Array, variants: int) -> da.Array:
-    """Turn a plane (samples, words) back: (variants, words of samples)."""
+    """Transpose a plane (samples, words) back: (variants, words of samples)."""
     samples, total = plane.shape
     chunk = variant_chunk(samples) // 64
     words = tuple(min(chunk, total - start) for start in range(0, total, chunk))
@@ -131,9 +131,9 @@ def to_variants(plane: da.Array, variants: int) -> da.Array:
 
 
 def _tiles(samples: int, edge: int, layers: int = 1) -> tuple[int, ...]:
-    """Tiles of nearly the same size, at most ``edge`` samples.
+    """Return nearly equal tile sizes of at most ``edge`` samples, smaller for several ``layers``.
 
-    Smaller ones where a tile has ``layers``, so that it is not larger with them.
+    A tile of several layers then holds no more values than a tile of one.
     """
     most = max(min(64, edge), int(edge / layers**0.5))
     count = -(-samples // most)
@@ -154,7 +154,7 @@ def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
 
 
 def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
-    """The same; of variants that miss nothing a row that stands for all, of no width in memory."""
+    """Transpose ``called``; return one broadcast row (stride 0) if no call is missing."""
     from genobit.engine.bits.planes import Rows, all_called
 
     plane = np.ascontiguousarray(joined(blocks))
@@ -165,7 +165,7 @@ def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
 
 
 def _counts(*planes: Any, samples: int) -> NDArray[np.int64]:
-    """Copies and calls of each variant: int64 (2, variants)."""
+    """Return copies and calls of each variant: int64 (2, variants)."""
     from genobit.engine.bits.words import count_rows
 
     counts = [count_rows(np.ascontiguousarray(joined(plane))) for plane in planes]

@@ -1,7 +1,7 @@
-"""A folder that keeps each finished unit of a long run, for the run to go on after it was stopped.
+"""A folder that keeps each finished unit of a long run, so that the run can resume.
 
-A file is written whole or not at all, a manifest says what the run was asked for, and only one run
-at a time has the folder. What a unit found is a few named arrays.
+A file is written whole or not at all. A manifest stores the inputs of the run. A lock admits only
+one run at a time. The result of a unit is a few named arrays.
 """
 
 from __future__ import annotations
@@ -28,28 +28,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = 1
-"""Of the files; another one is refused."""
+"""Version of the files. Other versions are refused."""
 MANIFEST = "manifest.json"
 LOCK = "lock"
 TEMPORARY = ".unfinished"
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
-    """Finished units of one run, entered by the run that writes them.
+    """Finished units of one run. Enter it to lock the folder.
 
-    Parameters
-    ----------
-    folder
-        Where; made if it is not there.
-    question
-        What is asked, as JSON can say it. Units of another question are never mixed with these.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds another run, or files of something else.
-    RuntimeError
-        If another run is at work in it.
+    ``folder`` is made if it is missing. ``question`` describes the run as JSON; units of different
+    questions are never mixed. Raises ValueError if the folder holds another run or other files, and
+    RuntimeError if another run is using it.
 
     Examples
     --------
@@ -71,16 +61,16 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             msg = f"checkpoint={folder!r} is no path: name a folder"
             raise TypeError(msg)
         if folder == "":
-            # Path("") is the current folder, which nobody means.
+            # Path("") would be the current folder.
             msg = "checkpoint='' is no path: name a folder"
             raise ValueError(msg)
         self.folder = local_path(folder, "checkpoint=", WRITE)
-        # As it comes back from the file: tuples are lists there.
+        # JSON turns tuples into lists: convert here too, for the comparison with the file.
         self._question = json.loads(json.dumps({"format": FORMAT, **question}))
         self._lock = FileLock(self.folder / LOCK, timeout=0)
 
     def __enter__(self) -> Self:
-        """Take the folder."""
+        """Create and lock the folder."""
         from filelock import Timeout
 
         if self.folder.exists() and not self.folder.is_dir():
@@ -104,11 +94,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the folder go."""
+        """Unlock the folder."""
         self._lock.release()
 
     def _begin(self) -> None:
-        """Take up the run that is here, or begin one."""
+        """Resume the run in the folder, or write the manifest of a new one."""
         for left in self.folder.glob(f"*{TEMPORARY}"):
             left.unlink()
         manifest = self.folder / MANIFEST
@@ -159,40 +149,34 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         return self.folder / f"unit-{unit:09d}.npz"
 
     def write(self, unit: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep what a unit found."""
+        """Save the arrays of a unit."""
         content = io.BytesIO()
         named: dict[str, Any] = dict(arrays)
         np.savez(content, **named)
         self._replace(self._path(unit), content.getvalue())
 
     def units(self) -> set[int]:
-        """Which are finished."""
+        """Return the numbers of the finished units."""
         named = (re.fullmatch(r"unit-(\d{9,})\.npz", path.name) for path in self.folder.iterdir())
         return {int(found[1]) for found in named if found}
 
     def read(self, unit: int) -> dict[str, NDArray[Any]]:
-        """What a unit found.
-
-        Raises
-        ------
-        ValueError
-            If its file is damaged.
-        """
+        """Return the arrays of a unit. Raises ValueError if its file is damaged."""
         path = self._path(unit)
         try:
-            # The archive's checksums are compared as its members are read.
+            # Reading a member checks its checksum.
             with zipfile.ZipFile(path) as file:
                 require_fits("what it inflates to", sum(m.file_size for m in file.infolist()))
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
                 return dict(arrays)
-        # zipfile and numpy raise whatever a bad byte leads to: NotImplementedError, MemoryError.
+        # A bad byte can make zipfile and numpy raise almost anything, even MemoryError.
         except Exception as error:
             msg = f"{path} is damaged ({error}): remove it, and its unit is computed again"
             raise ValueError(msg) from error
 
 
 def digest(parts: Iterable[NDArray[Any] | bytes | str]) -> str:
-    """Of arrays (type, shape and values) and texts, for a question.
+    """Return a hash of arrays (dtype, shape and values) and texts.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """``dask.compute`` with a progress bar for computations of more than a second.
 
-Callbacks go to the one call they count: those in dask's ``Callback.active`` hear of the tasks of
-all threads of the process.
+Callbacks are passed to the call they count. Callbacks in dask's ``Callback.active`` receive the
+tasks of all threads of the process.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import threading
 from typing import Any
 
 from dask import base
-from dask.callbacks import Callback  # noqa: TID251 - hands on what the user has set
+from dask.callbacks import Callback  # noqa: TID251 - passes on the user's callbacks
 
 from genobit.engine.progress import bar, wanted, within
 from genobit.engine.schedule.as_completed import TELLING
 
 
 def compute(*collections: Any, **settings: Any) -> tuple[Any, ...]:
-    """Compute as `dask.compute` does, with a bar of its tasks unless one is shown already."""
+    """Compute as `dask.compute` does, with a progress bar unless one is already shown."""
     with counting(*collections) as callbacks:
         found: tuple[Any, ...] = base.compute(*collections, **callbacks, **settings)
     return found
@@ -26,22 +26,22 @@ def compute(*collections: Any, **settings: Any) -> tuple[Any, ...]:
 
 @contextlib.contextmanager
 def counting(*collections: Any) -> Any:
-    """Show a bar of the tasks of the call that is given the arguments yielded."""
-    # What an explorer computes on a thread of its own shows in the explorer.
+    """Yield keyword arguments for a dask call, which show a bar of its tasks."""
+    # Explorers compute on threads of their own and show progress themselves.
     main = threading.current_thread() is threading.main_thread()
-    # Beside collections `dask.compute` takes what is in memory.
+    # `dask.compute` also takes arrays in memory.
     lazy = [x for x in collections if base.is_dask_collection(x)]
     local_scheduler = base.get_scheduler(collections=lazy) in TELLING
     if within() or not (main and wanted() and local_scheduler):
         yield {}
         return
     with _Count() as count:
-        # Those of the user, such as a profiler, are told too, once there is a bar.
+        # An explicit list replaces Callback.active, so add the user's callbacks (a profiler).
         yield {"callbacks": [(None, count.start, None, count.task, count.end), *Callback.active]}
 
 
 class _Count(contextlib.ExitStack):
-    """A bar of the tasks of one call of a scheduler."""
+    """Progress bar of the tasks of one scheduler call."""
 
     steps: Any = None
 

@@ -1,8 +1,8 @@
-"""What the edge of a tile costs: bytes moved against seconds of work.
+"""Cost model that chooses the edge of tiles: bytes moved against seconds of work.
 
-A task of tiles with an edge of e rows, each of d calls, works for e^2 d / rate seconds and is sent
-2 e d planes / 8 bytes. So the share of a worker's time that is work grows with the edge, and with
-it what a worker holds, while the tasks become too few for all workers.
+A task of tiles with an edge of e rows, each of d calls, works for e^2 d / rate seconds and receives
+2 e d planes / 8 bytes. A longer edge raises the share of a worker's time that is work. It also
+raises the memory of a worker, and leaves too few tasks for all workers.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ if TYPE_CHECKING:
 
 EDGES = (256, 512, 1024, 2048, 4096, 8192)
 RATES = {"ld": 1.1e11, "grm": 2.6e11}
-"""Pairs of calls a second of one core (Zen 3): of r2 by haplotypes or dosages, 2,048 x 1,000 pairs
-of 32,768 samples in 0.6 s; of products of dosages, 2,048^2 x 32,768 in 0.53 s."""
+"""Pairs of calls per second of one core (Zen 3). "ld": r2 by haplotypes or dosages, 2,048 x 1,000
+pairs of 32,768 samples in 0.6 s. "grm": products of dosages, 2,048^2 x 32,768 in 0.53 s."""
 BANDWIDTH = 1.25e9
-"""Bytes a second to a worker: 10 Gbit/s. Threads of one process move nothing."""
+"""Bytes per second to a worker: 10 Gbit/s. Threads of one process move nothing."""
 DISPATCH = 1e-3
-"""Seconds of a task that are dask's."""
+"""Overhead of dask in seconds per task."""
 MEMORY = 2**30
-"""Most bytes that a task is meant to hold."""
+"""Most bytes that a task should hold."""
 GAIN = 0.1
-"""Share of the time by which another edge must be cheaper to be advised: the model is no better."""
+"""Least relative saving for which another edge is advised. The model is no more accurate."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A choice: tiles of so many rows."""
+    """Cost of tiles with this many rows."""
 
     rows: int
     tasks: int
     seconds: float
-    """Of work in a task."""
+    """Work of a task, in seconds."""
     moved: int
-    """Bytes that a task is sent."""
+    """Bytes sent to a task."""
     held: int
     """Bytes that a task holds."""
 
     @property
     def each(self) -> float:
-        """Seconds of a task, with what is not work."""
+        """Seconds per task, including transfer and dispatch."""
         return self.seconds + self.moved / BANDWIDTH + DISPATCH
 
     def total(self, workers: int) -> float:
-        """Seconds of all tasks."""
+        """Return the seconds of all tasks on this many workers."""
         return -(-self.tasks // workers) * self.each
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What edges of tiles would cost, which is in force and which is the cheapest."""
+    """Estimated cost of each tile edge, with the edge in force and the cheapest one."""
 
     what: str
     size: tuple[int, int]
-    """Rows of the matrix, and calls of a row."""
+    """Rows of the matrix, and calls per row."""
     workers: int
     """Threads of the cluster or of this machine."""
     taken: int
@@ -72,16 +72,16 @@ class Explanation:
 
     @property
     def best(self) -> int:
-        """The cheapest edge of those that fit, the smaller of two."""
+        """The cheapest edge that fits in memory; the smaller one if two cost the same."""
         fitting = [edge for edge in self.edges if edge.held <= MEMORY] or [self.edges[0]]
         return min(fitting, key=lambda edge: (edge.total(self.workers), edge.rows)).rows
 
     @property
     def reason(self) -> str:
-        """Why the edge in force stays, or another is advised.
+        """Why the edge in force stays, or why another is advised.
 
-        None is taken unless "auto" is asked for: the number of threads would decide on the order
-        in which weighted sums are rounded.
+        Another edge is only used if the user asks for "auto": a choice by the number of threads
+        would change the order in which weighted sums are rounded.
         """
         edges = {edge.rows: edge for edge in self.edges}
         taken, best = edges[self.taken], edges[self.best]
@@ -98,7 +98,7 @@ class Explanation:
         return f"{less}: {remedy}"
 
     def __repr__(self) -> str:
-        """List the edges that were weighed, and why one of them."""
+        """List the edges with their costs, and the reason for the choice."""
         rows, depth = self.size
         lines = [
             f"{self.what} of {rows:,} rows of {depth:,} calls, {self.workers:,} threads",
@@ -127,7 +127,7 @@ def _duration(seconds: float) -> str:
 
 
 def in_this_process() -> bool:
-    """Whether the scheduler that is active runs tasks as threads of this process."""
+    """Return whether the active scheduler runs tasks as threads of this process."""
     from dask import local, threaded
     from dask.base import get_scheduler
 
@@ -135,7 +135,7 @@ def in_this_process() -> bool:
 
 
 def threads() -> int:
-    """Tasks that the active scheduler runs at a time, on this machine or on a cluster."""
+    """Return how many tasks the active scheduler runs at a time, here or on a cluster."""
     import dask
     from dask import local
     from dask.base import get_scheduler
@@ -162,27 +162,15 @@ def explained(
     tiles: Callable[[int], int] | None = None,
     described: str | None = None,
 ) -> Explanation:
-    """Costs of the triangle of a matrix of all pairs of rows, or of other tiles.
+    """Estimate the costs of the upper triangle of all pairs of rows, or of other tiles.
 
-    Parameters
-    ----------
-    what
-        "ld" or "grm".
-    rows, depth
-        Rows of the matrix, and calls of each.
-    planes
-        Bits of a call.
-    parts
-        In how many tasks, whose sums are added, the calls of the rows of an edge are cut.
-    taken
-        The edge in force, by default that of the options.
-    tiles
-        How many tiles of an edge there are: `triangle` by default, `band` or `rectangle`.
-    described
-        What to call the matrix, by default ``what``.
+    The analysis ``what`` is "ld" or "grm", and ``described`` names the matrix in the output
+    (default ``what``). Each row has ``depth`` calls of ``planes`` bits. Each tile is split into
+    ``parts(edge)`` tasks, whose sums are added. The edge in force is ``taken`` (default: the
+    option's). The number of tiles is ``tiles(edge)``: `triangle` (default), `band` or `rectangle`.
     """
     taken = get_options().edge if taken is None else taken
-    # An edge past the rows is that of the rows.
+    # An edge longer than the matrix is cut to its rows.
     choices = sorted({min(edge, max(1, rows)) for edge in (*EDGES, taken)})
     tiles = triangle(rows) if tiles is None else tiles
     edges = tuple(
@@ -193,7 +181,7 @@ def explained(
 
 
 def triangle(rows: int) -> Callable[[int], int]:
-    """Tiles of an edge in the triangle of a matrix of all pairs of rows.
+    """Return a function that counts the tiles of an edge in the upper triangle of all pairs.
 
     Examples
     --------
@@ -204,7 +192,7 @@ def triangle(rows: int) -> Callable[[int], int]:
 
 
 def rectangle(rows: int, columns: int) -> Callable[[int], int]:
-    """Tiles of an edge in a matrix of rows and other columns.
+    """Return a function that counts the tiles of an edge in a (rows, columns) matrix.
 
     Examples
     --------
@@ -215,7 +203,9 @@ def rectangle(rows: int, columns: int) -> Callable[[int], int]:
 
 
 def band(last: NDArray[np.int64]) -> Callable[[int], int]:
-    """Tiles of an edge in a band, where ``last`` is the last partner of each row.
+    """Return a function that counts the tiles of an edge in a band.
+
+    ``last`` is the last partner of each row.
 
     Examples
     --------
@@ -245,7 +235,10 @@ def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> Edge:
 def sums_explained(
     samples: int, variants: Sequence[int], planes: int, taken: int | None = None
 ) -> Explanation:
-    """Costs of sums over ``variants``, so many in each chunk, for all pairs of samples."""
+    """Estimate the costs of sums over variants for all pairs of samples.
+
+    ``variants`` lists the number of variants in each chunk.
+    """
     from genobit.engine.schedule.pair_sums import LEAF_BITS, leaves
 
     def parts(edge: int) -> int:
@@ -255,9 +248,9 @@ def sums_explained(
 
 
 def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
-    """Variants in a chunk of planes where the option is "auto": the cheapest for r2.
+    """Return the cheapest number of variants per chunk for r2, or None if "auto" is not set.
 
-    In whole words, as chunks are cut.
+    The number is a multiple of 64, since chunks hold whole words.
     """
     if not _is_auto():
         return None
@@ -265,7 +258,7 @@ def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
 
 
 def edge_of_samples(samples: int, variants: Sequence[int], planes: int) -> int:
-    """Samples in an edge of a tile: those of the option, of "auto" the cheapest for sums."""
+    """Return the samples per tile edge: the option's, or the cheapest for sums with "auto"."""
     if not _is_auto():
         return get_options().edge
     return sums_explained(samples, variants, planes).best

@@ -1,7 +1,7 @@
-"""Let a forked process compute with threads of its own.
+"""Let a forked process compute with its own threads.
 
-dask keeps its pool of threads for the whole process. A forked child inherits the pool without its
-threads, and would wait for them forever.
+dask keeps one thread pool for the process. A forked child inherits the pool without its threads,
+and would wait for them forever.
 """
 
 from __future__ import annotations

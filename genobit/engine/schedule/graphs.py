@@ -1,8 +1,8 @@
-"""Graphs whose tasks are made when they are asked for.
+"""Graph layers that make each task on demand.
 
-A matrix of a million tiles has a million tasks, and a dictionary of those takes 20 s and half a GB
-before anything is asked of it. A `Tasks` knows its keys by arithmetic: a slice makes the tasks of
-its own tiles alone, and what goes to a cluster is a description of some hundred bytes.
+A matrix of a million tiles has a million tasks. A dictionary of them takes 20 s and half a GB
+before any result is computed. A `Tasks` layer computes its keys by arithmetic. A slice then makes
+only the tasks of its own tiles, and a cluster receives a description of some hundred bytes.
 """
 
 from __future__ import annotations
@@ -28,21 +28,17 @@ Key = tuple[Any, ...]
 
 @dataclass(eq=False)
 class Tasks(Layer):
-    """A layer of a graph that makes the task of a key from the key.
+    """A graph layer that makes the task of a key from the key.
 
-    A subclass is a dataclass. Its fields are all that its tasks are made of; arrays are there by
-    their names. The name of the layer is made of every field, so that none can be left out of it.
-
-    Parameters
-    ----------
-    inputs
-        Arrays whose blocks tasks take.
+    A subclass is a dataclass. Its fields are all inputs of its tasks, with arrays given by name.
+    The name of the layer depends on every field, so that none can be left out. ``inputs`` are the
+    arrays whose blocks the tasks take.
     """
 
     prefix: ClassVar[str]
-    """What the name begins with. Keys begin with the name, or with the name and a hyphen."""
+    """First part of the name. Keys begin with the name, or with the name and a hyphen."""
     has_legacy_tasks: ClassVar[bool] = False
-    """Known without making any."""
+    """Set here so that dask need not make a task to find out."""
     inputs: InitVar[Sequence[da.Array]]
 
     def __post_init__(self, inputs: Sequence[da.Array]) -> None:
@@ -57,11 +53,11 @@ class Tasks(Layer):
 
     @abstractmethod
     def task(self, key: Key) -> Task:
-        """Make the task of a key."""
+        """Return the task of a key."""
 
     @abstractmethod
     def every_key(self) -> Iterator[Key]:
-        """All keys, in the order in which they are best computed."""
+        """Yield all keys, in the order in which they are best computed."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -69,35 +65,38 @@ class Tasks(Layer):
 
     @abstractmethod
     def __contains__(self, key: object) -> bool:
-        """Say whether there is such a task."""
+        """Return whether there is such a task."""
 
     def __iter__(self) -> Iterator[Key]:
-        """All keys."""
+        """Yield all keys."""
         return self.every_key()
 
     def __getitem__(self, key: Key) -> Task:
-        """Make a task."""
+        """Return the task of a key."""
         if key not in self:
             raise KeyError(key)
         return self.task(key)
 
     def is_materialized(self) -> bool:
-        """Say that tasks are not there yet."""
+        """Return False: tasks are made on demand."""
         return False
 
     def get_output_keys(self) -> AbstractSet[Any]:
-        """All keys that other layers may name."""
+        """Return all keys that other layers may name."""
         return set(self.every_key())
 
     def cull(self, keys: set[Any], all_hlg_keys: Collection[Any]) -> tuple[Layer, dict[Any, Any]]:
-        """The tasks that some keys need, and what each of these depends on, its own set."""
+        """Return a layer of the tasks that some keys need, and the dependencies of each task.
+
+        Each set of dependencies is separate.
+        """
         del all_hlg_keys
         made = self.needed(keys)
         layer = MaterializedLayer(made, annotations=self.annotations)
         return layer, {key: task.dependencies for key, task in made.items()}
 
     def needed(self, keys: set[Any]) -> dict[Any, Task]:
-        """The tasks that some keys need, made."""
+        """Return the tasks that some keys need."""
         made: dict[Any, Task] = {}
         left = [key for key in keys if key in self]
         while left:
@@ -109,7 +108,7 @@ class Tasks(Layer):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what follows from the fields, and the arrays, which have graphs of their own."""
+        """Return fields and names: the rest is derived, and arrays have their own graphs."""
         kept = [*self._fields(), "name", "annotations", "collection_annotations"]
         return {name: self.__dict__[name] for name in kept}
 
@@ -118,11 +117,11 @@ class Tasks(Layer):
         return {}
 
     def blocks(self, place: tuple[int, ...], names: tuple[str, ...]) -> List:
-        """Blocks of the same place of some arrays: one list that all tasks share."""
+        """Return the blocks of some arrays at one place, as a list that all tasks share."""
         if (place, names) not in self._blocks:
             self._blocks[place, names] = List(*[TaskRef((name, *place)) for name in names])
         return self._blocks[place, names]
 
     def graph(self) -> HighLevelGraph:
-        """The layer and all it needs."""
+        """Return the graph of the layer and all its inputs."""
         return HighLevelGraph.from_collections(self.name, self, dependencies=self._inputs)

@@ -1,17 +1,17 @@
-"""Searches that would take too long are refused before they start."""
+"""Refuse searches that would take too long, before they start."""
 
 from __future__ import annotations
 
 from genobit.engine.options import get_options
 
 QUICK = 30
-"""Searches that a model of costs thinks this many times shorter than the limit are not timed."""
+"""A search is not timed if its estimate is this many times shorter than the limit."""
 _UNITS = (("years", 31_557_600), ("days", 86_400), ("h", 3600), ("min", 60))
 MANY_YEARS = 1e6
 
 
 def duration(seconds: float) -> str:
-    """Write a duration in the largest unit of which there is one.
+    """Format a duration in the largest unit that gives at least one.
 
     Examples
     --------
@@ -26,29 +26,17 @@ def duration(seconds: float) -> str:
 
 
 def surely_short(seconds: float) -> bool:
-    """Return whether a rough estimate is so far below the limit that nothing needs timing."""
+    """Return whether a rough estimate is so far below the limit that timing is unnecessary."""
     longest = get_options().longest_search
     return longest is None or seconds * QUICK <= longest
 
 
 def check_time(what: str, seconds: float, threads: int, remedies: str) -> None:
-    """Refuse a search that takes longer than ``get_options().longest_search``.
+    """Raise ValueError if a search would take longer than ``get_options().longest_search``.
 
-    Parameters
-    ----------
-    what
-        The search, with its size: "4 combinations of order 2".
-    seconds
-        Estimated time on so many threads.
-    threads
-        Threads of this machine or of the cluster.
-    remedies
-        Ways to reduce it, as they follow "Ways to reduce it: ".
-
-    Raises
-    ------
-    ValueError
-        With the estimate and the remedies.
+    The message gives the estimate and the remedies. Argument ``what`` names the search and its size
+    ("4 combinations of order 2"). The estimate is ``seconds`` on ``threads`` threads of this
+    machine or of the cluster. The text ``remedies`` completes the sentence "Ways to reduce it: ".
     """
     longest = get_options().longest_search
     if longest is None or seconds <= longest:

@@ -1,7 +1,7 @@
-"""Arrays in a file that are read as if they stood in memory: for what is past ``eager_limit``.
+"""Memory maps for planes larger than ``eager_limit``.
 
-The system keeps what is read often in memory that it can take back, which counts as no program's
-own. Another process, of this machine or of one that sees the folder, is sent the file's name.
+The page cache keeps pages that are read often, and the system can reclaim them. A process on this
+machine, or on one that sees the folder, receives the file's name instead of its data.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Mapped(np.memmap[Any, Any]):
-    """A file of words or numbers, mapped to be read; pickled whole it is the name of the file."""
+    """A read-only memory map of words or numbers, pickled as its file name."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Name the file; of a part, the words."""
+        """Pickle the whole map as its file name, and a part of it as an array."""
         base: Any = self.base
         if isinstance(base, mmap.mmap):
             return opened, (str(self.filename), self.shape, self.offset, self.dtype.str)
@@ -33,12 +33,9 @@ class Mapped(np.memmap[Any, Any]):
 
 
 def opened(path: str, shape: tuple[int, ...], offset: int, dtype: str = "=u8") -> Mapped:
-    """Map words or other whole numbers of a file.
+    """Map words or other integers of a file.
 
-    Raises
-    ------
-    FileNotFoundError
-        If it is not there, as on a machine that does not see the folder.
+    Raises FileNotFoundError if the file is missing, as on a machine that does not see the folder.
     """
     try:
         # numpy's stubs give memmap's own type.
@@ -52,23 +49,10 @@ def opened(path: str, shape: tuple[int, ...], offset: int, dtype: str = "=u8") -
 
 
 class Spilled(AbstractContextManager["Spilled"]):
-    """A file of words, or of smaller numbers, that is written part by part, then mapped.
+    """A file of words or smaller numbers that is written part by part, then mapped.
 
-    It is removed when nothing reads it any more, and where writing fails.
-
-    Parameters
-    ----------
-    folder
-        Where.
-    shape
-        (planes, rows, words).
-    dtype
-        Of the numbers.
-
-    Raises
-    ------
-    OSError
-        If the folder has no room for it.
+    shape: (planes, rows, words). The file is removed when no map of it is left, or if writing
+    fails. Raises OSError if ``folder`` has no room.
 
     Examples
     --------
@@ -94,28 +78,25 @@ class Spilled(AbstractContextManager["Spilled"]):
         self._path = Path(path)
         self._file = os.fdopen(number, "wb")
         try:
-            # What is not written takes no room.
+            # Creates a sparse file: parts that are not written use no disk space.
             self._file.truncate(self._dtype.itemsize * math.prod(shape))
         except OSError as error:
             self.__exit__(OSError)
             raise self._full(error) from error
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Close the file; remove what was not written to its end."""
+        """Close the file, and remove it after an error."""
         with suppress(OSError):
             self._file.close()
         if kind is not None:
             _remove(str(self._path))
 
     def write(self, plane: int, row: int, rows: NDArray[np.integer]) -> None:
-        """Write rows of a plane, from row number ``row`` on.
+        """Write rows of a plane, starting at row ``row``.
 
-        Raises
-        ------
-        OSError
-            For a full disk, with the name of the file and the remedy.
+        Raises OSError for a full disk, with the file's name and the remedy.
         """
-        # Not through the mapping, where a full disk is a signal that ends the process.
+        # Do not write through the map, where a full disk is a signal that ends the process.
         try:
             place = self._shape[2] * (self._shape[1] * plane + row)
             self._file.seek(self._dtype.itemsize * place)
@@ -124,7 +105,7 @@ class Spilled(AbstractContextManager["Spilled"]):
             raise self._full(error) from error
 
     def mapped(self, first: int = 0) -> Mapped:
-        """All that was written, read only, from a plane on."""
+        """Return a read-only map of the file, from plane ``first`` on."""
         try:
             self._file.flush()
         except OSError as error:
@@ -133,7 +114,7 @@ class Spilled(AbstractContextManager["Spilled"]):
         offset = self._dtype.itemsize * first * rows * words
         shape = planes - first, rows, words
         found = opened(str(self._path), shape, offset, self._dtype.str)
-        # What views of it are made from, and so the last to go.
+        # Views keep this mmap alive, so it is finalized last.
         weakref.finalize(found._mmap, _remove, str(self._path))  # type: ignore[attr-defined]
         return found
 
@@ -147,7 +128,10 @@ class Spilled(AbstractContextManager["Spilled"]):
 
 
 def taken(planes: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Some rows (planes, rows, words) of planes; of a file in another one beside it."""
+    """Return a copy of some rows of planes (planes, rows, words).
+
+    Rows of a memory map are copied to a new file in the same folder.
+    """
     if not isinstance(planes, Mapped):
         return np.ascontiguousarray(planes[:, rows])
     kinds, _, words = planes.shape
@@ -160,7 +144,7 @@ def taken(planes: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uin
 
 
 def in_memory(planes: NDArray[np.uint64]) -> int:
-    """Bytes of memory of planes: none of a file's."""
+    """Return the bytes that planes take in memory: 0 for a memory map."""
     return 0 if isinstance(planes, Mapped) else planes.nbytes
 
 

@@ -1,8 +1,8 @@
-"""Names of the layers of dask graphs, made of everything that decides a result.
+"""Names of layers of dask graphs, derived from every input that decides a result.
 
-dask takes two tasks of one name for the same task: on a cluster the second caller gets the result
-of the first. `layer_name` is the only place that makes such a name. `named_layer` and
-`genobit.engine.schedule.graphs.Tasks` call it with all that their tasks are made of, so that no input can be
+dask treats two tasks with one name as the same task. On a cluster the second caller gets the result
+of the first. Only `layer_name` makes such a name. `named_layer` and
+`genobit.engine.schedule.graphs.Tasks` call it with all inputs of their tasks, so that none can be
 forgotten.
 """
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SPELLED = (bytes, int, float, np.generic, type(None))
-"""Types of labels that their ``repr`` tells apart."""
+"""Types of labels whose ``repr`` identifies the value."""
 
 
 def layer_name(prefix: str, *inputs: Any) -> str:
-    """Return a name that is the same for the same inputs in every process.
+    """Return a name that is equal for equal inputs in every process.
 
-    Arrays count by their values, dask arrays by their names, functions by their names and bound
-    arguments. With an object that cannot be pickled, such as a lock, the name is a new one.
+    Arrays count by value, dask arrays by name, functions by name and bound arguments. An object
+    that cannot be pickled, such as a lock, gives a new name each time.
 
     Examples
     --------
@@ -51,21 +51,10 @@ def named_layer(
 ) -> tuple[str, HighLevelGraph]:
     """Return the name and the graph of the layer ``make(name, *inputs)``.
 
-    Parameters
-    ----------
-    prefix
-        What the name begins with.
-    make
-        A function without a closure, so that the tasks depend on the named inputs alone.
-    inputs
-        All that the tasks are made of. dask arrays may be in lists, tuples and dictionaries.
-    above
-        The graph that the tasks take keys of, where these are not of ``inputs``' arrays.
-
-    Raises
-    ------
-    TypeError
-        If ``make`` has a closure.
+    Everything that the tasks are made of is in ``inputs``; lists, tuples and dictionaries may
+    contain dask arrays. Pass ``above``, the graph of the keys that the tasks use, if these are not
+    blocks of ``inputs``. Raises TypeError if ``make`` has a closure, since the name would leave it
+    out.
     """
     if getattr(make, "__closure__", None):
         msg = f"{make} has a closure, which its layer's name would leave out: pass it as an input"
@@ -81,7 +70,7 @@ def named_layer(
 
 
 def _arrays(x: Any) -> Iterator[da.Array]:
-    """Find the dask arrays in nested containers."""
+    """Yield the dask arrays in nested containers."""
     if isinstance(x, da.Array):
         yield x
     elif isinstance(x, list | tuple):
@@ -92,22 +81,22 @@ def _arrays(x: Any) -> Iterator[da.Array]:
 
 
 def _spelled(x: Any) -> Any:
-    """Replace what dask's tokens would confuse, or make at random, by what tells it apart."""
+    """Replace inputs that dask's tokens would confuse, or make at random, by identifying parts."""
     if isinstance(x, np.ndarray):
         return _values(x)
     if hasattr(x, "py_func"):
-        # A compiled function: numba gives each a number at random.
+        # numba gives each compiled function a random number.
         return x.py_func
     parts = _parts(x)
     return x if parts is None else [type(x).__qualname__, *map(_spelled, parts)]
 
 
 def _parts(x: Any) -> list[Any] | None:
-    """The parts of a container, in its order; None of anything else."""
+    """Return the parts of a container in order, or None for anything else."""
     if isinstance(x, list | tuple):
         return list(x)
     if isinstance(x, dict):
-        # The order of labels is that of the columns of a table.
+        # Keep the order: labels become the columns of a table in this order.
         return list(x.items())
     if isinstance(x, partial):
         return [x.func, x.args, x.keywords]
@@ -117,16 +106,19 @@ def _parts(x: Any) -> list[Any] | None:
 
 
 def _values(array: NDArray[Any]) -> tuple[Any, ...]:
-    """An array as its type, shape and a flat array of its bytes."""
+    """Return an array as its dtype, shape and bytes."""
     what = str(array.dtype), array.shape
     if array.dtype.kind in "OT":
         return (*what, *_texts(array.ravel().tolist()))
-    # dask would name a file that is mapped by its bytes alone, without type and shape.
+    # dask names a memory map by its bytes alone, without type and shape.
     return (*what, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 
 
 def _texts(labels: list[Any]) -> list[NDArray[np.uint8]]:
-    """Labels as texts that can be taken apart: dask names "a-b", "c" and "a", "b-c" alike."""
+    """Return labels as unambiguous bytes.
+
+    dask gives ("a-b", "c") and ("a", "b-c") the same name.
+    """
     if set(map(type, labels)) == {str}:
         return [_joined(labels)]
     texts = [label if isinstance(label, str) else _text(label) for label in labels]
@@ -134,7 +126,7 @@ def _texts(labels: list[Any]) -> list[NDArray[np.uint8]]:
 
 
 def _joined(texts: list[str]) -> NDArray[np.uint8]:
-    """The bytes of texts with NUL between them, or of their lengths and them if one holds NUL."""
+    """Return the bytes of texts separated by NUL, preceded by their lengths if a text holds NUL."""
     text = "\0".join(texts)
     if text.count("\0") >= max(len(texts), 1):
         text = "\0\0".join([",".join(str(len(part)) for part in texts), text])
@@ -142,7 +134,7 @@ def _joined(texts: list[str]) -> NDArray[np.uint8]:
 
 
 def _text(label: Any) -> str:
-    """A label that is no text: by its ``repr`` where that is its value, else by dask's token."""
+    """Return the ``repr`` of a label of a simple type, or dask's token of any other."""
     if isinstance(label, _SPELLED):
         return repr(label)
     return str(tokenize(_spelled(label)))

@@ -1,7 +1,4 @@
-"""Genotype calls or .bed rows in chunks.
-
-Result: planes in chunks, one task a chunk, and changes of packed chunks.
-"""
+"""Pack genotype calls or .bed rows into planes, one task per chunk, and edit packed chunks."""
 
 from __future__ import annotations
 
@@ -26,9 +23,9 @@ _CHUNK_BYTES = 2**28
 
 
 def row_chunk(bytes_per_row: int, wanted: int | None = None) -> int:
-    """Variants a chunk, in whole words: those wanted, or fewer that fit 256 MiB.
+    """Return the variants per chunk, in whole words: ``wanted``, or fewer to fit 256 MiB.
 
-    By default the option ``chunk_rows`` says how many are wanted.
+    By default the option ``chunk_rows`` sets ``wanted``.
     """
     fitting = _CHUNK_BYTES // max(1, bytes_per_row)
     return max(64, min(wanted or get_options().edge, fitting) // 64 * 64)
@@ -44,7 +41,7 @@ def _stacked(
     samples: int,
     **keywords: Any,
 ) -> da.Array:
-    """One array (planes, rows, words): a task a chunk of variants, for either orientation."""
+    """Return an array (planes, rows, words) with one task per chunk of variants."""
     along = tuple(da.from_array(row, chunks=(calls.chunks[0],)) for row in rows)
     by_variants = layout.rows == "variants"
     arguments = [x for row in along for x in (row, "v")]
@@ -65,9 +62,9 @@ def _stacked(
 
 
 def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
-    """The planes by name; of all of them, whoever takes one looks into the stack, without a copy.
+    """Return the planes by name: views of the stack if all are named, else copies.
 
-    Of some, each is copied out, so that the others are let go of.
+    A copy lets go of the planes that are not named.
     """
     if len(names) < stacked.shape[0]:
         return {name: stacked[k] for k, name in enumerate(names)}
@@ -94,15 +91,17 @@ def pack_calls(
     chunk: int | None = None,
     refuse_missing: bool,
 ) -> DaskPlanes:
-    """Planes of calls (variants, samples, ploidy) int8, lazily; ``layout`` says which.
+    """Pack calls (variants, samples, ploidy) into lazy planes of ``layout``.
 
-    Row i counts allele ``alleles[i]``, refuses alleles past ``limits[i]`` and is variant
-    ``numbers[i]`` in messages. With ``refuse_missing`` the plane ``called`` is left out and a
-    missing call is an error.
+    alleles, limits: (variants,) int8; numbers: (variants,) int64.
+
+    Row i counts allele ``alleles[i]`` and refuses alleles above ``limits[i]``. Messages name it
+    variant ``numbers[i]``. With ``refuse_missing`` the plane ``called`` is omitted and a missing
+    call is an error.
     """
     calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2], chunk)})
     names = (*layout.planes, CALLED)
-    # The samples of a transposed plane take the letter s, so those of the calls are c here.
+    # Index s is the samples of a transposed plane, so the samples of the calls are c.
     stacked = _stacked(
         _pack_chunk,
         layout,
@@ -130,7 +129,7 @@ def _pack_chunk(
     calls = joined(blocks)
     rows, samples, ploidy = calls.shape
     if rows != alleles.size:
-        # Kernels take the array's word for its size.
+        # Kernels do not check sizes.
         msg = (
             f"call_genotype has {rows} rows in the chunk from variants={positions[0]}, whose chunk "
             f"sizes say {alleles.size}: what computes it gives other sizes than it declares"
@@ -143,7 +142,7 @@ def _pack_chunk(
     kernel = pack.pack_dosages if dosage else pack.pack_haplotypes
     rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
     if rule == pack.PLOIDY:
-        # A dot alone in a VCF is the call -1, -2: no allele, so missing whatever the ploidy.
+        # A single "." in a VCF gives the call -1, -2. It has no allele, so treat it as missing.
         pairs = narrow.reshape(rows, samples, ploidy)
         dots = (pairs[:, :, 0] == -1) & (pairs[:, :, 1] == -2)
         narrow = np.where(dots[:, :, None], np.int8(-1), pairs).reshape(narrow.shape)
@@ -195,9 +194,10 @@ def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[
 
 
 def require_phased(calls: da.Array, phased: da.Array, numbers: NDArray[np.int64]) -> da.Array:
-    """The calls (variants, samples, ploidy); a heterozygous one that is not phased is an error.
+    """Return the calls; an unphased heterozygous call is an error when its chunk is computed.
 
-    Row i is variant ``numbers[i]`` in the message.
+    calls: (variants, samples, ploidy); phased: (variants, samples); numbers: (variants,), the
+    number of each variant in the message.
     """
     positions = [
         da.from_array(along, chunks=(calls.chunks[axis],))
@@ -227,8 +227,8 @@ def _check_phase(
 ) -> NDArray[Any]:
     unphased = ~phased.astype(bool)
     if unphased.any():
-        # Which haplotype an allele stands on matters as soon as two of them differ, a missing one
-        # included; -2 only fills a call of lower ploidy.
+        # Phase matters if two alleles of a call differ, and a missing allele counts as different.
+        # -2 only pads a call of lower ploidy.
         mixed = ((calls != calls[..., :1]) & (calls != -2)).any(axis=-1)
         wrong = np.argwhere(unphased & mixed)
         if wrong.size:
@@ -243,7 +243,7 @@ def _check_phase(
 
 
 def pack_bed(raw: da.Array, samples: int, layout: Layout) -> DaskPlanes:
-    """Planes of raw .bed rows (variants, bytes) uint8, two bits a call, never as int8."""
+    """Pack raw .bed rows (variants, bytes) uint8, two bits a call, without an int8 copy."""
     names = (*layout.planes, CALLED)
     stacked = _stacked(
         partial(_split_chunk, samples=samples), layout, len(names), raw, "vb", (), samples=samples
@@ -261,7 +261,7 @@ def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uin
 
 
 def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:
-    """The plane ``name`` (rows, words), of which each chunk is checked when it is computed.
+    """Return the plane ``name`` (rows, words) with a check of each chunk when it is computed.
 
     Chunks that are in memory, as after ``persist``, are checked at once.
     """
@@ -292,7 +292,7 @@ def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:
 
 
 def _held(array: da.Array) -> dict[tuple[int, int], NDArray[np.uint64]] | None:
-    """Chunks by place, if all of them are in the graph."""
+    """Return the chunks by place if the graph holds all of them, else None."""
     layer = array.dask.layers.get(array.name)
     if not isinstance(layer, MaterializedLayer):
         return None
@@ -313,7 +313,7 @@ def _sound(
 
 
 def select_bits(plane: da.Array, bits: NDArray[np.int64]) -> da.Array:
-    """Planes of the bits with these positions, in this order."""
+    """Return planes of the bits at these positions, in this order."""
     if np.array_equal(bits, np.arange(bits.size)):
         some = plane[:, : words_for(bits.size)].rechunk({1: -1})
         return some.map_blocks(_first, bits.size, dtype=np.uint64)
@@ -323,7 +323,7 @@ def select_bits(plane: da.Array, bits: NDArray[np.int64]) -> da.Array:
 
 
 def _first(plane: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
-    """The first bits of each row: words as they are, the last one masked."""
+    """Return the first ``bits`` bits of each row, with the last word masked."""
     out = plane.copy()
     out[:, -1] &= tail_mask(bits)
     return out
@@ -336,7 +336,7 @@ def _select(plane: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.ui
 
 
 def as_dosages(planes: DaskPlanes, samples: int) -> DaskPlanes:
-    """Dosage planes of diploid haplotype planes."""
+    """Convert diploid haplotype planes to dosage planes."""
     alt, called = planes["alt"], planes.get(CALLED)
     arrays = [alt.rechunk({1: -1})] + ([] if called is None else [called.rechunk({1: -1})])
     stacked = da.blockwise(

@@ -1,8 +1,8 @@
-"""Sums over variants for every pair of samples, tile by tile, as a lazy tree.
+"""Sums over variants for every pair of samples, as a lazy graph of tiles.
 
-A leaf is one tile of samples and some chunks of variants, and sums of leaves are added one by one.
-So a run holds two or three sums of each tile and the planes of some leaves, and the number of
-variants is unbounded.
+A leaf is one tile of samples and some chunks of variants. The sums of leaves are added one by one.
+A run holds two or three sums of each tile and the planes of some leaves, so the number of variants
+is unbounded.
 """
 
 from __future__ import annotations
@@ -23,29 +23,30 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 Sums = tuple["NDArray[Any] | None", ...]
-"""What a leaf counts: arrays whose last axes are rows and columns, or None where nothing is."""
+"""Counts of a leaf: arrays whose last axes are rows and columns, or None for a count that is
+absent."""
 Partial = Callable[..., Sums]
 Finish = Callable[..., "NDArray[Any]"]
 
 FAN_IN = 4
 LEAF_BITS = 2**26
-"""Calls of a side of a leaf: a task of some 50 ms on tiles of 2,048 samples."""
+"""Calls of one side of a leaf: a task of about 50 ms on tiles of 2,048 samples."""
 
 
 class SampleChunks(NamedTuple):
     """Planes of samples, cut into tiles of samples and chunks of variants."""
 
     planes: tuple[da.Array, ...]
-    """Carrier, hom_alt and maybe called: uint64 (samples, words).
+    """Carrier, hom_alt and optionally called: uint64 (samples, words).
 
-    A chunk of words holds whole variants of its own: its last word is padded with zeros.
+    Each chunk of words starts at a variant. Its last word is padded with zeros.
     """
     variants: tuple[int, ...]
     """Variants in each chunk of words."""
     copies: da.Array
     """Copies of the counted allele: int64 (variants,), chunks as ``variants``."""
     called: da.Array
-    """Samples called: int64 (variants,), chunks as ``variants``."""
+    """Samples with a call: int64 (variants,), chunks as ``variants``."""
 
     @property
     def tiles(self) -> tuple[int, ...]:
@@ -54,11 +55,11 @@ class SampleChunks(NamedTuple):
 
 
 def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
-    """Blocks of carrier, hom_alt and maybe called, as the kernels want them."""
+    """Return blocks of carrier, hom_alt and optionally called as `Rows` for the kernels."""
     from genobit.engine.bits.planes import Rows
 
     carrier, hom_alt, *called = planes
-    # One row that stands for all says that nothing is missing (`by_samples`).
+    # `by_samples` broadcasts one row (stride 0) if no call is missing.
     missing = any(plane.strides[0] or not plane.size for plane in called)
     carrier, hom_alt = np.ascontiguousarray(carrier), np.ascontiguousarray(hom_alt)
     present = np.ascontiguousarray(called[0]) if missing else None
@@ -73,7 +74,10 @@ def _leaf(
     along: list[Any],
     after: object = None,
 ) -> Sums:
-    """The sums of some chunks: of each the variants, blocks of rows, columns and along."""
+    """Return the sums of some chunks, from the variants, rows, columns and ``along`` of each chunk.
+
+    ``after`` is a dependency only.
+    """
     columns = [None] * len(a) if b is None else b
     return partial(
         [
@@ -91,7 +95,7 @@ def _wide_leaf(
     along: list[Any],
     after: object = None,
 ) -> Sums:
-    """The sums of a leaf of so many variants that 32 bits would not hold all of them."""
+    """Return the sums of `_leaf` as int64, for totals that could overflow int32."""
     return tuple(
         array.astype(np.int64) if array is not None and array.dtype == np.int32 else array
         for array in _leaf(partial, bits, a, b, along, after)
@@ -99,7 +103,7 @@ def _wide_leaf(
 
 
 def added(*parts: Sums) -> Sums:
-    """Sums of sums, in the order given."""
+    """Add sums in the order given."""
     out = []
     for arrays in zip(*parts, strict=True):
         present = [array for array in arrays if array is not None]
@@ -129,9 +133,9 @@ def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
 def leaves(
     variants: Sequence[int], group: Sequence[int], rows: int, enough: int
 ) -> Iterator[list[int]]:
-    """Consecutive chunks of a group, as many to a leaf as have enough calls of so many samples.
+    """Yield runs of consecutive chunks with at least ``enough`` calls of ``rows`` samples each.
 
-    ``variants`` are those in each chunk.
+    ``variants`` lists the number of variants in each chunk. The last run may have fewer calls.
     """
     leaf: list[int] = []
     calls = 0
@@ -153,7 +157,7 @@ def tree(
     add: Callable[[list[Any]], Any] = _add,
     fan_in: int = FAN_IN,
 ) -> Any:
-    """Put the additions of the sums ``keys`` into the layer, and return the key of the total."""
+    """Add tasks to the layer that sum ``keys`` in a tree, and return the key of the total."""
     level = 0
     while len(keys) > 1:
         above = []
@@ -177,37 +181,22 @@ def pair_sums(
     layers: int | None = None,
     dtype: DTypeLike = np.float64,
 ) -> da.Array:
-    """Symmetric matrix of all pairs of samples: ``finish`` of the sums of ``partial``.
+    """Return the lazy symmetric matrix of all pairs of samples, from sums over variants.
 
-    Parameters
-    ----------
-    partial
-        ``partial(chunks) -> sums``, with ``chunks`` a list of ``(a, b, *along)``: rows of two
-        tiles in one chunk of variants (b is None where a is to be paired with itself) and the
-        blocks of ``along``. Sums are added up over variants, in any grouping.
-    finish
-        ``finish(sums, a, b, whole) -> tile``: the sums of each group, the blocks of
-        ``per_sample`` of both tiles, and the arrays ``whole``. The tile is (rows, columns), or
-        (layers, rows, columns) where there are ``layers``.
-    samples
-        The planes.
-    along
-        Arrays (variants, ...), chunks of the first axis as ``samples.variants``.
-    per_sample
-        Arrays (samples, ...), chunks of the first axis as ``samples.tiles``.
-    whole
-        Arrays that every tile gets complete.
-    groups
-        Numbers of the chunks whose sums are kept apart (chromosomes); all in one by default.
-    layers
-        How many matrices a tile is of, where it is not just one.
-    dtype
-        Of the result.
+    A leaf calls ``partial(chunks) -> sums`` with a list of ``(a, b, *along)``: the rows of two
+    tiles in one chunk of variants and the blocks of ``along``. If a tile is paired with itself,
+    ``b`` is None. Sums are added over variants in any grouping.
 
-    Returns
-    -------
-        (samples, samples), or (layers, samples, samples), lazy. Tiles on and above the diagonal
-        are computed, the others are transposes of the same tasks.
+    A tile is ``finish(sums, a, b, whole)``. Its arguments are the sums of each group, the blocks of
+    ``per_sample`` of both tiles, and the complete arrays ``whole``. It returns (rows, columns), or
+    (layers, rows, columns) if ``layers`` is given.
+
+    along: (variants, ...), chunks as ``samples.variants``; per_sample: (samples, ...), chunks as
+    ``samples.tiles``; returns (samples, samples) or (layers, samples, samples).
+
+    The sums of each of ``groups``, lists of chunks such as chromosomes, are kept apart (default:
+    one group). Tiles on and above the diagonal are computed; the others are transposes of the same
+    tasks.
     """
     tiles, parts = samples.tiles, [range(len(samples.variants))] if groups is None else groups
     whole = [array.rechunk(-1) for array in whole]
@@ -235,9 +224,9 @@ def sample_sums(
     groups: Sequence[Sequence[int]] | None = None,
     dtype: DTypeLike = np.float64,
 ) -> da.Array:
-    """Sums over variants for every sample: (samples, groups), lazy, a tree as `pair_sums`.
+    """Return lazy sums over variants for every sample: (samples, groups), a tree of additions.
 
-    ``partial(chunks) -> (sums (samples,),)`` with ``chunks`` as there and b None.
+    ``partial(chunks) -> (sums (samples,),)`` takes the chunks of `pair_sums`, with b None.
     """
     parts = [range(len(samples.variants))] if groups is None else groups
     most = max(samples.tiles)
@@ -253,7 +242,7 @@ def _sample_tasks(
     along: Sequence[da.Array],
     cut: list[list[list[int]]],
 ) -> dict[Any, Any]:
-    """Leaves and additions for each tile of samples; ``cut`` has the leaves of each group."""
+    """Return leaves and additions for each tile of samples; ``cut`` lists each group's leaves."""
     layer: dict[Any, Any] = {}
     for i in range(len(samples.tiles)):
         totals = []

@@ -1,14 +1,14 @@
 """Tasks of sums over variants for all pairs of samples, made from their keys.
 
-Every tile has the same leaves, whose sums are added in the same order, so that a key says which
-chunks of variants a leaf takes and which sums are added, whatever the number of tiles.
+Every tile has the same leaves, whose sums are added in the same order. A key therefore identifies
+the chunks of variants of a leaf and the sums that are added, for any number of tiles.
 
-Tiles that are computed together go through the variants together: no leaf begins before all tiles
-have what came some leaves earlier. Left to itself, dask takes one tile after another through all
-variants, and holds all planes of them for the other tiles.
+Tiles that are computed together go through the variants together: a leaf starts only when all tiles
+have finished the leaf some places earlier. Without this gate, dask takes one tile after another
+through all variants, and holds all their planes for the other tiles.
 
-A side is what leaves take of the samples of one tile: a list of blocks, made by a task of its own.
-Were each leaf to name its blocks, it would take 9 KB where chunks of variants are small.
+A side is the input that leaves take from one tile of samples: a list of blocks, made by its own
+task. A leaf that named its blocks itself would take 9 KB where chunks of variants are small.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.graphs import Key
 
 AHEAD = 2
-"""Leaves by which a tile may be ahead of the slowest: at least so many tasks for each thread."""
+"""Leaves by which a tile may be ahead of the slowest one, and the fewest leaf tasks per thread."""
 KINDS = {"along": 0, "side": 1, "leaf": 2, "add": 2}
-"""What there is but tiles, and of how many tiles of samples: group and number of the leaf follow in
-a key."""
+"""Kinds of tasks other than tiles, with the number of tile indices in a key. The group and the
+number of the leaf follow in the key."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The sums of some leaves, added one by one in their order.
+    """Sums of some leaves, added one by one in order.
 
-    A tree of additions would hold several sums of every level and tile, as all tiles take the
-    same planes and so go through the variants together.
+    All tiles take the same planes and go through the variants together. A tree of additions would
+    therefore hold several sums of every level and tile.
     """
 
     leaves: list[list[int]]
-    """Chunks of variants of each."""
+    """Chunks of variants of each leaf."""
     variants: list[list[int]]
-    """Variants in each chunk of a leaf: one list for all tiles."""
+    """Number of variants in each chunk of a leaf: one list for all tiles."""
 
     def __len__(self) -> int:
         """Count leaves and additions."""
@@ -57,7 +57,7 @@ class Chain:
 
 
 class Steps(NamedTuple):
-    """The functions that tasks call."""
+    """Functions that tasks call."""
 
     leaf: Callable[..., Any]
     add: Callable[..., Any]
@@ -66,26 +66,18 @@ class Steps(NamedTuple):
 
 
 Sources = tuple[tuple[str, int], ...]
-"""Names of arrays, and of how many dimensions each is."""
+"""Names and numbers of dimensions of arrays."""
 
 
 @dataclass(eq=False)
 class PairTasks(Tasks):
     """Leaves, additions and tiles of a symmetric matrix of samples.
 
-    Parameters
-    ----------
-    steps
-        ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``, ``finish(of rows, of
-        columns, whole, *totals)`` and ``mirrored(tile)``.
-    tiles
-        Number of tiles along a side.
-    chains
-        Of each group of chunks of variants.
-    planes, along, per_sample, whole
-        Arrays as for `genobit.engine.schedule.pair_sums.pair_sums`.
-    layers
-        Whether a tile is of several matrices.
+    ``steps`` holds ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``, ``finish(of
+    rows, of columns, whole, *totals)`` and ``mirrored(tile)``. ``tiles`` is the number of tiles
+    along a side. ``chains`` has one chain for each group of chunks. ``layers`` says whether a tile
+    holds several matrices. The other fields are the arrays of
+    `genobit.engine.schedule.pair_sums.pair_sums`.
     """
 
     prefix = "genobit-pair-sums"
@@ -102,20 +94,23 @@ class PairTasks(Tasks):
 
     @cached_property
     def first(self) -> tuple[int, ...]:
-        """What keys of tiles have before the numbers of rows and columns."""
+        """Part of a tile's key between the name and the numbers of row and column."""
         return (0,) if self.layers else ()
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Names of the other tasks, made once: one for each of a million keys takes 0.1 GiB."""
+        """Names of the other kinds of tasks, made once.
+
+        A string for each of a million keys would take 0.1 GiB.
+        """
         return {kind: f"{self.name}-{kind}" for kind in KINDS}
 
     def __getstate__(self) -> dict[str, Any]:
-        """As of others; what is pickled goes to a cluster, whose scheduler makes its tasks."""
+        """Set ``elsewhere``: a pickled layer goes to a cluster, whose scheduler makes the tasks."""
         return {**super().__getstate__(), "elsewhere": True}
 
     def every_key(self) -> Iterator[Key]:
-        """Of a tile after what it needs."""
+        """Yield all keys; the key of a tile follows its inputs."""
         for g, chain in enumerate(self.chains):
             for number in range(len(chain.leaves)):
                 yield self.names["along"], g, number
@@ -136,7 +131,7 @@ class PairTasks(Tasks):
         return self.names["leaf"], i, j, g, number
 
     def _sum_key(self, i: int, j: int, g: int, number: int) -> Key:
-        """Of the sum up to a leaf."""
+        """Return the key of the sum up to and including a leaf."""
         return self.names["add" if number else "leaf"], i, j, g, number
 
     def __len__(self) -> int:
@@ -146,7 +141,7 @@ class PairTasks(Tasks):
         return pairs * nodes + self.tiles**2 + (self.tiles + 1) * leaves
 
     def __contains__(self, key: object) -> bool:
-        """Say whether there is such a task."""
+        """Return whether there is such a task."""
         if not isinstance(key, tuple) or not key or not isinstance(key[0], str):
             return False
         if key[0] == self.name:
@@ -162,7 +157,7 @@ class PairTasks(Tasks):
         return 0 <= g < len(self.chains) and (kind == "add") <= number < len(self.chains[g].leaves)
 
     def task(self, key: Key) -> Task:
-        """Make a tile, an addition, a leaf or what leaves take."""
+        """Return the task of a tile, an addition, a leaf or the input of leaves."""
         if key[0] == self.name:
             return self._tile(key)
         if key[0] == self.names["leaf"]:
@@ -176,10 +171,11 @@ class PairTasks(Tasks):
         return Task(key, self.steps.add, *map(TaskRef, both))
 
     def needed(self, keys: set[Any]) -> dict[Any, Task]:
-        """The tasks that some keys need, and in one process what keeps them together."""
+        """Return the tasks that some keys need, and within one process the gates between leaves."""
         made = super().needed(keys)
         pairs = sorted({(key[1], key[2]) for key in made if key[0] == self.names["leaf"]})
-        # On a cluster all that are waited for would be sent to one worker; its memory is large.
+        # No gates on a cluster, which would send all inputs of a gate to one worker. A cluster has
+        # memory enough without them.
         if len(pairs) < 2 or self.elsewhere or not in_this_process():
             return made
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
@@ -207,12 +203,12 @@ class PairTasks(Tasks):
             return Task(key, self.steps.mirrored, TaskRef((*key[:-2], j, i)))
         tops = [self._sum_key(i, j, g, len(c.leaves) - 1) for g, c in enumerate(self.chains)]
         sides = self._at(self.per_sample, i), self._at(self.per_sample, j)
-        # Not in a list, which is a task of its own to dask.
+        # dask would make a list a task of its own.
         totals = map(TaskRef, tops)
         return Task(key, self.steps.finish, *sides, self._at(self.whole), *totals)
 
     def _at(self, arrays: tuple[tuple[str, int], ...], *place: int) -> List:
-        """Blocks of arrays, at 0 along the axes that no place is given of."""
+        """Return the block of each array at ``place``, with 0 for the remaining axes."""
         shared = place, arrays
         if shared not in self._blocks:
             refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
@@ -221,12 +217,12 @@ class PairTasks(Tasks):
 
 
 def _passed(*_: object) -> None:
-    """What leaves wait for."""
+    """Do nothing: the task is a gate that leaves wait for."""
 
 
 @dataclass(eq=False)
 class _Layer(Tasks):
-    """One of the matrices that each tile is of."""
+    """One of the matrices of each tile."""
 
     prefix = "genobit-layer"
     tiles: str
@@ -249,7 +245,7 @@ class _Layer(Tasks):
 
 
 def layer_of(tiles: da.Array, which: int) -> da.Array:
-    """``tiles[which]`` of an array (matrices, rows, columns) whose matrices stand in one chunk.
+    """Return ``tiles[which]`` of an array (matrices, rows, columns) with all matrices in one chunk.
 
     A slice by dask takes 15 s and 4 GiB for a million tiles.
     """

@@ -1,7 +1,7 @@
-"""Tiles of a triangle, computed in passes of bounded size and reduced as they come.
+"""Compute the tiles of a triangle in passes of bounded size, and reduce each pass.
 
-A pass is a range of jobs (`genobit.engine.schedule.triangle`), run on whatever scheduler of dask is active, so
-several tiles are in flight, and never more results than those of one pass are held.
+A pass is a range of jobs (`genobit.engine.schedule.triangle`), run on any active dask scheduler.
+Several tiles are computed at a time, and only the results of one pass are held.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.tiles import Planes
 
 GROUP = 1024
-"""Tasks that are handed to a scheduler at a time, where each leaves little."""
+"""Tasks handed to a scheduler at a time, for small results."""
 JOBS = 32
-"""Jobs of a pass: enough for the threads of one machine not to wait for each other for long."""
+"""Jobs of a pass: enough that the threads of one machine seldom wait for each other."""
 TIMED = 0.1
 """Shortest reliable timing, in seconds."""
 
 
 def in_groups(keys: Sequence[Any], graph: HighLevelGraph, size: int = GROUP) -> Iterator[Any]:
-    """Results of many tasks in their order, never more of them under way than a group.
+    """Yield the results of many tasks in order, with at most one group of ``size`` in memory.
 
-    dask takes a `Delayed` for each at 0.2 ms and 3 KB, which a million of them do not allow.
+    dask takes 0.2 ms and 3 KB for a `Delayed` of each task, which is too much for a million tasks.
     """
     for start in range(0, len(keys), size):
         part = list(keys[start : start + size])
@@ -52,15 +52,15 @@ def _group(name: str, keys: list[Any]) -> dict[Any, Any]:
 
 
 class Pass:
-    """What a pass gave."""
+    """Results of one pass."""
 
     def __init__(self, part: range, results: list[Any], pairs: int) -> None:
         self.part = part
-        """The jobs."""
+        """Jobs of the pass."""
         self.results = results
-        """What the function returned of each, in the order of jobs."""
+        """Result of each job, in the order of jobs."""
         self.pairs = pairs
-        """Pairs of different rows in these tiles."""
+        """Number of pairs of different rows in these tiles."""
 
 
 def in_passes(
@@ -70,26 +70,17 @@ def in_passes(
     jobs: range | None = None,
     size: int = JOBS,
 ) -> Iterator[Pass]:
-    """Run ``function(planes of i, planes of j or None, first row, first column, *arguments())``.
+    """Yield a `Pass` at a time, with ``function`` of each tile on or above the diagonal.
 
-    Parameters
-    ----------
-    function
-        Of each tile on or above the diagonal; of one on it the second planes are None.
-    planes
-        (rows, words) each. They are computed once and held where they take no more than
-        ``get_options().eager_limit``, else anew for every pass: what they cost is small beside
-        what tiles make of them.
-    arguments
-        Asked before each pass, for what earlier passes have taught.
-    jobs
-        Which jobs, for one of several workers; all by default.
-    size
-        Most jobs of a pass.
+    planes: (rows, words) each, lazy.
 
-    Yields
-    ------
-        A `Pass` at a time.
+    The call is ``function(planes of i, planes of j or None, first row, first column,
+    *arguments())``. A tile on the diagonal has no second planes. Before each pass, ``arguments`` is
+    called, so that it can use earlier results. The range ``jobs`` selects the jobs of one worker
+    (default: all), and a pass has at most ``size`` jobs.
+
+    Planes of at most ``get_options().eager_limit`` bytes are computed once and held. Larger planes
+    are computed again for every pass, which costs little compared with the tiles.
     """
     planes = whole_rows(planes)
     if sum(plane.nbytes for plane in planes) <= get_options().eager_limit:
@@ -109,14 +100,14 @@ def in_passes(
 
 
 def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
-    """Return the seconds that a function of `in_passes` takes for a pair on one thread.
+    """Return the seconds that a function of `in_passes` takes per pair on one thread.
 
     It times pairs of the first two rows, then of four times as many, until a timing is reliable.
     """
     block = [np.asarray(plane) for plane in compute(*[x.blocks[0] for x in whole_rows(planes)])]
     rows = min(2, len(block[0]))
     few = [plane[:rows] for plane in block]
-    # The first call compiles, which is not timed.
+    # Do not time the first call, which compiles.
     function(few, few, 0, 0)
     while True:
         few = [plane[:rows] for plane in block]

@@ -1,7 +1,7 @@
-"""A glance at an array: some of its rows, and only where that is cheap.
+"""Read some rows of an array, if that is cheap.
 
-May import: dask. What is in memory is read as it is. Of a lazy array some chunks are computed, on
-threads of this process, where a row of chunks is small and takes few tasks; nothing otherwise.
+An array in memory is read directly. A lazy array has some chunks computed on threads of this
+process, but only if a row of chunks is small and takes few tasks.
 """
 
 from __future__ import annotations
@@ -19,43 +19,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BYTES = 2**26
-"""Of a row of chunks: 64 MiB are read in a tenth of a second."""
+"""Most bytes of a row of chunks. Reading 64 MiB takes 0.1 s."""
 MOST_TASKS = 64
-"""For a row of chunks; more are an analysis of their own."""
+"""Most tasks of a row of chunks. More would be an analysis of its own."""
 MOST_CHUNKS = 10_000
-"""Of the array; finding the tasks of one chunk takes time for each of all."""
+"""Most chunks of the array. Finding the tasks of one chunk takes time for every chunk."""
 MOST_ROWS = 4_096
 SECONDS = 0.4
-"""After which no further chunk is computed; what a glance may take."""
+"""Time limit of a glance. No further chunk is computed after it."""
 
 
 class Glance(NamedTuple):
-    """What was seen of each row that was looked at."""
+    """Values of the rows that were read."""
 
     seen: list[NDArray[Any]]
     rows: int
-    """Looked at, of all."""
+    """Number of rows read."""
 
 
 def glance(
     arrays: list[Any], look: Callable[..., NDArray[Any]], most_bytes: int = MOST_BYTES
 ) -> Glance | None:
-    """Look at some rows of arrays that share their first axis.
+    """Return ``look(*blocks)`` for rows spread evenly over the arrays, or None if it is not cheap.
 
-    Parameters
-    ----------
-    arrays
-        numpy or dask, of as many rows each.
-    look
-        Blocks of the same rows of each array -> what is wanted of them.
-    most_bytes
-        That a row of chunks may have.
-
-    Returns
-    -------
-        What ``look`` gave for rows spread over all, evenly; None where it would not be cheap.
+    arrays: numpy or dask, with a common first axis. Each call of ``look`` takes blocks of the same
+    rows of each array. A row of chunks has at most ``most_bytes``.
     """
-    if any(not array.size > 0 for array in arrays):  # nothing there, or chunks of unknown size
+    if any(not array.size > 0 for array in arrays):  # empty, or chunks of unknown size (nan)
         return None
     rows = arrays[0].shape[0]
     if not any(isinstance(array, da.Array) for array in arrays):
@@ -92,12 +82,12 @@ def _of_chunks(
 
 
 def _is_remote(task: Any) -> bool:
-    """Whether a task is a value that a cluster holds: threads of this process cannot have it."""
+    """Return whether a task is a value held by a cluster, which threads here cannot read."""
     return type(getattr(task, "value", task)).__module__.startswith("distributed")
 
 
 def _spread(count: int) -> list[int]:
-    """Numbers below a count, the first, the last and ever finer between them; 16 at most."""
+    """Return at most 16 numbers below ``count``: the first, the last, then ever finer between."""
     order = [0, count - 1]
     for parts in (2, 4, 8, 16):
         order += [count * k // parts for k in range(1, parts)]

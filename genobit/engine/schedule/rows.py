@@ -1,4 +1,4 @@
-"""Planes of a chunk of variants on their way to kernels: their order, and back to rows."""
+"""Convert planes of a chunk of variants to the `Rows` that kernels take."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
-    """The planes of a layout in its order, then ``called`` where calls can be missing."""
+    """Return the planes of a layout in its order, then ``called`` if calls can be missing."""
     names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
     return [planes[name] for name in names]
 
 
 def as_rows(blocks: Sequence[Any], layout: Layout) -> Rows:
-    """Blocks of planes in the order of `ordered`, as the kernels want them."""
+    """Return blocks of planes in the order of `ordered` as `Rows`."""
     from genobit.engine.bits.planes import Rows
 
     arrays = [np.ascontiguousarray(block) for block in blocks]

@@ -1,4 +1,4 @@
-"""Alignments in chunks of sites: a function of each, of which few are held at a time."""
+"""Call a function on each chunk of sites of an alignment, with few chunks in memory at a time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GROUP = 64
-"""Chunks handed to a scheduler at a time: it holds some of them for each of its threads."""
+"""Chunks handed to a scheduler at a time. It holds some of them for each of its threads."""
 FEW = 4
-"""The same where much is left of each: dask takes 3 ms for one, 0.7 ms for each of four."""
+"""Group size for functions with large results. dask takes 3 ms for a group of one chunk, and 0.7 ms
+per chunk for a group of four."""
 
 
 def whole_columns(array: da.Array) -> da.Array:
-    """An alignment (taxa, sites) in chunks of all taxa, none of them empty.
+    """Rechunk an alignment (taxa, sites) so that each chunk has all taxa and none is empty.
 
-    Raises
-    ------
-    ValueError
-        For chunks of unknown size.
+    Raises ValueError for chunks of unknown size.
     """
     sizes = array.chunks[1]
     if np.isnan(array.shape).any():
@@ -51,28 +49,13 @@ def by_sites(
     each: NDArray[Any] | None = None,
     group: int = GROUP,
 ) -> Iterator[tuple[int, Any]]:
-    """Call ``function(chunk, first site)`` for each chunk, on whatever scheduler is active.
+    """Yield (first site, ``function(chunk, first site)``) for each chunk, in order.
 
-    Parameters
-    ----------
-    function
-        Of a chunk and the number of its first site.
-    array
-        (taxa, sites), as `whole_columns` gives it.
-    each
-        A value for each site, of which the function gets those of its chunk as a third argument;
-        the function of no values gets none.
-    group
-        Most results that are held.
+    array: (taxa, sites) from `whole_columns`; each: (sites,).
 
-    Yields
-    ------
-        First site, and what the function made of the chunk, in order.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Of the function, for the first chunk that it refuses, whichever was computed first.
+    Runs on any active scheduler. With ``each``, the function gets the values of the chunk's sites
+    as a third argument. At most ``group`` results are held. Raises the function's ValueError or
+    TypeError for the first chunk in site order that it refuses, whichever chunk is computed first.
     """
     starts = np.concatenate([[0], np.cumsum(array.chunks[1])]).tolist()
     name, graph = named_layer("genobit-sites", _tasks, function, array, starts, each)
@@ -99,13 +82,16 @@ def _tasks(
 
 @dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
 class _Fault:
-    """What is wrong with a chunk."""
+    """Error of a chunk."""
 
     error: Exception
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The error itself of a chunk that is refused: others may come earlier in the alignment."""
+    """Call the function and return its ValueError or TypeError instead of raising it.
+
+    An earlier chunk of the alignment may still fail, and its error comes first.
+    """
     try:
         return function(*arguments)
     except (ValueError, TypeError) as error:
@@ -113,7 +99,7 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def one_by_one(array: da.Array) -> Iterator[tuple[int, Any]]:
-    """Each chunk itself and its first site, one in memory at a time."""
+    """Yield (first site, chunk) with one computed chunk in memory at a time."""
     first = 0
     for chunk, size in enumerate(array.chunks[1]):
         yield first, compute(array.blocks[:, chunk])[0]

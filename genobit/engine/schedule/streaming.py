@@ -1,4 +1,4 @@
-"""Planes chunk by chunk, for passes in which each chunk follows on the one before."""
+"""Stream planes chunk by chunk, for passes in which each chunk depends on the one before."""
 
 from __future__ import annotations
 
@@ -23,27 +23,19 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 GROUP_BYTES = 2**26
-"""Most bytes of planes computed at a time: many small chunks, as dask takes 1 ms for each call."""
+"""Most bytes of planes computed at a time. dask takes 1 ms per call, so small chunks are grouped.
+"""
 
 
 def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple[int, Rows]]:
-    """Compute planes some chunks at a time, in order.
+    """Yield (first row, rows) of each chunk in order, computing some chunks at a time.
 
-    Parameters
-    ----------
-    planes
-        By name, each (rows, words).
-    layout
-        Of them.
-
-    Yields
-    ------
-        First row of a chunk, and its rows.
+    planes: (rows, words) each, by name.
     """
     arrays = whole_rows(ordered(planes, layout))
     rows = np.array(arrays[0].chunks[0])
     edges = np.concatenate([[0], np.cumsum(rows)])
-    # The words of a row, in all planes.
+    # Rows per group: each has layout.words words in every plane.
     most = max(int(rows.max(initial=1)), GROUP_BYTES // (8 * layout.words * len(arrays)))
     held = [_in_memory(array) for array in arrays]
     k = 0
@@ -60,17 +52,20 @@ def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple
 
 
 def _in_memory(array: da.Array) -> dict[int, NDArray[np.uint64]]:
-    """Chunks that the graph itself holds, as after ``persist``: dask would take 0.2 ms for each."""
+    """Return the chunks that the graph itself holds, as after ``persist``.
+
+    dask would take 0.2 ms for each.
+    """
     layer = array.dask.layers.get(array.name)
     if not isinstance(layer, MaterializedLayer):
         return {}
-    # The keys of a materialized layer are all its own, an array's with two more numbers.
+    # All keys of a materialized layer are its own: (name, row chunk, word chunk).
     blocks = {key[1]: getattr(node, "value", node) for key, node in layer.items()}
     return {k: block for k, block in blocks.items() if isinstance(block, np.ndarray)}
 
 
 def _together(name: str, arrays: list[da.Array], chunks: range) -> dict[Any, Any]:
-    """One task for all chunks: each of many would take dask as long as a chunk takes kernels."""
+    """Return one task for all chunks; a task each would cost dask as much as the kernels take."""
     return {name: (list, [[(array.name, c, 0) for array in arrays] for c in chunks])}
 
 
@@ -80,9 +75,10 @@ def row_windows(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
 ) -> Iterator[Rows]:
-    """Rows of windows in order, each from ``starts[k]`` up to ``stops[k]``.
+    """Yield the rows of each window in order, from ``starts[k]`` up to ``stops[k]``.
 
-    Neither may ever decrease. Held are the rows from the window's first on and the next chunks.
+    starts, stops: (windows,) int64, never decreasing. Holds the rows from the window's first row to
+    the end of the current chunk.
     """
     held: Rows | None = None
     base = k = 0
@@ -105,7 +101,7 @@ def _from(rows: Rows, start: int, stop: int | None = None) -> Rows:
 
 
 def _joined(held: Rows | None, start: int, rows: Rows) -> Rows:
-    """Rows held from ``start`` on, and others after them."""
+    """Return the held rows from ``start`` on, followed by ``rows``."""
     if held is None:
         return rows
     kept = _from(held, start)

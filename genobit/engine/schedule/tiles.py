@@ -1,7 +1,4 @@
-"""Schedules over the tiles of a product.
-
-The square from its triangle, bands, and pairs of chunks of a band.
-"""
+"""Lazy tiles of a matrix product: squares, bands, and pairs of chunks of a band."""
 
 from __future__ import annotations
 
@@ -27,15 +24,15 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.graphs import Key
 
 Planes = Sequence[da.Array]
-"""Planes of an operand, each (rows, words), the same chunks of rows."""
+"""Planes of an operand, each (rows, words), with the same row chunks."""
 Along = Mapping[str, "NDArray[Any]"]
-"""Values of each row, such as labels and positions, by name."""
+"""Values of each row by name, such as labels and positions."""
 
 
 def whole_rows(planes: Planes) -> list[da.Array]:
-    """The planes with one chunk along the words and the row chunks of the first."""
+    """Return the planes with one chunk along the words and the row chunks of the first."""
     rows = planes[0].chunks[0]
-    # One chunk of an unknown number of columns can stay, and cannot be rechunked.
+    # Leave a single chunk of unknown width: dask cannot rechunk it.
     return [
         plane
         if plane.chunks[0] == rows and plane.numblocks[1] == 1
@@ -56,10 +53,10 @@ def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
 
 @dataclass(eq=False)
 class _Tiles(Tasks):
-    """The tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
+    """Tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
 
-    Without ``b`` only those on and above the diagonal, one on it by ``function(planes, None)``;
-    below it their transposes, if these are in the layer.
+    Without ``b``, only tiles on and above the diagonal are computed, and ``function(planes, None)``
+    computes one on the diagonal. Tiles below it are transposes, if the layer has them.
     """
 
     prefix = "genobit-square"
@@ -69,7 +66,7 @@ class _Tiles(Tasks):
     chunks: tuple[tuple[int, ...], tuple[int, ...]]
     symmetric: bool
     below: bool
-    """Whether there are tiles below the diagonal."""
+    """Whether the layer has tiles below the diagonal."""
 
     def every_key(self) -> Iterator[tuple[str, int, int]]:
         rows, columns = map(len, self.chunks)
@@ -114,13 +111,13 @@ def _tiles(
 
 @dataclass(eq=False)
 class _Parts(Tasks):
-    """One of the arrays that each task of `_Tiles` returns, whole."""
+    """One of the arrays that each task of `_Tiles` returns, as a whole matrix."""
 
     prefix = "genobit-part"
     tiles: str
     which: int
     mirror: int
-    """Which array below the diagonal is the transpose of."""
+    """Index of the array whose transpose fills the tiles below the diagonal."""
     shape: tuple[int, int]
     symmetric: bool
 
@@ -149,10 +146,10 @@ def square(
     b: Planes | None,
     dtype: DTypeLike,
 ) -> da.Array:
-    """The matrix whose tile (i, j) is ``function(planes of a's chunk i, planes of b's chunk j)``.
+    """Return the matrix with tiles ``function(planes of a's chunk i, planes of b's chunk j)``.
 
-    Without ``b`` the matrix is symmetric: tiles on and above the diagonal are computed (one on it
-    by ``function(planes, None)``), and the others are the transposes of the same tasks.
+    Without ``b`` the matrix is symmetric. Tiles on and above the diagonal are computed, and the
+    others are transposes of the same tasks. A tile on the diagonal is ``function(planes, None)``.
     """
     tiles = _tiles(function, a, b, transposes=True)
     return da.Array(tiles.graph(), tiles.name, chunks=tiles.chunks, dtype=dtype)
@@ -165,19 +162,12 @@ def squares(
     dtypes: Sequence[DTypeLike],
     mirrors: Sequence[int] | None = None,
 ) -> list[da.Array]:
-    """Several matrices of the same tasks: ``function`` returns an array of the tile for each.
+    """Return several matrices of the same tasks: ``function`` returns one tile for each matrix.
 
-    Computed together they cost each task once; one alone takes of its tasks what it needs.
-
-    Parameters
-    ----------
-    function, a, b
-        As for `square`.
-    dtypes
-        Of the arrays that ``function`` returns, in their order.
-    mirrors
-        Which of these arrays each has the transpose of below the diagonal: itself by default;
-        another where a pair has a value in either direction.
+    Computing the matrices together runs each task once. One matrix alone still runs the tasks that
+    it needs. Each matrix has its dtype in ``dtypes``. For pairs with a value in each direction,
+    ``mirrors`` gives the matrix whose transpose fills each one below the diagonal (default:
+    itself).
     """
     tiles = _tiles(function, a, b, transposes=False)
     base = tiles.graph()
@@ -193,15 +183,15 @@ def squares(
 
 
 def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
-    """Compute arrays of tiles, in one pass, each thread writing its own into the results.
+    """Compute arrays of tiles in one pass, each thread writing into the results.
 
-    ``array.compute()`` first computes all tiles and then copies them together on one thread, which
-    holds them twice and takes as long as a third of the work of two threads. Schedulers that do
-    not share this process's memory have no other way.
+    ``array.compute()`` first computes all tiles and then copies them on one thread. It holds the
+    tiles twice, and the copy takes as long as a third of the work of two threads. Schedulers that
+    do not share this process's memory have no other way.
     """
     if get_scheduler(collections=arrays) not in {threaded.get, local.get_sync}:
         return [np.asarray(array) for array in compute(*arrays)]
-    # Labels stand on both sides of a square, and da.store() writes an array it meets twice once.
+    # An array can occur twice, such as the labels of a square; da.store() writes it only once.
     different = {array.name: array for array in arrays}
     out = {name: np.empty(array.shape, array.dtype) for name, array in different.items()}
     with counting(*arrays) as callbacks:
@@ -210,10 +200,10 @@ def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
 
 
 class Band:
-    """Which chunks of rows a window couples.
+    """Chunks of rows that a window couples.
 
-    ``last[i]`` is the last row in the window of row i (row i itself where it is alone); it never
-    decreases.
+    ``last[i]`` is the last row in the window of row i (i itself if the window has no other row). It
+    never decreases.
     """
 
     def __init__(self, rows: tuple[int, ...], last: NDArray[np.int64]) -> None:
@@ -221,10 +211,7 @@ class Band:
         self.last = last
 
     def chunks(self) -> Iterator[tuple[int, int, int, int]]:
-        """Of each chunk.
-
-        Its number, its rows start and stop, and the last chunk its windows reach.
-        """
+        """Yield (chunk, start, stop, last chunk that its windows reach) for each chunk of rows."""
         for i in range(len(self.edges) - 1):
             start, stop = int(self.edges[i]), int(self.edges[i + 1])
             # A chunk without rows reaches itself.
@@ -235,7 +222,7 @@ class Band:
 
 @dataclass(eq=False)
 class _Bands(Tasks):
-    """A task for each chunk of rows: with the planes of all chunks that its windows reach."""
+    """One task per chunk of rows, with the planes of all chunks that its windows reach."""
 
     prefix = "genobit-band"
     function: Callable[..., Any]
@@ -274,10 +261,11 @@ def band(
     width: int,
     dtype: DTypeLike,
 ) -> da.Array:
-    """The (rows, width) array of a window.
+    """Return the (rows, width) array of a window.
 
-    Its chunk i is ``function(planes of the chunks its windows reach, last, reach, width)``, where
-    ``last`` counts from the first row of chunk i and ``reach`` is how many rows the windows take.
+    Chunk i is ``function(planes of the chunks its windows reach, last, reach, width)``. The rows of
+    ``last`` count from the first row of chunk i, and ``reach`` is the number of rows in its
+    windows.
     """
     planes = whole_rows(planes)
     rows = planes[0].chunks[0]
@@ -288,7 +276,7 @@ def band(
 
 @dataclass(eq=False)
 class _Coupled(Tasks):
-    """A task for each pair of chunks that a window couples."""
+    """One task per pair of chunks that a window couples."""
 
     prefix = "genobit-pairs"
     function: Callable[..., Any]
@@ -307,7 +295,7 @@ class _Coupled(Tasks):
 
     @cached_property
     def before(self) -> NDArray[np.int64]:
-        """Tasks of the chunks of rows before each."""
+        """Number of tasks in the row chunks before each row chunk."""
         return np.cumsum([0, *(final - i + 1 for i, _, _, final in self.spans)])
 
     def every_key(self) -> Iterator[tuple[str, int]]:
@@ -345,11 +333,11 @@ def band_tiles(
     last: NDArray[np.int64],
     along: Along,
 ) -> tuple[list[Any], HighLevelGraph]:
-    """Keys and graph of a task for each pair of chunks that a window couples.
+    """Return keys and graph of one task per pair of chunks that a window couples.
 
-    Task (i, j) is ``function(planes of i, planes of j, last, shift, along of i, along of j)``.
-    ``last`` arrives as an index into chunk j's rows; ``shift`` is the distance between the first
-    rows.
+    Task (i, j) is ``function(planes of i, planes of j, last, shift, along of i, along of j)``. The
+    second planes are None if i = j. The values of ``last`` index chunk j's rows, and ``shift`` is
+    the distance between the first rows of the chunks.
     """
     planes = whole_rows(planes)
     names = tuple(plane.name for plane in planes)

@@ -1,13 +1,13 @@
-"""The tiles of an upper triangle as jobs: one whole number each.
+"""Tiles of an upper triangle, numbered as jobs.
 
-Of a matrix of ``width`` x ``width`` tiles those on and above the diagonal are numbered row by row.
-The tile in row y and column x, x >= y, is job
+The tiles on and above the diagonal of ``width`` x ``width`` tiles are numbered row by row. The tile
+in row y and column x, x >= y, is job
 
     J = y (2 width - y + 1) / 2 + x - y
 
-and from J its row is found by an integer square root, counted from the last job: the last r + 1
-rows hold (r + 1)(r + 2) / 2 tiles. Everything is exact for numbers of any size, so that a scheduler
-hands out ranges of whole numbers, and a worker that is told its range finds its tiles alone.
+An integer square root finds the row of job J, counted from the last job: the last r + 1 rows hold
+(r + 1)(r + 2) / 2 tiles. All arithmetic is exact for integers of any size. A scheduler can
+therefore hand out ranges of integers, and each worker finds its own tiles.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ def jobs(width: int) -> int:
 
 
 def tile_of(job: int, width: int) -> tuple[int, int]:
-    """Return row and column of the tile with a number.
-
-    Raises
-    ------
-    IndexError
-        For a number that no tile has.
+    """Return row and column of a job's tile. Raises IndexError for a job outside the triangle.
 
     Examples
     --------
@@ -55,7 +50,7 @@ def tile_of(job: int, width: int) -> tuple[int, int]:
 
 
 def tiles_of(part: range, width: int) -> Iterator[tuple[int, int]]:
-    """Rows and columns of a range of jobs, in order.
+    """Yield row and column of each job in a range, in order.
 
     Examples
     --------
@@ -74,7 +69,7 @@ def tiles_of(part: range, width: int) -> Iterator[tuple[int, int]]:
 
 
 def shares(total: int, workers: int) -> list[range]:
-    """Cut jobs into a range for each worker, of sizes that differ by at most one.
+    """Split jobs into one range per worker, with sizes that differ by at most one.
 
     Examples
     --------
@@ -90,7 +85,7 @@ def shares(total: int, workers: int) -> list[range]:
 
 
 def passes(part: range, size: int) -> Iterator[range]:
-    """Cut a range of jobs into passes of at most ``size``.
+    """Split a range of jobs into passes of at most ``size``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Windows along the variants: each chunk with what its windows reach, in passes of bounded size."""
+"""Windows along the variants: each chunk with the chunks its windows reach, in bounded passes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,20 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.tiles import Planes
 
 WIDE_ROWS = 16_384
-"""Windows of 1,000 and 5,000 haplotypes on an Emerald Rapids, of what its registers allow: chunks
-of 2,048 rows 0.60, of 8,192 0.72, of 16,384 0.73, of 32,768 0.75."""
+"""Most rows of a wide chunk. Share of the throughput that the registers of an Emerald Rapids allow,
+for windows of 1,000 and 5,000 haplotypes: chunks of 2,048 rows 0.60, of 8,192 0.72, of 16,384
+0.73, of 32,768 0.75."""
 WIDE_PAIRS = 2**24
-"""Most pairs of a wide chunk: a table of all of them would take some 600 MiB."""
+"""Most pairs of a wide chunk. A table of 2^24 pairs takes about 600 MiB."""
 WIDE_BYTES = 2**25
-"""Most bytes of the planes of a wide chunk, of which a task holds two."""
+"""Most bytes of the planes of a wide chunk. A task holds two wide chunks."""
 
 
 def wide_rows(last: NDArray[np.int64], bits: int) -> int:
-    """Rows of a chunk, as many as pay off where windows are narrow and rows short.
+    """Return the rows of a wide chunk, which pays off for narrow windows and short rows.
 
-    Parameters
-    ----------
-    last
-        Last row in the window of each row.
-    bits
-        Of a row, in each of up to three planes.
+    last: (rows,) int64, last row in the window of each row. ``bits`` is the length of a row in each
+    of up to three planes.
     """
     pairs = int((last - np.arange(len(last))).sum()) // max(1, len(last))
     octets = 24 * words_for(bits)
@@ -47,9 +44,9 @@ def wide_rows(last: NDArray[np.int64], bits: int) -> int:
 
 
 def in_rows(planes: Mapping[str, da.Array], rows: int) -> dict[str, da.Array]:
-    """The planes in chunks of so many rows, of which theirs of `chunk_rows` go into one.
+    """Merge chunks of `chunk_rows` rows into chunks of up to ``rows`` rows.
 
-    Others, as a user cut them, stay.
+    Planes with other chunk sizes, such as a user's own, are returned unchanged.
     """
     sizes = next(iter(planes.values())).chunks[0]
     together = rows // max(1, *sizes)
@@ -65,24 +62,15 @@ def in_windows(
     last: NDArray[np.int64],
     along: NDArray[Any],
 ) -> Iterator[tuple[int, Any]]:
-    """Run ``function(planes of the chunks its windows reach, last, along, rows)`` of each chunk.
+    """Yield (first row, ``function(planes of reached chunks, last, along, rows)``) for each chunk.
 
-    Parameters
-    ----------
-    function
-        ``rows`` are those of the chunk; ``last``, counted from its first row, and ``along`` are of
-        all rows up to the last that its windows reach, which may lie inside the last chunk.
-    planes
-        (rows, words) each, lazy. What is held of them is that of one pass; a chunk at the end of
-        one that windows reach across is computed again for the next.
-    last
-        Last row in the window of each row; it never decreases.
-    along
-        Values of each row.
+    planes: (rows, words) each, lazy; last: (rows,) int64, last row in each row's window, never
+    decreasing; along: (rows,).
 
-    Yields
-    ------
-        First row of each chunk that has rows, and what the function returned, in their order.
+    The call gets the chunk's number of rows as ``rows``, and ``last`` counted from its first row.
+    Both ``last`` and ``along`` cover all rows up to the last one that the chunk's windows reach,
+    which may lie inside a later chunk. Chunks without rows are skipped. Only the planes of one pass
+    are held; a chunk that the windows of two passes reach is computed twice.
     """
     planes = whole_rows(planes)
     spans = [s for s in Band(planes[0].chunks[0], last).chunks() if s[1] < s[2]]
@@ -101,7 +89,7 @@ def _tasks(
     last: NDArray[np.int64],
     along: NDArray[Any],
 ) -> dict[Any, Any]:
-    """A task for each span, as `Band.chunks` gives them."""
+    """Return one task for each span of `Band.chunks`."""
     layer: dict[Any, Any] = {}
     for i, start, stop, final in spans:
         blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]
