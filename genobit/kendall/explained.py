@@ -1,4 +1,4 @@
-"""Why a kernel was chosen: what the cost model was told, and what it made of each kernel."""
+"""Explain the choice of a kernel: the inputs of the cost model and its estimates."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The kernel that "auto" takes for some variables, and what each kernel would cost."""
+    """The kernel that "auto" chooses for some variables, with the estimated cost of each kernel."""
 
     kernel: str
-    """The one that is taken."""
+    """Name of the chosen kernel."""
     seconds: dict[str, float]
-    """Kernel -> estimated seconds of all pairs on one core, those that can run here."""
+    """Estimated seconds for all pairs on one core, by kernel. Lists the kernels usable here."""
     variables: tuple[int, int]
-    """Rows and columns of the result."""
+    """Number of rows and columns of the result."""
     observations: int
     tied: bool
-    """Whether a variable has equal values."""
+    """Whether any variable has equal values."""
     missing: bool
-    """Whether a value is missing."""
+    """Whether any value is missing."""
     levels: int
-    """Most distinct values of a variable."""
+    """Largest number of distinct values of a variable."""
 
     def __repr__(self) -> str:
-        """Say what was found, and list the kernels from the cheapest."""
+        """Describe the data and list the kernels, cheapest first."""
         rows, columns = self.variables
         found = [
             f"{self.observations:,} observations",
@@ -55,16 +55,10 @@ def _duration(seconds: float) -> str:
 
 
 def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int) -> Explanation:
-    """Look at the first chunk of the variables of either side and ask the cost model.
+    """Inspect the first chunk of each operand and estimate the cost of each kernel.
 
-    Parameters
-    ----------
-    operands
-        Rows and, where there are others, columns.
-    wanted
-        What is to be computed of them, and by which kernel.
-    observations
-        Of a variable, present or not.
+    ``operands`` holds the rows and, if they differ, the columns. ``observations`` is the number of
+    observations per variable, missing ones included.
     """
     from dask.base import compute
 
@@ -89,11 +83,11 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
     work: dict[str, Any] = {"others": others, "tied": tied, "missing": missing, "levels": levels}
     seconds = registry.costs(observations, sizes[0], **work, fitted=False)
     if min(seconds.values()) > LONG:
-        # As for the choice itself: what takes long is timed on this machine.
+        # Time the kernels on this machine for a long computation, as the choice itself does.
         seconds = registry.costs(observations, sizes[0], **work)
     kernel = wanted.kernel
     if kernel == "auto":
-        # Planes of genotypes are tables already; ranks take what each of their tiles would.
+        # Bit planes are always counted as contingency tables; ranks use the kernel of their tiles.
         planes = first.layout is not None
         kernel = "table" if planes else registry.chosen_kernel(observations, sizes[0], **work)
     return Explanation(kernel, seconds, sizes, observations, tied, missing, levels)

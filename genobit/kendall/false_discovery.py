@@ -1,13 +1,14 @@
-"""False discovery rates of p-values that arrive in parts and are never held together.
+"""False discovery rates of p-values that arrive in parts and are never held all at once.
 
-Benjamini and Hochberg (1995): of m p-values the k-th smallest has the q-value
+Benjamini and Hochberg (1995) define the q-value of the k-th smallest of m p-values:
 
     q_(k) = min over j >= k of p_(j) m / j
 
-and those with q <= fdr are the p-values up to a cutoff. While d of the tests are known and l pairs
-are to come, of which c have p at most b, the cutoff cannot lie above fdr (c + l) / (d + l) if it
-does not lie above b. So only p-values under a bound that falls from fdr on are kept, equal ones as
-one with its count: of n untied observations there are at most n (n - 1) / 4 + 1 different ones.
+The p-values with q <= fdr are the p-values up to a cutoff. Let d tests be known, c of them with
+p <= b, and let l pairs be to come. If the cutoff is at most b, it is at most
+fdr (c + l) / (d + l). `FalseDiscovery` keeps only p-values up to this bound, which starts at fdr
+and falls. Equal p-values are stored once with their count. With n untied observations there are at
+most n (n - 1) / 4 + 1 distinct p-values.
 """
 
 from __future__ import annotations
@@ -20,19 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SLACK = 1 + 1e-9
-"""What rounding could take from the bound, and more."""
+"""Factor on the bound, larger than any rounding error."""
 ROUNDS = 30
 
 
 class FalseDiscovery:
-    """Which of many tests stand at a false discovery rate.
+    """Decide which of many tests pass a false discovery rate ``fdr`` in (0, 1].
 
-    Parameters
-    ----------
-    fdr
-        The rate, in (0, 1].
-    pairs
-        Most tests there can be: all pairs.
+    ``pairs`` is the largest possible number of tests, that is the number of all pairs.
 
     Examples
     --------
@@ -46,32 +42,26 @@ class FalseDiscovery:
     def __init__(self, fdr: float, pairs: int) -> None:
         self.fdr = fdr
         self.bound = min(1.0, fdr * SLACK)
-        """No p-value above it can stand."""
+        """No p-value above this bound can pass."""
         self.tests = 0
-        """Tests known."""
+        """Number of tests added so far."""
         self._left = pairs
         self._values = np.empty(0)
         self._counts = np.empty(0, np.int64)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is kept."""
+        """Bytes of the stored p-values and counts."""
         return self._values.nbytes + self._counts.nbytes
 
     def add(
         self, values: NDArray[np.float64], counts: NDArray[np.int64], tests: int, pairs: int
     ) -> None:
-        """Take the tests of some pairs.
+        """Add the tests of some pairs and lower the bound.
 
-        Parameters
-        ----------
-        values, counts
-            The p-values that are at most ``bound``, and how often each occurred. Others are passed
-            over; values may repeat.
-        tests
-            How many of the pairs were tests, whatever their p-value.
-        pairs
-            How many pairs these are, with those that have no p-value.
+        ``values`` are p-values, which may repeat, and ``counts`` says how often each occurred.
+        Values above ``bound`` may be left out. ``tests`` counts all tests of the part, with any
+        p-value. ``pairs`` also counts the pairs without a p-value.
         """
         self.tests += tests
         self._left -= pairs
@@ -91,12 +81,10 @@ class FalseDiscovery:
         return int(np.searchsorted(self._values, bound, side="right"))
 
     def qvalues(self, pvalues: NDArray[np.float64]) -> NDArray[np.float64]:
-        """q-values of p-values that are among those added.
+        """Return q-values of p-values that were added.
 
-        Returns
-        -------
-            Those of ``scipy.stats.false_discovery_control`` on all tests, to the last bit, where
-            they are at most ``fdr``; elsewhere something greater.
+        Up to ``fdr`` they equal ``scipy.stats.false_discovery_control`` on all tests, to the last
+        bit. Larger q-values are replaced by some value above ``fdr``.
         """
         ranks = np.cumsum(self._counts)
         q = self._values * (self.tests / ranks)
@@ -109,7 +97,7 @@ class FalseDiscovery:
 
 
 def merged(values: Any, counts: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Different values, rising, with the sums of their counts.
+    """Return the distinct values in ascending order and the sums of their counts.
 
     Examples
     --------

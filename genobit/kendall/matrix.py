@@ -1,18 +1,18 @@
 """Kendall's rank correlation tau-a, tau-b and tau-c, and Somers' D, of all pairs of variables.
 
-Of two variables x and y observed n times, S is the number of pairs of observations in the same
-order in both less those in opposite order, N = n (n - 1) / 2, and X and Y are the pairs tied in x
-and in y. With m the smaller number of distinct values,
+Variables x and y are observed n times. S is the number of concordant less discordant pairs of
+observations, and N = n (n - 1) / 2. X and Y are the numbers of pairs tied in x and in y. With m the
+smaller number of distinct values,
 
     tau-a = S / N                                            (Kendall 1938)
     tau-b = S / sqrt((N - X) (N - Y))                        (Kendall 1945)
     tau-c = 2 S m / (n^2 (m - 1))                            (Stuart 1953)
     D of y given x = S / (N - X),  D of x given y = S / (N - Y)   (Somers 1962)
 
-All are over the observations present in both variables. A constant variable, and one observation
-or none, give NaN. S, N, X and Y are whole numbers whatever counted them, so that a result is the
-same bits for every kernel and chunking. P-values are two-sided, of the hypothesis that x and y are
-independent: they test S, and are the same for all five (`genobit.kendall.kernels.tau`,
+All count the observations present in both variables. A constant variable gives NaN, and so do fewer
+than two observations. S, N, X and Y are integers, so every kernel and chunking gives the same bits.
+P-values are two-sided and test the hypothesis that x and y are independent. They are computed from
+S, so all five statistics have the same p-value (`genobit.kendall.kernels.tau`,
 `genobit.kendall.kernels.pvalues`).
 """
 
@@ -55,12 +55,12 @@ DTYPES = ("float64", "float32")
 
 
 class Variables(NamedTuple):
-    """Variables in chunks, ready to be paired."""
+    """Chunked variables, ready for pairwise computation."""
 
     arrays: list[da.Array]
-    """Ranks (variables, observations), one array; or bit planes of genotypes (variables, words)."""
+    """One array of ranks (variables, observations), or genotype bit planes (variables, words)."""
     layout: Layout | None = None
-    """Of the planes; none for ranks."""
+    """Layout of the bit planes; None for ranks."""
 
 
 def checked(
@@ -73,12 +73,9 @@ def checked(
     permutations: int,
     seed: int,
 ) -> Wanted:
-    """What a user asks for as what tiles are to hold.
+    """Validate the user's arguments and return them as `Wanted`.
 
-    Raises
-    ------
-    ValueError
-        For choices that do not exist or go together.
+    Raises ValueError for an unknown choice or for choices that exclude each other.
     """
     from genobit.kendall.kernels.tiles import Wanted
 
@@ -93,7 +90,7 @@ def checked(
 
 
 def _dtype(dtype: Any) -> str:
-    """The name of a dtype that is given by name, or as numpy's or Python's type."""
+    """Return the name of a dtype given as a name, a numpy dtype or a Python type."""
     name = dtype
     if dtype is not None:
         with contextlib.suppress(TypeError):
@@ -136,14 +133,9 @@ def _one_of(name: str, value: Any, choices: Sequence[str]) -> None:
 def tile(
     a: Sequence[Any], b: Sequence[Any] | None, *, wanted: Wanted, layout: Layout | None
 ) -> tuple[NDArray[Any], ...]:
-    """What is wanted of the pairs of a chunk with another, or with itself.
+    """Compute the wanted matrices of two chunks, or of one chunk with itself if ``b`` is None.
 
-    Parameters
-    ----------
-    a, b
-        Blocks of `Variables.arrays`.
-    wanted, layout
-        As `genobit.kendall.kernels.tiles.tile` has it, and `Variables`.
+    a, b: blocks of `Variables.arrays`; returns one (rows, columns) array per output.
     """
     from genobit.kendall.kernels import tiles as tau_tiles
 
@@ -155,26 +147,17 @@ def tile(
 
 
 def matrices(variables: Variables, other: Variables | None, wanted: Wanted) -> dict[str, da.Array]:
-    """All pairs of variables, or of the variables with those of ``other``.
+    """Return lazy matrices of all pairs of variables, or of all pairs with ``other``, by output.
 
-    Parameters
-    ----------
-    variables, other
-        Rows and columns, of the same observations.
-    wanted
-        Which matrices, and how they are computed.
-
-    Returns
-    -------
-        Of each of ``wanted.outputs`` a matrix (variables, variables of ``other``), lazy, a tile
-        for each pair of chunks. Computed together they cost one.
+    Each matrix is (variables, variables of ``other``), with one tile per pair of chunks. The tiles
+    of all outputs share one computation, so compute them together.
     """
     from genobit.kendall.kernels.tiles import REVERSED
 
     symmetric = other is None
     outputs = list(wanted.outputs)
     if symmetric:
-        # Below the diagonal rows and columns change places, and with them the dependent variable.
+        # Transposing a tile also swaps the dependent variable of Somers' D.
         outputs += [REVERSED[x] for x in outputs if x in REVERSED and REVERSED[x] not in outputs]
     wanted = wanted._replace(outputs=tuple(outputs))
     found = tiles.squares(

@@ -1,7 +1,4 @@
-"""Tables of pairs as networks: edges in a pandas DataFrame, and in files.
-
-May import: network_graph, io, pandas, networkx and numpy.
-"""
+"""Tables of pairs as networks: edges in a pandas DataFrame, and in files."""
 
 from __future__ import annotations
 
@@ -26,30 +23,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHOWN = 8
-"""Pairs that a notebook shows of a table."""
+"""Number of pairs in the notebook display of a table."""
 _NAME_BYTES = 100
-"""Bytes of memory that the name of a variable takes."""
+"""Estimated bytes of memory per variable name."""
 
 
 class PairTable(PairNetwork):
-    """Pairs of variables that a statistic joins: a table, and the network it is.
+    """Table of pairs of variables joined by a statistic, and the network they form.
 
-    Nodes are variables that stand in a pair, named by their labels. Where two variables have the
-    same label, the second is "label (2)", so that each name is one node.
+    The nodes are the variables that occur in a pair, named by their labels. If two variables have
+    the same label, the second becomes "label (2)", so that each name is one node.
 
     Parameters
     ----------
     edges
-        A row per pair, with the columns ``<dim>_0`` < ``<dim>_1``, positions along the dimension,
-        a column named as ``value``, and any others that describe a pair.
+        One row per pair. Required columns are ``<dim>_0`` < ``<dim>_1`` (positions along the
+        dimension) and the column named by ``value``. Other columns may describe a pair.
     names
         Label of each variable along the dimension.
     dim
-        The dimension that variables stand along.
+        Name of the dimension of the variables.
     value
         Column whose absolute value is the strength of a pair.
     attrs
-        What is to be said of the whole table, ``pairs_tested`` among it.
+        Attributes of the whole table, such as ``pairs_tested``.
 
     Raises
     ------
@@ -101,27 +98,27 @@ class PairTable(PairNetwork):
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str], value: str = "tau") -> PairTable:
-        """Read what `to_parquet` or ``kendall_pairs(parquet=)`` wrote.
+        """Read a file written by `to_parquet` or by ``kendall_pairs(parquet=)``.
 
         Parameters
         ----------
         path
-            Of a file, or of a folder of them.
+            Path of a file, or of a folder of files.
         value
             Column whose absolute value is the strength of a pair.
 
         Returns
         -------
-            The table. Variables that stand in no pair are not in the file: they have their
-            positions as names, up to the last that does.
+            The table. Variables without a pair are not in the file. They get their positions as
+            names, up to the last variable in a pair.
 
         Raises
         ------
         FileNotFoundError
             If there is no such path.
         ValueError
-            If it is no table of pairs, is damaged or past ``eager_limit``, or has no column named
-            as ``value``.
+            If the file is not a table of pairs, is damaged, exceeds ``eager_limit``, or has no
+            numeric column named by ``value``.
 
         Examples
         --------
@@ -155,12 +152,12 @@ class PairTable(PairNetwork):
         return len(self._edges)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Give the pairs as a DataFrame of its own.
+        """Return the pairs as a new DataFrame.
 
         Returns
         -------
-            ``<dim>_0``, ``<dim>_1`` (positions), ``name_0``, ``name_1`` (labels, made unique), the
-            value and whatever else is known of a pair.
+            Columns ``<dim>_0``, ``<dim>_1`` (positions), ``name_0``, ``name_1`` (unique labels),
+            the value and all other columns of the table.
 
         Examples
         --------
@@ -175,23 +172,23 @@ class PairTable(PairNetwork):
         return table
 
     def select(self, min_abs: float | None = None, fdr: float | None = None) -> PairTable:
-        """Keep pairs of at least an absolute value and of at most a q-value.
+        """Keep the pairs that pass limits on absolute value and q-value.
 
         Parameters
         ----------
         min_abs
-            The least absolute value of a pair; by default any.
+            Smallest absolute value of a pair; by default no limit.
         fdr
-            The highest q-value of a pair; by default any.
+            Largest q-value of a pair; by default no limit.
 
         Returns
         -------
-            The pairs that are left, among the same variables.
+            The remaining pairs, with the names of all variables.
 
         Raises
         ------
         ValueError
-            For ``fdr`` where the table has no q-values.
+            For ``fdr`` if the table has no q-values.
 
         Examples
         --------
@@ -216,7 +213,7 @@ class PairTable(PairNetwork):
         Parameters
         ----------
         path
-            The file; an existing one is replaced when the new one is complete.
+            Path of the file. An existing file is replaced when the new one is complete.
 
         Examples
         --------
@@ -235,17 +232,17 @@ class PairTable(PairNetwork):
             nx.write_graphml(self.to_networkx(), new)
 
     def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as the JSON of Cytoscape and Cytoscape.js.
+        """Write the network as JSON for Cytoscape and Cytoscape.js.
 
         Parameters
         ----------
         path
-            The file; an existing one is replaced when the new one is complete.
+            Path of the file. An existing file is replaced when the new one is complete.
 
         Raises
         ------
         ValueError
-            If a value is infinite, of which JSON knows nothing.
+            If a value is infinite, because JSON has no infinity.
 
         Examples
         --------
@@ -271,7 +268,7 @@ class PairTable(PairNetwork):
         Parameters
         ----------
         path
-            The file; an existing one is replaced when the new one is complete.
+            Path of the file. An existing file is replaced when the new one is complete.
 
         Examples
         --------
@@ -295,7 +292,7 @@ class PairTable(PairNetwork):
         )
 
     def __repr__(self) -> str:
-        """Count pairs, variables and components."""
+        """Show the number of pairs, variables and components."""
         return f"<PairTable: {self._summary()}>"
 
     def _repr_html_(self) -> str:
@@ -310,7 +307,7 @@ class PairTable(PairNetwork):
 
 
 def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np.int64]:
-    """Positions of both ends of each pair, (pairs, 2)."""
+    """Return the positions of both ends of each pair, (pairs, 2)."""
     for end in ends:
         if edges[end].dtype.kind not in "iu":
             msg = f"{path}: {end} is of {edges[end].dtype}, expected whole numbers"
@@ -325,13 +322,7 @@ def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np
 
 
 def check_dimension(dim: str) -> None:
-    """Refuse a dimension whose columns of positions are those of the names.
-
-    Raises
-    ------
-    ValueError
-        Names the dimension and how to rename it.
-    """
+    """Raise ValueError for the dimension "name", whose columns would clash with the labels."""
     if dim == "name":
         msg = (
             "the table of pairs has the labels in its columns name_0 and name_1, so the dimension "
@@ -341,7 +332,7 @@ def check_dimension(dim: str) -> None:
 
 
 def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Give names as text, where an earlier variable has the same with a number behind.
+    """Return names as text; a repeated name gets a number, such as "MAX (2)".
 
     Examples
     --------

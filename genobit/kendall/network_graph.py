@@ -1,7 +1,4 @@
-"""What a table of pairs is as a network: degrees, components, communities and places.
-
-May import: network_layout, pandas, networkx and numpy.
-"""
+"""Graph analysis of a table of pairs: degrees, components, communities and layout."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PairNetwork:
-    """What is known of pairs by who is joined to whom; `genobit.kendall.network.PairTable` has it."""
+    """Graph methods of `genobit.kendall.network.PairTable`."""
 
     dim: str
     value: str
@@ -34,18 +31,18 @@ class PairNetwork:
         return np.unique(self._ends)
 
     def to_networkx(self, *, isolated: bool = False) -> Any:
-        """Give the network as a networkx Graph.
+        """Return the network as a networkx Graph.
 
         Parameters
         ----------
         isolated
-            Whether variables that stand in no pair are nodes too.
+            Whether to add the variables without a pair as nodes.
 
         Returns
         -------
-            Graph whose nodes are names, with their position along the dimension as an attribute
-            named like it, and whose edges have the columns of the table as attributes and
-            ``weight``, the absolute value. What is NaN is left out.
+            Graph whose nodes are names. Each node has its position as an attribute named like the
+            dimension. Each edge has the columns of the table as attributes, and ``weight``, the
+            absolute value. NaN attributes are left out.
 
         Examples
         --------
@@ -73,21 +70,22 @@ class PairNetwork:
         columns["weight"] = self._edges[self.value].abs().tolist()
         ends = zip(self._edges["name_0"], self._edges["name_1"], strict=True)
         for pair, values in zip(ends, zip(*columns.values(), strict=True), strict=True):
-            known = {k: v for k, v in zip(columns, values, strict=True) if v == v}  # noqa: PLR0124 - NaN is not itself
+            # NaN is not equal to itself.
+            known = {k: v for k, v in zip(columns, values, strict=True) if v == v}  # noqa: PLR0124
             graph.add_edge(*pair, **known)
         return graph
 
     def degree(self, *, isolated: bool = False) -> pd.Series[int]:
-        """Count the pairs that each variable stands in.
+        """Count the pairs of each variable.
 
         Parameters
         ----------
         isolated
-            Whether to list variables that stand in none.
+            Whether to list the variables without a pair.
 
         Returns
         -------
-            int64, by name, in the order of the variables.
+            int64 degrees, indexed by name, in the order of the variables.
 
         Examples
         --------
@@ -103,16 +101,16 @@ class PairNetwork:
         return self._series(counts[nodes], nodes, "degree")
 
     def hubs(self, k: int = 10) -> pd.Series[int]:
-        """Name the variables of highest degree.
+        """Return the variables of highest degree.
 
         Parameters
         ----------
         k
-            At most this many.
+            Largest number of variables to return.
 
         Returns
         -------
-            Their degrees: int64, by name, the highest first, earlier variables at ties.
+            int64 degrees, indexed by name, highest first. Ties keep the order of the variables.
 
         Examples
         --------
@@ -126,11 +124,12 @@ class PairNetwork:
         return self.degree().sort_values(ascending=False, kind="stable").head(k)
 
     def components(self) -> pd.Series[int]:
-        """Number the connected components, the largest 0.
+        """Number the connected components by size; the largest is 0.
 
         Returns
         -------
-            int64, by name, in the order of the variables; those in no pair are left out.
+            int64 component numbers, indexed by name, in the order of the variables. Variables
+            without a pair are left out.
 
         Examples
         --------
@@ -145,16 +144,19 @@ class PairNetwork:
         return self._series(_by_size(first), self._nodes, "component")
 
     def communities(self, seed: int = 0) -> pd.Series[int]:
-        """Number communities by Louvain's method with absolute values as weights, the largest 0.
+        """Number the Louvain communities by size; the largest is 0.
+
+        Absolute values are the weights of the edges.
 
         Parameters
         ----------
         seed
-            Of the order in which nodes are visited; the same seed gives the same communities.
+            Seed for the order in which nodes are visited. The same seed gives the same communities.
 
         Returns
         -------
-            int64, by name, in the order of the variables; those in no pair are left out.
+            int64 community numbers, indexed by name, in the order of the variables. Variables
+            without a pair are left out.
 
         Examples
         --------
@@ -174,16 +176,17 @@ class PairNetwork:
         return self._series(_by_size(number), self._nodes, "community")
 
     def layout(self, seed: int = 0) -> pd.DataFrame:
-        """Place the nodes for a drawing, components apart from each other.
+        """Compute positions of the nodes for a drawing, with separate components.
 
         Parameters
         ----------
         seed
-            Where springs start; the same seed gives the same drawing.
+            Seed for the start of the spring layout. The same seed gives the same drawing.
 
         Returns
         -------
-            ``x`` and ``y`` by name, in the order of the variables: `genobit.kendall.network_layout`.
+            Columns ``x`` and ``y``, indexed by name, in the order of the variables. See
+            `genobit.kendall.network_layout`.
 
         Examples
         --------
@@ -209,13 +212,13 @@ class PairNetwork:
 
 
 def _first_reached(ends: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Of each node the first node that a path leads to: the same throughout a component."""
+    """Label each node with the first node of its component; ends: (pairs, 2), returns (n,)."""
     first = np.arange(n)
     while True:
         least = first[ends].min(axis=1)
         np.minimum.at(first, first[ends[:, 0]], least)
         np.minimum.at(first, first[ends[:, 1]], least)
-        # Halving paths, so that the rounds are few however long a chain is.
+        # Pointer jumping keeps the number of rounds small on long chains.
         while ((shorter := first[first]) != first).any():
             first = shorter
         if (first[ends[:, 0]] == first[ends[:, 1]]).all():
@@ -223,7 +226,7 @@ def _first_reached(ends: NDArray[np.int64], n: int) -> NDArray[np.int64]:
 
 
 def _by_size(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Groups numbered from the largest, 0, on; of the same size that which begins earlier first."""
+    """Renumber groups by size, the largest 0; of equal groups the one that begins first leads."""
     _, begins, of, sizes = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True
     )

@@ -1,12 +1,8 @@
-"""Places for the nodes of a network, so that parts that hang together stand apart from the others.
+"""Layout of a network that keeps connected components and communities apart.
 
-Each connected component is drawn on its own and the drawings are packed like boxes on shelves, the
-largest first. A component of more than `MOST` nodes is drawn by its communities: springs place the
-communities, discs that would overlap are pushed apart, and springs place the nodes within each.
-Springs over a whole component of 4,000 nodes take networkx 40 s, this 2 s, and what comes out is
-no hairball.
-
-May import: networkx and numpy.
+Each connected component is drawn on its own, and the drawings are packed on shelves, the tallest
+first. A component of more than `MOST` nodes is drawn by communities. A spring layout places the
+communities, overlapping discs are pushed apart, and a spring layout places the nodes of each.
 """
 
 from __future__ import annotations
@@ -23,27 +19,20 @@ if TYPE_CHECKING:
     Places = NDArray[np.float64]
 
 MOST = 400
-"""Nodes that springs place at once: networkx takes another, far slower way from 500."""
+"""Most nodes of one spring layout: networkx switches to a far slower method from 500 nodes. For a
+component of 4,000 nodes one spring layout takes 40 s, the layout by communities 2 s."""
 
 GAP = 1.5
-"""Room between two components, where a node takes an area of about one."""
+"""Gap between two components, at an area of about one per node."""
 
 PUSHES = 200
 
 
 def layout(graph: Any, seed: int = 0) -> dict[Hashable, tuple[float, float]]:
-    """Place the nodes of a graph.
+    """Return the position (x, y) of each node of a networkx Graph.
 
-    Parameters
-    ----------
-    graph
-        A networkx Graph; edges pull by their attribute ``weight``.
-    seed
-        Where springs start; the same seed gives the same places.
-
-    Returns
-    -------
-        Node -> (x, y). Boxes around two components never overlap.
+    Edges pull by their attribute ``weight``. The same ``seed`` gives the same positions. The boxes
+    around two components never overlap.
 
     Examples
     --------
@@ -55,7 +44,7 @@ def layout(graph: Any, seed: int = 0) -> dict[Hashable, tuple[float, float]]:
     import networkx as nx
 
     parts = [list(part) for part in nx.connected_components(graph)]
-    # Sets of text have no order that lasts: the order is that of the graph's nodes.
+    # Iteration over sets of text differs between runs, so sort by the order of the graph's nodes.
     order = {node: k for k, node in enumerate(graph)}
     parts = [sorted(part, key=order.__getitem__) for part in parts]
     parts.sort(key=lambda part: (-len(part), order[part[0]]))
@@ -68,10 +57,10 @@ def layout(graph: Any, seed: int = 0) -> dict[Hashable, tuple[float, float]]:
 
 
 def _component(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
-    """Places of the nodes within a circle around 0 whose area is about one per node."""
+    """Place nodes around the origin within a radius of about sqrt(nodes); returns (nodes, 2)."""
     n = len(nodes)
     if n <= 3:
-        # Pairs are what most networks have most of: no springs for them.
+        # Most components of most networks are pairs, which need no spring layout.
         angles = 2 * np.pi * np.arange(n) / max(n, 1)
         return np.sqrt(n) / 2 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     if n <= MOST:
@@ -85,7 +74,7 @@ def _component(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
 def _springs(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
     import networkx as nx
 
-    # spring_layout draws its starts in the order of the nodes, which a subgraph does not keep.
+    # spring_layout draws start positions in node order, which a subgraph does not keep.
     ordered = nx.Graph()
     ordered.add_nodes_from(nodes)
     ordered.add_edges_from(graph.edges(data=True))
@@ -108,7 +97,7 @@ def _communities(graph: Any, nodes: Sequence[Hashable], seed: int) -> list[list[
 
 
 def _sunflower(graph: Any, nodes: Sequence[Hashable]) -> Places:
-    """A disc with the hubs in its middle: of what is as dense as a clique no drawing says more."""
+    """Place nodes on a sunflower spiral, hubs in the middle; springs say no more of a clique."""
     degrees = np.array([graph.degree[node] for node in nodes])
     rank = np.empty(len(nodes))
     rank[np.argsort(-degrees, kind="stable")] = np.arange(len(nodes))
@@ -141,10 +130,10 @@ def _by_communities(
 
 
 def _pushed_apart(middles: Places, radii: NDArray[np.float64]) -> Places:
-    """Middles of discs none of which overlap, near those given."""
+    """Move the centres of discs until no two discs overlap."""
     wanted = radii[:, None] + radii
     np.fill_diagonal(wanted, 0)
-    # Two discs in one place have no direction to go: a spiral gives each pair one.
+    # Two discs with the same centre have no direction to move, so offset each along a spiral.
     middles = middles + 1e-6 * np.stack([np.arange(len(radii)), np.arange(len(radii)) ** 2], 1)
     for _ in range(PUSHES):
         apart = middles[:, None] - middles
@@ -160,7 +149,7 @@ def _pushed_apart(middles: Places, radii: NDArray[np.float64]) -> Places:
 
 
 def _shelves(drawings: Sequence[Places]) -> list[Places]:
-    """The drawings side by side in rows, tall ones first, as wide as high where it goes."""
+    """Pack drawings in rows, tallest first, into a roughly square area."""
     sizes = np.array([np.ptp(places, axis=0) + GAP for places in drawings]).reshape(-1, 2)
     width = max(1.2 * np.sqrt(sizes.prod(axis=1).sum()), *sizes[:, 0], 0.0)
     out: list[Any] = [None] * len(drawings)

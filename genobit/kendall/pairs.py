@@ -1,9 +1,9 @@
-"""Pairs of variables that Kendall's tau joins, out of all pairs, without the matrix of all pairs.
+"""Find the pairs of variables above a threshold of Kendall's tau, without the full matrix.
 
-Tiles are computed in passes of bounded size and reduced at once to the pairs that may stand in the
-result; q-values are those of Benjamini and Hochberg over all pairs that have a tau
-(`genobit.kendall.false_discovery`). Held are the ranks or planes of the variables, the tiles in
-flight, the pairs kept so far, and the different p-values below the cutoff as it is known so far.
+Tiles are computed in passes of bounded size, and each is reduced at once to its candidate pairs.
+q-values are those of Benjamini and Hochberg over all pairs that have a tau
+(`genobit.kendall.false_discovery`). Memory holds the ranks or planes of the variables, the tiles in
+flight, the candidate pairs, and the distinct p-values below the cutoff known so far.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     Columns = dict[str, NDArray[Any]]
 
 BYTES = 64
-"""Of a pair in a table: two positions, two references to names, tau, n, p-value and q-value."""
+"""Bytes per pair in a table: two positions, two references to names, tau, n, p- and q-value."""
 ROWS = 2**14
-"""Pairs that are written together: a file's index of what was is in memory to its end."""
+"""Fewest rows per Parquet write: the writer keeps the index of all row groups in memory."""
 WHOLE = (0, 1)
-"""The share of the only worker."""
+"""The share of a single worker: all pairs."""
 SECONDS = 2e-9
-"""Most seconds of a pair, for each byte of a row squared: the slowest kernel, tables of 1,000
-levels, took 1.5e-9 on one core of 2.8 GHz."""
+"""Upper bound on the seconds per pair, divided by the squared number of bytes of a row. The slowest
+kernel, contingency tables of 1,000 levels, took 1.5e-9 on one core at 2.8 GHz."""
 REMEDIES = {
     "min_abs": "give the least absolute value of a pair, such as 0.6, or None for no limit",
     "fdr": "give the largest q-value of a pair, such as 0.01, or None for no limit",
@@ -50,27 +50,23 @@ REMEDIES = {
 
 
 class Question(NamedTuple):
-    """What is asked of all pairs."""
+    """Limits, column names and share of a search over all pairs."""
 
     min_abs: float | None
-    """Least absolute value of a pair in the table; None for no limit."""
+    """Smallest absolute value of a pair in the table; None for no limit."""
     fdr: float | None
-    """Largest q-value of one; None for no limit, and no p-values."""
+    """Largest q-value of a pair in the table; None for no limit and no p-values."""
     columns: tuple[str, str, str]
-    """What to call the two positions, and the value."""
+    """Column names of the two positions and of the value."""
     share: tuple[int, int] = WHOLE
-    """Of which worker, counted from 0, of how many the pairs are."""
+    """(k, of): the share of worker k, counted from 0, of ``of`` workers."""
 
     def checked(self) -> Question:
-        """The question with numbers in their range, of Python's own kind: files hold no other.
+        """Return the question with validated limits as plain Python numbers, for file metadata.
 
-        Raises
-        ------
-        TypeError
-            For what is no number.
-        ValueError
-            For ``min_abs`` outside [0, 1], ``fdr`` outside (0, 1], a worker that there is not, and
-            ``fdr`` of a share.
+        Raises TypeError for limits or shares that are not numbers. Raises ValueError for
+        ``min_abs`` outside [0, 1], ``fdr`` outside (0, 1], a worker that does not exist, and
+        ``fdr`` with a share.
         """
         limits: dict[str, float] = {}
         for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
@@ -93,12 +89,12 @@ class Question(NamedTuple):
 
     @property
     def everything(self) -> bool:
-        """Whether all pairs stand in the table."""
+        """Whether the limits keep every pair."""
         return not self.min_abs and self.fdr in {None, 1}
 
 
 def _checked_share(share: Any) -> tuple[int, int]:
-    """Worker and workers as whole numbers, 0 <= worker < workers."""
+    """Return (worker, workers) as integers with 0 <= worker < workers."""
     remedy = "share=(k, of) is that of worker k, counted from 0, of so many: (0, 4) to (3, 4)"
     try:
         worker, workers = share
@@ -114,7 +110,7 @@ def _checked_share(share: Any) -> tuple[int, int]:
 
 
 class _Kept(NamedTuple):
-    """What a tile is reduced to."""
+    """Candidate pairs of one tile, with its distinct p-values, their counts, and its tests."""
 
     columns: Columns
     values: NDArray[np.float64]
@@ -132,7 +128,7 @@ def _reduced(
     function: Callable[..., Sequence[NDArray[Any]]],
     question: Question,
 ) -> _Kept:
-    """The pairs of a tile that may stand, and its p-values up to the bound."""
+    """Return the candidate pairs of a tile and its p-values up to the bound."""
     value, n, *p = function(a, b)
     known = ~np.isnan(value)
     if b is None:
@@ -157,19 +153,11 @@ def _concatenated(parts: Sequence[Columns]) -> Columns:
 
 
 class Search:
-    """All pairs of some variables, or a worker's share of them, gone through pass by pass.
+    """Search over all pairs of some variables, or over one worker's share, in passes.
 
-    Parameters
-    ----------
-    function
-        Planes of some rows and of others (None: the same) -> value, n and, where the question has
-        ``fdr``, p-value of their pairs, each (rows, columns).
-    planes
-        (variables, words) each.
-    question
-        What is asked.
-    progress
-        Whether to show a bar; None for what `get_options` says.
+    function: planes of some rows and of other rows (None: the same rows) -> value, n and, if the
+    question has ``fdr``, p-value of their pairs, each (rows, columns).
+    planes: (variables, words) each.
     """
 
     def __init__(
@@ -192,7 +180,7 @@ class Search:
         self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
 
     def _check_duration(self) -> None:
-        """Refuse pairs that take longer than ``get_options().longest_search``."""
+        """Raise ValueError if the search would exceed ``get_options().longest_search``."""
         workers = max(1, min(threads(), len(self._jobs)))
         row = sum(plane.shape[1] * plane.dtype.itemsize for plane in self._planes)
         if surely_short(self.pairs * row**2 * SECONDS / workers):
@@ -217,13 +205,13 @@ class Search:
         return None if self._discovery is None else self._discovery.bound
 
     def parts(self, *, learn: bool = True) -> Iterator[Columns]:
-        """Columns of the pairs of one pass after another, in the order of jobs.
+        """Yield the columns of the candidate pairs of each pass, in the order of jobs.
 
-        With ``fdr`` these are the pairs that may stand as far as is known: `found` decides. Without
-        ``learn``, as the tests of an earlier round have taught.
+        With ``fdr`` only `found` decides which candidates stay. ``learn=False`` keeps the bound and
+        the tests that an earlier round collected.
         """
         if not self._jobs:
-            # More workers than tiles; what a table of no pairs has of columns is to be seen.
+            # With more workers than tiles, yield an empty part that still has the columns.
             yield _nothing(self.question)
         for each in self._passes():
             if learn:
@@ -239,18 +227,14 @@ class Search:
             self._discovery.add(values, counts, tests, each.pairs)
 
     def found(self) -> Columns:
-        """Columns of all pairs that stand, sorted by position.
+        """Return the columns of all pairs that pass the limits, sorted by position.
 
-        Where the pairs that may stand take too much before the cutoff is known, they are let go and
-        looked for again when it is: memory for time.
+        If the candidates outgrow memory before the cutoff is known, they are dropped, and a second
+        round finds them again with the final cutoff.
 
-        Raises
-        ------
-        MemoryError
-            Before anything is computed if all pairs are asked for and would take more than
-            ``get_options().eager_limit``; later, once what stands does.
-        ValueError
-            If the pairs would take longer than ``get_options().longest_search``.
+        Raises MemoryError before computing anything if all pairs are requested and exceed
+        ``get_options().eager_limit``; otherwise as soon as the result exceeds it. Raises ValueError
+        if the search would exceed ``get_options().longest_search``.
         """
         if self.question.everything:
             self._check(self.pairs, "all pairs are asked for")
@@ -280,7 +264,7 @@ class Search:
         return _where(columns, np.lexsort((columns[second], columns[first])))
 
     def _standing(self, columns: Columns) -> Columns:
-        """What stands when all tests are known, with its q-values."""
+        """Return the candidates that pass ``fdr`` once all tests are known, with q-values."""
         if self._discovery is None:
             return columns
         qvalues = self._discovery.qvalues(columns["pvalue"])
@@ -307,24 +291,14 @@ class Search:
         raise MemoryError(msg)
 
     def to_parquet(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
-        """Write the pairs to a Parquet file, a pass at a time, in the order of jobs.
+        """Write the pairs to a Parquet file, pass by pass, in the order of jobs.
 
-        Parameters
-        ----------
-        path
-            The file; one that is there is replaced once the new one is whole.
-        names
-            Label of each variable.
-        attrs
-            What to say of the table, to which ``pairs_tested`` is added.
+        An existing file is replaced when the new one is complete. ``names`` are the labels of the
+        variables. ``attrs`` are stored with the table, and ``pairs_tested`` is added.
 
-        Raises
-        ------
-        ValueError
-            With ``fdr``: no q-value is known before the last pass. If the pairs would take longer
-            than ``get_options().longest_search``.
-        FileNotFoundError, IsADirectoryError
-            For a path that no file can be written to, before anything is computed.
+        Raises ValueError with ``fdr``, as q-values are unknown before the last pass, and for a
+        search longer than ``get_options().longest_search``. Raises FileNotFoundError or
+        IsADirectoryError for an unusable path, before anything is computed.
         """
         if self._discovery is not None:
             msg = (
@@ -349,12 +323,12 @@ class Search:
             for part in _together(self.parts()):
                 table = pa.table(_named(part, names, self.question))
                 if writer is None:
-                    # With a schema of its own in the file, pyarrow reads no other metadata.
+                    # With a schema stored by Arrow, pyarrow ignores other metadata on reading.
                     writer = pq.ParquetWriter(path, table.schema, store_schema=False)
                 writer.write_table(table)
             if writer is not None:
                 about = json.dumps({**attrs, "pairs_tested": self.tests})
-                # Where pandas keeps DataFrame.attrs.
+                # pandas reads DataFrame.attrs from this key.
                 writer.add_key_value_metadata({"PANDAS_ATTRS": about})
         finally:
             if writer is not None:
@@ -362,7 +336,7 @@ class Search:
 
 
 def _together(parts: Iterable[Columns]) -> Iterator[Columns]:
-    """Parts one after the other, those of few pairs put together."""
+    """Yield the parts in order, joined until each has at least `ROWS` pairs."""
     held: list[Columns] = []
     for part in parts:
         held.append(part)
@@ -374,7 +348,7 @@ def _together(parts: Iterable[Columns]) -> Iterator[Columns]:
 
 
 def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
-    """Pairs of different variables in the tiles of some jobs."""
+    """Count the pairs of different variables in the tiles of some jobs."""
     return sum(
         chunks[y] * (chunks[y] - 1) // 2 if x == y else chunks[y] * chunks[x]
         for y, x in triangle.tiles_of(jobs, len(chunks))

@@ -1,4 +1,4 @@
-"""Measurements and genotypes made ready for rank correlation: chunks, ranks, missing values."""
+"""Prepare measurements and genotypes for rank correlation: chunks, ranks, missing values."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from genobit.kendall.kernels.tiles import Wanted
 
 TILE_BYTES = 2**25
-"""Most bytes of the arrays of a tile: 32 MiB, that a few are in flight."""
+"""Most bytes of the output arrays of one tile: 32 MiB, because several tiles are in flight."""
 MOST_OBSERVATIONS = 2**31
 Names = tuple[str, str]
-"""Dimension of the variables, dimension of the observations: for messages."""
+"""Dimension of the variables and dimension of the observations, for error messages."""
 
 
 def edge(variables: int, wanted: Wanted) -> int:
-    """How many variables to a chunk: as many as `get_options` says, or as a tile has room for."""
+    """Return the number of variables per chunk, limited by `get_options` and `TILE_BYTES`."""
     bytes_a_pair = sum(np.dtype(dtype).itemsize for dtype in wanted.dtypes())
     most = min(get_options().edge, math.isqrt(TILE_BYTES // bytes_a_pair))
-    # Of one size, for tiles of one size.
+    # Balance the chunks, so that all tiles have about the same size.
     return max(1, -(-variables // max(1, -(-variables // most))))
 
 
@@ -43,32 +43,18 @@ def of_values(
     missing: str,
     wanted: Wanted,
 ) -> list[Variables]:
-    """Ranks of variables, lazily, a task a chunk.
+    """Return lazy ranks of each operand, one task per chunk; each chunk is ranked once.
 
-    Parameters
-    ----------
-    operands
-        Rows and, where there are others, columns: (variables, observations), of numbers.
-    names
-        Dimensions of each.
-    missing
-        A key of `MISSING`; "dropna" leaves out what any variable of either misses.
-    wanted
-        What the ranks are for.
+    operands: rows and, if they differ, columns, each (variables, observations).
 
-    Returns
-    -------
-        Of each operand its ranks; those of a chunk are computed once.
-
-    Raises
-    ------
-    ValueError
-        When computed: for missing values that are refused, no observation left, or ties that exact
-        p-values cannot have, each with the first variable it is of.
+    ``missing`` is a key of `MISSING`; "dropna" drops observations that any variable of either
+    operand misses. Raises ValueError for refused missing values, for ties with exact p-values, and
+    if no observation is left. The message names the first variable. Missing values in
+    memory are refused at once; all other checks run on compute.
     """
     refuse = missing == "refuse" or (missing == "pairwise" and _rule(wanted) == "permutation")
     for values, dims in zip(operands, names, strict=True):
-        # Of what is in memory the first is found at once; of lazy chunks, the first of a chunk.
+        # Check arrays in memory at once, as a lazy chunk reports only its own first missing value.
         if refuse and isinstance(values, np.ndarray) and values.dtype.kind == "f":
             _refuse_missing(np.isnan(values), dims, 0, missing)
     arrays = [_in_chunks(values, edge(values.shape[0], wanted)) for values in operands]
@@ -105,7 +91,7 @@ def _ranks(
         partial(_ranked, names=names, missing=missing, rule=_rule(wanted)),
         values,
         *([] if keep is None else [keep]),
-        # How many observations are kept is known when they have been looked at.
+        # The number of kept observations is unknown until the values are computed.
         chunks=(values.chunks[0], (observations if keep is None else np.nan,)),
         dtype=dtype,
         meta=np.empty((0, 0), dtype),
@@ -146,7 +132,7 @@ def _ranked(
 
 
 def _refuse_missing(absent: NDArray[np.bool_], names: Names, first: int, missing: str) -> None:
-    """Name the first value that is absent, if any, of variables (rows) from ``first`` on."""
+    """Raise ValueError for the first missing value, if any; row 0 is variable ``first``."""
     if not absent.any():
         return
     row, k = np.argwhere(absent)[0].tolist()
@@ -181,21 +167,10 @@ def of_planes(
     missing: str,
     wanted: Wanted,
 ) -> list[Variables]:
-    """Dosages in bit planes: as they are for tables of genotypes, as ranks for all else.
+    """Return bit planes of dosages unchanged for genotype tables, or as ranks for other kernels.
 
-    Parameters
-    ----------
-    operands
-        Rows and, where there are others, columns: planes by name, (variants, words).
-    names, missing, wanted
-        As for `of_values`.
-    layout
-        Of all planes.
-
-    Raises
-    ------
-    ValueError
-        As for `of_values`.
+    operands: rows and, if they differ, columns, each a mapping of planes (variants, words). All
+    have the same ``layout``. Raises ValueError as `of_values` does.
     """
     if wanted.kernel not in {"auto", "table"} or _rule(wanted) in {"permutation", "exact"}:
         values = [dosages(planes, layout) for planes in operands]
@@ -227,14 +202,14 @@ def _same_blocks(function: Any, *arrays: da.Array) -> da.Array:
 
 
 def _common(called: NDArray[np.uint64], axis: Any = None, keepdims: Any = None) -> Any:
-    """Observations that all rows have."""
+    """Return the observations that all rows have, as one row of bits."""
     return np.bitwise_and.reduce(called, axis=axis[0], keepdims=keepdims)
 
 
 def _only(
     planes: Mapping[str, da.Array], keep: da.Array, dim: str, bits: int
 ) -> dict[str, da.Array]:
-    """The planes as if every variant missed what any misses."""
+    """Return the planes with every observation masked that any variant misses."""
     checked = da.map_blocks(partial(_some_left, dim=dim, bits=bits), keep, dtype=np.uint64)
     out = {name: _same_blocks(np.bitwise_and, plane, checked) for name, plane in planes.items()}
     if CALLED not in out:
@@ -275,7 +250,7 @@ def _all_called(
 
 
 def dosages(planes: Mapping[str, da.Array], layout: Layout) -> da.Array:
-    """Float32 (variants, samples), NaN where a call is missing."""
+    """Return the dosages as float32 (variants, samples), NaN where a call is missing."""
     arrays = ordered(planes, layout)
     return da.map_blocks(
         partial(_dosage_block, bits=layout.bits),

@@ -1,7 +1,4 @@
-"""``.genobit.kendall``: rank correlations of genotypes and of measurements, with their labels.
-
-A part of both accessors, and like them labels in, labels out. May import: packed and what is below.
-"""
+"""``.genobit.kendall``: rank correlations of genotypes and of measurements, with their labels."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from genobit.kendall.matrix import Variables
 
 NUMBERS = "biuf"
-"""Kinds of dtypes that have an order and are taken as they are."""
+"""Kinds of dtypes that can be ranked without conversion."""
 
 
 class ArrayCorrelations:
@@ -53,60 +50,61 @@ class ArrayCorrelations:
         Parameters
         ----------
         variant
-            "a", "b" or "c" for tau-a, tau-b (which corrects for ties) and tau-c (Stuart's, for
-            tables that are not square); "d_rows" or "d_columns" for Somers' D, with the variable
-            of the row or of the column as the dependent one.
+            Statistic to compute. "a" is tau-a, and "b" is tau-b, which corrects for ties. "c" is
+            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D
+            with the variable of the row or of the column as the dependent one.
         dim
-            Dimension of the observations; the other one is that of the variables. By default the
-            one named sample(s), observation(s) or cell(s).
+            Dimension of the observations; the other dimension is that of the variables. By default
+            the one named sample(s), observation(s) or cell(s).
         other
-            Variables to correlate with, of the same observations; the result is variables x those.
+            Other variables of the same observations. The result is then variables x other
+            variables.
         pvalue
-            Also p-values, two-sided, and the number of observations: True or "asymptotic",
-            "exact" or "permutation". True is exact for variables without ties of at most 33
-            observations, and asymptotic with the tie correction for others, as
-            ``scipy.stats.kendalltau``.
+            Also return two-sided p-values and the number of observations. True uses the exact
+            distribution for variables without ties and at most 33 observations. Otherwise it uses
+            the asymptotic test with tie correction, as ``scipy.stats.kendalltau`` does.
+            "asymptotic", "exact" and "permutation" select one test.
         missing
-            What NaN does: "pairwise" takes the observations present in both variables of a pair,
-            "dropna" leaves out observations that any variable misses, "refuse" is an error.
+            How to treat NaN. "pairwise" uses the observations present in both variables of a pair.
+            "dropna" drops observations that any variable misses. "refuse" raises an error.
         kernel
-            What counts: "naive", "merge", "packed-merge", "signs", "orders" or "table", or "auto"
+            Algorithm: "naive", "merge", "packed-merge", "signs", "orders" or "table", or "auto"
             for the cheapest. All give the same bits.
         dtype
             "float64", or "float32" for large results.
         permutations, seed
-            How many random permutations of the observations "permutation" takes, and what they
-            are drawn from. All pairs have the same ones.
+            Number of random permutations of the observations for "permutation", and their seed.
+            All pairs use the same permutations.
         explain
-            Instead of the result, return which kernel "auto" chooses and what each would cost.
-            Looks at the first chunk of variables.
+            Instead of the result, return which kernel "auto" chooses and the estimated cost of
+            each. This computes the first chunk of variables.
         compute
-            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
 
         Returns
         -------
-            (variables_0, variables_1), named as the dimension of the variables, with its labels on
-            both sides, lazy unless ``compute``. With ``pvalue`` a Dataset of ``tau``, ``pvalue``
-            and ``n`` (int32, the observations of each pair), made in one pass. NaN for a constant
-            variable, which has no order, and where fewer than two observations are left.
+            Array (variables_0, variables_1), named after the dimension of the variables, with their
+            labels on both sides. Lazy unless ``compute``. With ``pvalue`` a Dataset of ``tau``,
+            ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one pass. NaN
+            for a constant variable, which has no order, and for fewer than two observations.
 
         Raises
         ------
         ValueError
-            For another number of dimensions than 2, an unknown choice, or other observations in
-            ``other``; when computed, for missing values that are refused and for ties with
+            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has other
+            observations. When computed, for missing values with "refuse" and for ties with
             "exact".
         TypeError
-            For values that are no real numbers.
+            For values that are not real numbers.
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, for a result larger than the limit.
 
         Notes
         -----
-        Formulas and references: `genobit.kendall.matrix`. P-values of Somers' D are of the same
-        test as tau's, that the score is 0; ``scipy.stats.somersd`` takes the variance of the
-        alternative instead. Permutation p-values are (b + 1) / (m + 1), with b of m permutations
-        whose score is at least as far from 0.
+        `genobit.kendall.matrix` has the formulas and references. P-values of Somers' D are those of
+        tau: they test whether the score is 0. ``scipy.stats.somersd`` uses the variance under the
+        alternative instead. Permutation p-values are (b + 1) / (m + 1), where b of m permutations
+        have a score at least as far from 0.
 
         Examples
         --------
@@ -179,23 +177,23 @@ class GenotypeCorrelations:
         ----------
         variant, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
             As for ``DataArray.genobit.kendall``. By default, and with "table", pairs are counted
-            from bit planes as tables of 3 x 3 genotypes; other kernels take ranks of the dosages.
+            from bit planes as 3 x 3 genotype tables. Other kernels rank the dosages.
         other
-            Variants to correlate with, of the same samples.
+            Other variants of the same samples.
 
         Returns
         -------
-            (variants_0, variants_1) with the labels of the variants on both sides, lazy unless
-            ``compute``; with ``pvalue`` a Dataset of ``tau``, ``pvalue`` and ``n``. Monomorphic
-            variants give NaN.
+            Array (variants_0, variants_1) with the labels of the variants on both sides. Lazy
+            unless ``compute``. With ``pvalue`` a Dataset of ``tau``, ``pvalue`` and ``n``.
+            Monomorphic variants give NaN.
 
         Raises
         ------
         ValueError
-            For an unknown choice or other samples in ``other``; when computed, for missing calls
-            that are refused.
+            For an unknown choice, or if ``other`` has other samples. When computed, for missing
+            calls with "refuse".
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, for a result larger than the limit.
 
         Examples
         --------
@@ -240,12 +238,8 @@ class GenotypeCorrelations:
 def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
     """Return the variables as (variables, observations).
 
-    Raises
-    ------
-    ValueError
-        For another number of dimensions than 2, no variables, or observations that are not known.
-    TypeError
-        For values that are no real numbers.
+    Raises ValueError if the number of dimensions is not 2, for no variables, and for an unknown
+    dimension of observations. Raises TypeError for values that are not real numbers.
     """
     if da.ndim != 2:
         msg = (
@@ -274,7 +268,7 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
 
 
 def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int) -> dict[str, Any]:
-    """Describe a result: what it is, how it treats what is missing, how it was made."""
+    """Return the attributes of a result: statistic, missing-data rule, kernel and observations."""
     from genobit.kendall.matrix import LONG_NAMES, MISSING
 
     attributes: dict[str, Any] = {
@@ -294,7 +288,7 @@ def _result(
     attributes: dict[str, Any],
     remedy: str | None,
 ) -> xr.DataArray | xr.Dataset:
-    """The labelled matrices, computed where there is a remedy for too large ones."""
+    """Label the matrices; with a ``remedy`` for results past the limit, compute them."""
     from genobit.kendall.matrix import matrices
 
     found = matrices(operands[0], operands[1] if len(operands) > 1 else None, wanted)

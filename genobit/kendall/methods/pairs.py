@@ -1,8 +1,4 @@
-"""``.genobit.kendall_pairs``: pairs of variables that rank correlation joins, as a network.
-
-A part of both accessors, and like them labels in, labels out. May import: correlations, network and
-what is below.
-"""
+"""``.genobit.kendall_pairs``: pairs of variables joined by rank correlation, as a network."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     from genobit.kendall.matrix import Variables
 
 ABSENT = ("", ".")
-"""What stands for no identifier of a variant."""
+"""Values of ``variant_id`` that mean no identifier."""
 
 
 class ArrayPairs:
@@ -51,55 +47,56 @@ class ArrayPairs:
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable | Path:
-        """Pairs of variables that Kendall's rank correlation joins, without the matrix of all.
+        """Find the pairs of variables joined by Kendall's tau, without the full matrix.
 
         Parameters
         ----------
         min_abs
             Smallest absolute value of a pair in the table; None for no limit.
         fdr
-            Largest q-value of a pair, by Benjamini and Hochberg over all pairs that have a value;
-            None for no limit, and no p-values.
+            Largest q-value of a pair, by Benjamini and Hochberg over all pairs that have a value.
+            None for no limit and no p-values.
         variant, dim, missing, kernel
             As for `kendall`.
         names
-            Coordinate of the variables that names them; by default the index of their dimension.
+            Coordinate with the names of the variables; by default the index of their dimension.
         parquet
-            A file to write instead, as pairs are found: no more than the tiles in flight are held.
-            Needs ``fdr=None``, as q-values are known at the end.
+            Path of a Parquet file to write instead. Pairs are streamed to it, so memory holds only
+            the tiles in flight. Needs ``fdr=None``, because q-values are known only at the end.
         share
-            ``(k, of)``: the pairs of worker k, counted from 0, of ``of`` workers. Together the
-            workers find each pair once. All must have the same values and options. Needs
-            ``fdr=None``, as q-values are of all pairs.
+            ``(k, of)``: search only the share of worker k, counted from 0, of ``of`` workers.
+            Together the workers find each pair once. All must use the same values and options.
+            Needs ``fdr=None``, because q-values need all pairs.
         progress
-            Whether to show a bar; by default what `get_options` says.
+            Whether to show a progress bar; by default as set in `get_options`.
 
         Returns
         -------
-            `genobit.kendall.network.PairTable` of the pairs, computed and sorted by position. Its columns
-            are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and ``n``
-            (observations of the pair). With ``fdr`` it has ``pvalue`` and ``qvalue`` too.
-            With ``parquet`` the path, for ``PairTable.from_parquet`` and pandas. The pairs of the
-            file are in the order of tiles.
+            `genobit.kendall.network.PairTable` of the pairs, computed and sorted by position. Its
+            columns are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and
+            ``n`` (observations of the pair). With ``fdr`` it also has ``pvalue`` and ``qvalue``.
+            With ``parquet``, the path, for ``PairTable.from_parquet`` and pandas. The file has
+            the pairs in the order of tiles.
 
         Raises
         ------
         ValueError
-            For a limit out of its range, an unknown choice, ``parquet`` or ``share`` with
-            ``fdr``, and a search longer than ``get_options().longest_search`` (one hour by
-            default), with its estimate.
+            For a limit outside its range, an unknown choice, or ``parquet`` or ``share`` with
+            ``fdr``. Also for a search longer than ``get_options().longest_search`` (one hour by
+            default); the message gives the estimate.
         TypeError
-            For a limit or share that is no number, and values that are no real numbers.
+            For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError
-            If the table would be larger than ``get_options().eager_limit``: with no limits, before
-            anything is computed, says how many pairs that is; otherwise as soon as it is.
+            If the table would be larger than ``get_options().eager_limit``. Without limits the
+            error comes before anything is computed and gives the number of pairs. Otherwise it
+            comes as soon as the table is too large.
 
         Notes
         -----
-        q-values are those of ``scipy.stats.false_discovery_control`` on all pairs, to the last
-        bit; NaN pairs are no tests. Held are the ranks, the tiles in flight, the pairs kept so far
-        and the different p-values below the cutoff as it is known so far, which are few without
-        ties. The result is the same for every chunking, kernel and scheduler.
+        q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. NaN
+        pairs do not count as tests. Memory holds the ranks, the tiles in flight, the candidate
+        pairs and the distinct p-values below the cutoff known so far; without ties these are few.
+        The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------
@@ -151,7 +148,7 @@ class GenotypePairs:
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable | Path:
-        """Pairs of variants whose dosages Kendall's rank correlation joins.
+        """Find the pairs of variants whose dosages are joined by Kendall's tau.
 
         Parameters
         ----------
@@ -162,8 +159,9 @@ class GenotypePairs:
 
         Returns
         -------
-            As ``DataArray.genobit.kendall_pairs``, of ``variants_0`` < ``variants_1``, named by
-            ``variant_id``, and where there is none by contig and position.
+            As for ``DataArray.genobit.kendall_pairs``, with positions ``variants_0`` <
+            ``variants_1``. Variants are named by ``variant_id``, or by contig and position if they
+            have no identifier.
 
         Raises
         ------
