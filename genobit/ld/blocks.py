@@ -1,9 +1,9 @@
 """Haplotype blocks of Gabriel et al. (2002), as Haploview and ``plink --blocks`` find them.
 
-Of variants whose minor allele is frequent enough, a stretch is a candidate if its ends are in
-strong LD and of the informative pairs in it more than 95 % are (`genobit.ld.kernels.blocks`), with
-rules of their own for up to four variants. The longest candidate is a block, then the longest that
-does not overlap it, and so on.
+Only variants with a frequent minor allele are used. A stretch of them is a candidate if its ends
+are in strong LD and more than 95 % of its informative pairs are (`genobit.ld.kernels.blocks`).
+Stretches of up to four variants have their own rules. The longest candidate becomes a block, then
+the longest that does not overlap it, and so on.
 
 References: Gabriel SB et al. (2002) Science 296:2225-2229. Barrett JC et al. (2005) Bioinformatics
 21:263-265.
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 def parse_span(max_span: str) -> float:
-    """Base pairs of a longest span.
-
-    Raises
-    ------
-    ValueError
-        If it is no distance in bp, kb or Mb.
+    """Return the base pairs of a span. Raises ValueError unless it is in bp, kb or Mb.
 
     Examples
     --------
@@ -54,17 +49,14 @@ def parse_span(max_span: str) -> float:
 
 
 def frequent(frequency: NDArray[np.float64], min_maf: float) -> NDArray[np.int64]:
-    """Variants with a minor allele frequency of at least ``min_maf``; none without calls.
+    """Return the variants with a minor allele frequency of at least ``min_maf``.
 
-    Raises
-    ------
-    ValueError
-        If it is outside [0, 0.5].
+    Variants without calls are left out. Raises ValueError for ``min_maf`` outside [0, 0.5].
     """
     if not 0 <= min_maf <= 0.5:
         msg = f"min_maf={min_maf!r} is outside [0, 0.5]"
         raise ValueError(msg)
-    # 1 - 0.95 is 0.05 but for a rounding.
+    # A frequency of 0.95 gives 1 - 0.95, which rounding moves off 0.05.
     return np.flatnonzero(np.minimum(frequency, 1 - frequency) >= min_maf * (1 - 1e-9))
 
 
@@ -89,18 +81,11 @@ def blocks(
     position: NDArray[Any],
     last: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First and last variant of each block, in their order; both are inside.
+    """Return the first and last variant of each block, both inside, in their order.
 
-    Parameters
-    ----------
-    planes
-        Planes of dosages of the variants that may be in blocks, by variants.
-    layout
-        Of them.
-    position
-        Base pair of each variant.
-    last
-        Last variant on its contig within the longest span of each (see `windows.last_in_window`).
+    The planes are dosages of the variants that may be in blocks, with ``position`` in base pairs.
+    For each variant ``last`` is the last variant within the longest span
+    (`windows.last_in_window`).
     """
     from genobit.ld.kernels.blocks import Candidates, largest_first
 
@@ -111,7 +96,7 @@ def blocks(
     for start, found in in_windows(function, ordered(planes, layout), last, position):
         first = np.concatenate([first, found.first + start])
         ends = np.concatenate([ends, found.last + start])
-        # What no candidate crosses is settled: blocks before and after do not meet.
+        # No candidate crosses the cut, so blocks before and after it cannot overlap.
         cut = _settled(first, ends)
         done.append(largest_first(Candidates(first[:cut], ends[:cut]), position))
         first, ends = first[cut:], ends[cut:]
@@ -120,9 +105,9 @@ def blocks(
 
 
 def _settled(first: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-    """How many candidates, sorted by their first variant, no later one can overlap."""
+    """Return how many candidates, sorted by first variant, no later candidate can overlap."""
     if not first.size:
         return 0
-    # Later ones begin after the last of these: the newest cluster stays.
+    # Later candidates may still overlap the newest cluster: it is not settled.
     starts = np.flatnonzero(first[1:] > np.maximum.accumulate(ends)[:-1]) + 1
     return int(starts[-1]) if starts.size else 0

@@ -1,9 +1,9 @@
 """Clumps of associated variants, by the rule of ``plink --clump``.
 
-Variants with p of at most p1 are gone through from the smallest p on. One that is in no clump yet
-begins one, which takes every other variant in its window that is in none and whose r2 with it is
-above the limit, whatever its p. The r2 of dosages is that of EM haplotype frequencies, as plink 1.9
-has it here.
+Variants with p up to p1 are visited in order of p. A variant without a clump starts one. The clump
+takes every other variant in its window that has no clump and an r2 with it above the limit,
+whatever its p. For dosages r2 is computed from EM haplotype frequencies, as plink 1.9 does for
+clumps.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class Clumps(NamedTuple):
-    """Clumps from the smallest p of an index variant on, and their members in order."""
+    """Clumps sorted by the p of their index variants, and their members."""
 
     leads: NDArray[np.int64]
     """Index variant of each clump."""
     sizes: NDArray[np.int64]
-    """Members of each, without the index variant."""
+    """Number of members of each clump, without the index variant."""
     members: NDArray[np.int64]
-    """Of all clumps, one after another."""
+    """Members of all clumps, clump by clump."""
     r2: NDArray[np.float64]
-    """Of each member with its index variant."""
+    """r2 of each member with its index variant."""
 
 
 def clump(
@@ -45,20 +45,11 @@ def clump(
     largest: float,
     limit: float,
 ) -> Clumps:
-    """Form clumps.
+    """Return the clumps; memory holds a window and a few chunks.
 
-    Parameters
-    ----------
-    planes, layout, last
-        As for `genobit.ld.matrix.band`. Held are a window and a few chunks.
-    statistic
-        "r2" or "r2_em".
-    size
-        What orders the variants, p or its logarithm; NaN takes one out.
-    largest
-        Most of it that an index variant has.
-    limit
-        r2 of members is above.
+    Variants are ordered by ``size``, p or its logarithm; NaN excludes a variant. Index variants
+    have a size up to ``largest``, members an r2 above ``limit``. The planes and ``last`` are those
+    of `genobit.ld.matrix.band`.
     """
     candidates = np.flatnonzero(size <= largest)
     found = _neighbours(planes, layout, statistic, last, candidates, limit)
@@ -90,11 +81,11 @@ def _neighbours(
     candidates: NDArray[np.int64],
     limit: float,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Variants in the window of each candidate whose r2 with it is above the limit, and this r2."""
+    """Return the variants in the window of each candidate with r2 above the limit, and their r2."""
     from genobit.ld.kernels import r2 as ld
     from genobit.ld.kernels.row_pairs import ROUNDING
 
-    # The first whose window reaches the candidate.
+    # The first variant whose window reaches the candidate.
     starts = np.searchsorted(last, candidates).astype(np.int64)
     stops = last[candidates] + 1
     found = []

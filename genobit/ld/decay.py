@@ -1,29 +1,30 @@
-"""Decay of linkage disequilibrium with distance: means, a curve, and where it has fallen by half.
+"""Decay of linkage disequilibrium with distance: means, fitted curve, half-decay distance.
 
-The curve is the expectation of r2 under drift and recombination, with few mutations, in a sample of
+The curve is the expectation of r2 under drift and recombination with low mutation, in a sample of
 n (Hill and Weir, Theoretical Population Biology 33:54, 1988; as in Remington et al., PNAS 98:11479,
-2001): with C = rho d, the population recombination parameter 4 N c of the distance d,
+2001). With C = rho d, the population recombination parameter 4 N c of the distance d,
 
     E(r2) = (10 + C) / ((2 + C)(11 + C)) * (1 + (3 + C)(12 + 12 C + C^2) / (n (2 + C)(11 + C)))
 
-n is the number of observations that are correlated: haplotypes, or samples where r2 is of dosages.
-rho is fitted by least squares to the means of the bins, each weighted by its pairs. The half-decay
-distance is where the curve is half of its value at 0; that of the means, where they first are half
-of the first of them.
+The number of correlated observations n counts haplotypes, or samples if r2 is of dosages. Least
+squares fit rho to the means of the bins, each weighted by its number of pairs. At the half-decay
+distance the curve is half of its value at 0. At the half-decay distance of the means they first
+fall to half of the first mean.
 
-A curve is only worth a half-decay distance if it describes the means. It is compared with a
-constant, the mean of all pairs, which has one parameter as well. With S the squared distances to
-the means of B bins, weighted by pairs,
+A half-decay distance is only meaningful if the curve describes the means. The curve is compared
+with a constant, the mean of all pairs, which has one parameter as well. S is the sum of squared
+distances to the means of B bins, weighted by pairs:
 
     R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
 
 (AIC of least squares, Burnham and Anderson, Model Selection and Multimodel Inference, 2002,
 section 2.2). The curve fits if R2 is at least 1/2 and delta AIC at least 10, which leaves the
-constant "essentially no support" (ibid., section 2.6). The distance also has to lie within the
-mean distances of the first and the last bin: outside, it would be an extrapolation.
+constant "essentially no support" (ibid., section 2.6). The half-decay distance must also lie
+between the mean distances of the first and the last bin: outside, it would be an extrapolation.
 
-Confidence intervals resample parts of the genome (a pair belongs to that of its first variant) with
-replacement: the block bootstrap, as values of neighbouring pairs are not independent.
+Confidence intervals come from a block bootstrap, because values of neighbouring pairs are not
+independent. It resamples parts of the genome with replacement. A pair belongs to the part of its
+first variant.
 """
 
 from __future__ import annotations
@@ -47,22 +48,22 @@ if TYPE_CHECKING:
     from genobit.ld.matrix import Planes
 
 STATISTICS = ("r2", "r2_em")
-"""Those that the curve is the expectation of."""
+"""Statistics whose expectation the curve describes."""
 
 
 class Along(NamedTuple):
     """Variants along the genome, each array (variants,)."""
 
     place: NDArray[np.float64]
-    """In the unit of the distances; does not decrease within a window."""
+    """Position in the unit of the distances; it never decreases within a window."""
     last: NDArray[np.int64]
-    """Last variant in the window of each."""
+    """Last variant in the window of each variant."""
     part: NDArray[np.int64]
-    """Which part of the genome it belongs to, from 0."""
+    """Part of the genome of each variant, from 0."""
 
 
 class Sums(NamedTuple):
-    """Of the pairs of each part and bin, float64 (parts, bins)."""
+    """Sums over the pairs of each part and bin, float64 (parts, bins)."""
 
     pairs: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -74,28 +75,28 @@ LEAST_R2, LEAST_SUPPORT = 0.5, 10.0
 
 
 class Fit(NamedTuple):
-    """How well the curve describes the means of bins, against a constant."""
+    """Goodness of fit of the curve to the means of the bins, compared with a constant."""
 
     verdict: str
-    """FITS, MISFITS, or where the half-decay distance lies outside the bins."""
+    """FITS, MISFITS, or the side of the bins on which the half-decay distance lies."""
     r2: float
-    """Share of the variation between bins that the curve explains; negative where a constant is
-    nearer to the means."""
+    """Share of the variation between bins that the curve explains; negative if the constant fits
+    better."""
     support: float
-    """AIC of the constant less that of the curve."""
+    """AIC of the constant minus AIC of the curve."""
 
 
 class Decay(NamedTuple):
     """Decay of one set of samples."""
 
     mean: NDArray[np.float64]
-    """Of the statistic, (bins,), NaN where a bin has no pairs."""
+    """Mean of the statistic, (bins,); NaN for a bin without pairs."""
     pairs: NDArray[np.int64]
     """(bins,)."""
     distance: NDArray[np.float64]
-    """Mean of the pairs' distances, (bins,); the middle of a bin without pairs."""
+    """Mean distance of the pairs, (bins,); the middle of a bin without pairs."""
     curve: NDArray[np.float64]
-    """The fitted expectation at these distances, (bins,)."""
+    """Fitted expectation at these distances, (bins,)."""
     rho: float
     fit: Fit
     half: tuple[float, float, float]
@@ -104,7 +105,7 @@ class Decay(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """How confidence intervals are made."""
+    """Settings of the block bootstrap."""
 
     times: int
     confidence: float
@@ -112,13 +113,7 @@ class Resampling(NamedTuple):
 
 
 def check_choice(statistic: str, kind: str) -> None:
-    """Refuse a statistic that has no decay here.
-
-    Raises
-    ------
-    ValueError
-        For it.
-    """
+    """Raise ValueError for a statistic other than `STATISTICS`, or one that the layout lacks."""
     if statistic not in STATISTICS:
         msg = (
             f"statistic {statistic!r} of a decay is not one of {', '.join(STATISTICS)}: the curve "
@@ -129,12 +124,9 @@ def check_choice(statistic: str, kind: str) -> None:
 
 
 def edges_of(bins: int | Sequence[float], window: float) -> NDArray[np.float64]:
-    """Edges of bins of equal width up to the window, or the given ones, float64.
+    """Return bin edges, float64: ``bins`` equal bins up to the window, or the given edges.
 
-    Raises
-    ------
-    ValueError
-        If they are no positive number, or do not ascend from 0 or more up to the window.
+    Raises ValueError unless they are a positive number, or ascend from 0 or more up to the window.
 
     Examples
     --------
@@ -155,7 +147,7 @@ def edges_of(bins: int | Sequence[float], window: float) -> NDArray[np.float64]:
 
 
 def parts_of(n: int, contig: NDArray[Any] | None, parts: int) -> NDArray[np.int64]:
-    """Cut the variants in about ``parts`` runs of equal numbers, none across contigs: (variants,).
+    """Cut variants into about ``parts`` equal runs that never span contigs; returns (variants,).
 
     Examples
     --------
@@ -200,10 +192,10 @@ def _tile(
 def sums(
     planes: Planes, layout: Layout, statistic: str, along: Along, edges: NDArray[np.float64]
 ) -> Sums:
-    """Sum the pairs of a window by part of the genome and bin of distance, in one pass of dask.
+    """Sum the pairs in windows by part of the genome and bin of distance, in one pass of dask.
 
-    Computed here and now, a task for each pair of chunks that a window couples. What is held of
-    the pairs are these sums.
+    Computes at once, one task for each pair of chunks that shares a window. Memory holds only the
+    sums of the pairs.
     """
     from genobit.ld.kernels.decay import DISTANCE, PAIRS, UNIT, VALUE
 
@@ -221,7 +213,7 @@ def sums(
 
 
 def hill_weir(c: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Expectation of r2 at population recombination parameters ``c``, in a sample of ``n``.
+    """Return the expectation of r2 at recombination parameters ``c``, in a sample of ``n``.
 
     Examples
     --------
@@ -233,9 +225,9 @@ def hill_weir(c: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 
 def half_parameter(n: int) -> float:
-    """The parameter C at which the curve of a sample of ``n`` is half of its value at 0.
+    """Return the parameter C at which the curve of a sample of ``n`` is half of its value at 0.
 
-    NaN for the few where it never falls as low: E(r2) of unlinked variants is 1 / n.
+    NaN for small n, where the curve never falls to half: unlinked variants have E(r2) = 1 / n.
     """
     from scipy.optimize import brentq
 
@@ -255,9 +247,9 @@ def fitted_rho(
     n: int,
     start: float | None = None,
 ) -> float:
-    """The rho whose curve is nearest to the means of bins; NaN without a pair at a distance.
+    """Return the least-squares rho for the means of bins; NaN without a pair at a distance.
 
-    ``start`` is where the search begins; by default the best of a grid of orders of magnitude.
+    The search begins at ``start``; by default at the best of a grid of orders of magnitude.
     """
     from scipy.optimize import least_squares
 
@@ -269,7 +261,7 @@ def fitted_rho(
     far = float(d.max())
     grid = np.linspace(*LOG_RANGE, 61)
     if start is not None:
-        # Other pairs may have another farthest bin.
+        # A resample may have another farthest bin, which can put the start out of range.
         grid = np.clip(np.log([start * far]), *LOG_RANGE)
 
     def residuals(log_c: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -304,7 +296,7 @@ def fit_of(
         return Fit(MISFITS, np.nan, np.nan)
     constant = float(w @ (y - w @ y / w.sum()) ** 2)
     left = float(w @ (y - curve[kept]) ** 2)
-    # Means on the curve, to the last bits of their sums.
+    # Rounding error of the sums: the least that can be left of means on the curve.
     rounding = float(w @ y**2) * 2.0**-60
     left = max(left, rounding)
     constant = max(constant, rounding)
@@ -320,15 +312,15 @@ def fit_of(
 
 
 LOG_RANGE = (-14.0, 14.0)
-"""Of the log of C at the farthest bin: from no decay to one that is over before the first."""
+"""Bounds of log C at the farthest bin: from no decay to a decay that ends before the first bin."""
 
 
 def half_of_means(
     distance: NDArray[np.float64], mean: NDArray[np.float64], pairs: NDArray[np.float64]
 ) -> float:
-    """Where the means first are half of the first of them, between bins on a line.
+    """Return the distance at which the means first fall to half of the first mean.
 
-    Infinite where they never are, NaN without a pair.
+    Interpolates linearly between bins. Infinite if they never do, NaN without pairs.
 
     Examples
     --------
@@ -349,7 +341,7 @@ def half_of_means(
 def _estimates(
     totals: Sums, middle: NDArray[np.float64], n: int, parameter: float, start: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float, float]:
-    """Means, distances, rho and both half-decay distances of sums (bins,)."""
+    """Return means, distances, rho and both half-decay distances of sums (bins,)."""
     some = np.maximum(totals.pairs, 1)
     mean = np.where(totals.pairs > 0, totals.value / some, np.nan)
     distance = np.where(totals.pairs > 0, totals.distance / some, middle)
@@ -358,9 +350,9 @@ def _estimates(
 
 
 def _interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    """Ends of the middle share of resampled values, NaN where any is.
+    """Return the percentile interval of resampled values, NaN if any value is NaN.
 
-    No interpolation, which infinite values have not.
+    Does not interpolate, because values can be infinite.
     """
     if not values.size or np.isnan(values).any():
         return np.nan, np.nan
@@ -373,18 +365,10 @@ _NONE = (np.nan, np.nan, np.nan)
 
 
 def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resampling) -> Decay:
-    """Means, curve and half-decay distances with their intervals, from sums by part.
+    """Return means, curve and half-decay distances with their intervals, from the sums of `sums`.
 
-    Parameters
-    ----------
-    of_parts
-        Of `sums`.
-    edges
-        Of the bins.
-    n
-        Observations that are correlated.
-    resampling
-        The same parts are drawn for the same seed, whatever the sums are.
+    ``edges`` are those of the bins, ``n`` is the number of correlated observations. One seed draws
+    the same parts whatever the sums are.
     """
     middle = (edges[:-1] + edges[1:]) / 2
     parameter = half_parameter(n)

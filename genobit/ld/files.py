@@ -1,8 +1,8 @@
-"""Tables of linked pairs on disk: a Parquet file for each tile, written whole or not at all.
+"""Tables of linked pairs on disk: one Parquet file for each tile, written atomically.
 
-A run that was stopped goes on where it was: a folder inside the table's keeps the question and
-which tiles are finished (`genobit.engine.schedule.checkpoints`). Held at a time are the tiles of one pass and
-the planes they need.
+An interrupted run can resume: a folder inside the table's folder keeps the question and the
+finished tiles (`genobit.engine.schedule.checkpoints`). Memory holds the tiles of one pass and the
+planes they need.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 FINISHED = ".genobit"
-"""Folder of what is finished; readers of Parquet pass over names with a dot."""
+"""Folder of the checkpoint; Parquet readers skip names that start with a dot."""
 INCOMPLETE = "INCOMPLETE-repeat-the-call-of-ld_pairs.parquet"
-"""A file that is no Parquet, there until all parts are: readers refuse the folder, and name it."""
+"""Marker file, present until all parts are written. It is not Parquet: readers refuse the folder
+and print the file's name."""
 END_VARIANTS, END_BYTES = 1000, 2**20
-"""Most variants at either end whose calls tell one set of genotypes from another, and most bytes of
-a plane of them: long rows are few, as they are held together."""
+"""Most variants at either end whose calls identify the genotypes, and most bytes of one plane of
+them. The bytes limit long rows, because all these rows are in memory together."""
 PASS = 16
-"""Tiles of a pass: enough for the threads of one machine not to wait for each other for long."""
+"""Tiles in a pass: enough that the threads of one machine seldom wait for each other."""
 
 
 def question_of(
@@ -50,10 +51,10 @@ def question_of(
     last: NDArray[np.int64],
     labels: Mapping[str, NDArray[Any]],
 ) -> dict[str, Any]:
-    """What tells one set of genotypes and windows from another.
+    """Return what identifies the genotypes and windows of a table, to match a resumed run.
 
-    Of the calls only the first and the last variants are looked at: to read all of them would take
-    as long as to use them.
+    Reads the calls of the first and last variants only: reading all calls takes as long as the
+    analysis.
     """
     arrays = whole_rows(ordered(planes, layout))
     most = min(END_VARIANTS, max(1, END_BYTES // (8 * max(1, layout.words))))
@@ -72,7 +73,7 @@ def question_of(
 
 
 def _marked(texts: NDArray[np.object_]) -> NDArray[np.str_]:
-    """Texts in which a missing one is no empty one."""
+    """Return texts in which a missing label differs from an empty one."""
     return np.array(["" if label is None else f"={label}" for label in texts], "U")
 
 
@@ -81,7 +82,7 @@ def _writes(name: str, files: list[tuple[int, Any, Path]]) -> dict[Any, Any]:
 
 
 def _write(table: Any, path: Path) -> int:
-    """Write a part whole or not at all; returns its pairs."""
+    """Write a part atomically; returns its number of pairs."""
     import pyarrow.parquet as pq
 
     with (
@@ -103,25 +104,11 @@ def write(
     *,
     progress: bool | None,
 ) -> Path:
-    """Write the tables of tiles that are not there yet; returns the folder.
+    """Write the tables of tiles that are not finished yet; returns the folder.
 
-    Parameters
-    ----------
-    folder
-        Where; made if it is not there.
-    keys, graph
-        Of `genobit.ld.matrix.pair_tiles`, whose tables are pyarrow's.
-    question
-        What is asked. Another one in the same folder is refused.
-    progress
-        Whether to show a bar; None for what `get_options` says.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds the pairs of another question, or something else.
-    RuntimeError
-        If another run is at work in it.
+    ``keys`` and ``graph`` come from `genobit.ld.matrix.pair_tiles`, with pyarrow tables.
+    ``question`` identifies the table. ``progress`` None follows `get_options`. Raises ValueError if
+    the folder holds another question or other files, RuntimeError if another run is at work in it.
     """
     place = local_path(folder, "parquet=", WRITE)
     _check_folder(place, folder)
@@ -140,7 +127,7 @@ def write(
                 files = [(k, keys[k], paths[k].absolute()) for k in part]
                 name, whole = named_layer("genobit-write", _writes, files, above=graph)
                 counts = compute(*[Delayed((name, k), whole, layer=name) for k in part])
-                # One for each pass: it waits for the disk.
+                # One checkpoint for each pass, because each waits for the disk.
                 kept.write(part[0], {"tiles": np.array(part), "pairs": np.array(counts)})
                 steps.update(len(part))
         (place / INCOMPLETE).unlink(missing_ok=True)

@@ -1,18 +1,19 @@
 """Linkage disequilibrium: r, r2, D and D' between variants.
 
-Of two biallelic variants with allele frequencies P_i, P_j and haplotype frequency P_ij,
+For two biallelic variants with allele frequencies P_i, P_j and haplotype frequency P_ij,
 
     D  = P_ij - P_i P_j                                    (Lewontin and Kojima 1960)
     r2 = D^2 / (P_i (1 - P_i) P_j (1 - P_j))               (Hill and Robertson 1968)
     D' = D / Dmax,  Dmax = min(P_i (1 - P_j), (1 - P_i) P_j)  if D >= 0,
                     else   min(P_i P_j, (1 - P_i)(1 - P_j))   (Lewontin 1964)
 
-From unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
-and what ``plink --r`` prints. "r2_em" and "dprime_em" are r2 and D' of the haplotype frequencies
-of largest likelihood, which the EM algorithm finds from dosages (Excoffier and Slatkin 1995), and
-what ``plink --r2 dprime`` prints, D' there without its sign. All counts are of the calls present
-at both variants (pairwise complete). A variant with one allele among them has no r, r2 or D': NaN.
-The counts are popcounts of a matrix product of bit planes (Alachiotis, Popovici and Low 2016).
+For unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
+printed by ``plink --r``. The statistics "r2_em" and "dprime_em" are r2 and D' of the maximum
+likelihood haplotype frequencies of dosages. The EM algorithm finds them (Excoffier and Slatkin
+1995). The command ``plink --r2 dprime`` prints the same values, but D' without its sign. All counts
+are of the calls present at both variants (pairwise complete). A variant with one allele among them
+has no r, r2 or D': NaN. The counts are popcounts of a matrix product of bit planes (Alachiotis,
+Popovici and Low 2016).
 """
 
 from __future__ import annotations
@@ -47,17 +48,11 @@ LONG_NAMES = {
 NEED_HAPLOTYPES = ("D", "dprime")
 NEED_DOSAGES = ("r2_em", "dprime_em")
 Planes = Mapping[str, da.Array]
-"""Plane name -> uint64 (variants, words), ``called`` only where calls can be missing."""
+"""Plane name -> uint64 (variants, words); ``called`` exists only where calls can be missing."""
 
 
 def check_statistic(statistic: str, kind: str) -> None:
-    """Refuse a statistic that does not exist, or that dosages or haplotypes do not have.
-
-    Raises
-    ------
-    ValueError
-        For any of these.
-    """
+    """Raise ValueError for an unknown statistic, or one that dosages or haplotypes do not have."""
     if statistic not in LONG_NAMES:
         msg = f"statistic {statistic!r} is not one of {', '.join(LONG_NAMES)}"
         raise ValueError(msg)
@@ -85,21 +80,11 @@ def _square_tile(
 
 
 def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:
-    """The statistic of every variant with every variant, of the planes or of ``other``'s.
+    """Return the statistic of every variant with every variant, of the planes or of ``other``.
 
-    Parameters
-    ----------
-    planes, other
-        Planes of the variants (rows) and of those they are compared with (columns).
-    layout
-        Of both.
-    statistic
-        "r", "r2", "D", "dprime", "r2_em" or "dprime_em".
-
-    Returns
-    -------
-        float32 (variants, variants of ``other``), lazy, a tile for each pair of chunks. Exact but
-        for one rounding to float32; the same bits for every chunking.
+    float32 (variants, variants of ``other``), lazy, one tile for each pair of chunks. Each value is
+    exact up to one rounding to float32, and bit-identical for every chunking. The statistic is one
+    of `LONG_NAMES`. Both sets of planes have the layout ``layout``.
     """
     check_statistic(statistic, layout.kind)
     return tiles.square(
@@ -128,19 +113,10 @@ def _band_tile(
 
 
 def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]) -> da.Array:
-    """The statistic of each variant with those after it in its window.
+    """Return the statistic of each variant with the later variants in its window.
 
-    Parameters
-    ----------
-    planes, layout, statistic
-        As for `matrix`.
-    last
-        Last variant in the window of each variant, non-decreasing (see `window_ends`).
-
-    Returns
-    -------
-        float32 (variants, width), lazy: entry (i, k) is the pair (i, i + 1 + k), NaN past the
-        window.
+    float32 (variants, width), lazy: entry (i, k) is the pair (i, i + 1 + k), NaN past the window.
+    The last variant in each window, ``last``, never decreases (see `window_ends`).
     """
     check_statistic(statistic, layout.kind)
     width = int((last - np.arange(last.size)).max(initial=0))
@@ -187,29 +163,17 @@ def pair_tiles(
     table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
     statistic: str = "r2",
 ) -> tuple[list[Any], HighLevelGraph, Any]:
-    """Tables of the pairs of variants in a window whose r2 is at least ``minimum``.
+    """Return keys and graph of tables of the pairs in windows whose r2 is at least ``minimum``.
 
-    Parameters
-    ----------
-    planes, layout, last
-        As for `band`.
-    minimum
-        Smallest r2 of a pair that is kept, compared after rounding to float32.
-    labels
-        Columns that describe a variant, each (variants,).
-    table
-        Makes a table of the labels of pairs and of their statistics.
-    statistic
-        "r2", which gives r too, or "r2_em".
-
-    Returns
-    -------
-        Keys and graph of tables, one for each pair of chunks that a window couples, and an empty
-        one that shows their columns.
+    There is one table for each pair of chunks that shares a window. The third value is an empty
+    table with the same columns. Values are compared with ``minimum`` after rounding to float32.
+    Columns of ``labels`` describe variants, each (variants,). The callable ``table`` makes a table
+    from the labels and the statistics of pairs. The statistic is "r2", which gives r too, or
+    "r2_em".
     """
     check_statistic(statistic, layout.kind)
 
-    # r2 is squared last, so that r keeps its sign.
+    # Compute r and square it last, so that the table has the sign of r.
     taken = "r" if statistic == "r2" else statistic
     function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken, table=table)
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)

@@ -1,8 +1,8 @@
 """Pruning of variants in linkage disequilibrium, by the rule of ``plink --indep-pairwise``.
 
-Windows slide over each contig; of a pair in one window whose r2 is above the limit, the variant
-with the rarer minor allele goes (`genobit.ld.kernels.prune`). plink 1.9 and plink2 (in the order
-that is called PLINK 1.x there) keep the same variants.
+Windows slide over each contig. In a pair in one window whose r2 is above the limit, the variant
+with the rarer minor allele is removed (`genobit.ld.kernels.prune`). The result
+equals that of plink 1.9, and of plink2 with its option for the order of PLINK 1.x.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 BATCH_BYTES = 2**21
-"""Least planes that are gone through at a time, as each call of a kernel from Python costs.
+"""Smallest batch of planes, because each call of a kernel from Python has a cost.
 
-Of 8 MiB what one kernel makes ready has left the second cache before the next reads it: 1.07 times
-as long.
+With 8 MiB, prepared rows leave the L2 cache before the next kernel reads them, and pruning takes
+1.07 times as long.
 """
 
 
 class Windows(NamedTuple):
-    """Windows in the order in which they are gone through: first variant, and behind the last."""
+    """Windows in the order of the pass: first variant, and one past the last."""
 
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -42,16 +42,10 @@ class Windows(NamedTuple):
 def sliding_windows(
     reach: NDArray[np.int64], contig_starts: NDArray[np.int64], step: int
 ) -> Windows:
-    """Windows that begin at every ``step``-th variant of a contig and show a pair not seen before.
+    """Return the windows that start at every ``step``-th variant of a contig and add a new pair.
 
-    Parameters
-    ----------
-    reach
-        Behind the last variant of a window that begins at each; non-decreasing.
-    contig_starts
-        First variant of each contig.
-    step
-        Variants from one window to the next.
+    One past the last variant of the window that starts at each variant is ``reach``; it never
+    decreases. The first variant of each contig is in ``contig_starts``.
 
     Examples
     --------
@@ -70,7 +64,7 @@ def sliding_windows(
 
 
 def _batches(chunks: Iterator[tuple[int, Rows]]) -> Iterator[tuple[int, list[Rows]]]:
-    """Small chunks together, with the first row of each lot."""
+    """Join small chunks to batches of `BATCH_BYTES`, each with its first row."""
     batch: list[Rows] = []
     start = size = 0
     for first, rows in chunks:
@@ -91,29 +85,17 @@ def prune(
     limit: float,
     frequency: NDArray[np.float64] | None,
 ) -> NDArray[np.bool_]:
-    """Which variants are left, computed chunk by chunk: two of them and a window are held.
+    """Return which variants are left, bool (variants,); memory holds two chunks and a window.
 
-    Parameters
-    ----------
-    planes, layout
-        As for `genobit.ld.matrix.matrix`.
-    windows
-        Of `sliding_windows`.
-    limit
-        Largest r2 of a pair that may stay together.
-    frequency
-        Of the minor allele of each variant, where it is not that of these planes.
-
-    Returns
-    -------
-        bool (variants,).
+    Pairs with an r2 up to ``limit`` may stay together. The minor allele frequency of each variant,
+    ``frequency`` (variants,), is computed from the planes if it is None.
     """
     from genobit.engine.gemm.scratch import Scratch
     from genobit.ld.kernels import prune as ld_prune
     from genobit.ld.kernels import row_pairs
 
-    # In turn, as what is held is read while the next is made: in fresh memory of a first run rows
-    # take three times as long to be made ready.
+    # A double buffer: held rows are read while the next are prepared. Preparing rows in fresh
+    # memory takes three times as long.
     memory, other = Scratch(), Scratch()
     n = next(iter(planes.values())).shape[0]
     keep = np.ones(n, bool)
@@ -121,7 +103,7 @@ def prune(
     held: PairRows | None = None
     base = done = 0
     for start, chunks in _batches(row_chunks(planes, layout)):
-        # What no window that is still to come begins before is let go.
+        # Release the rows before the first window that is still to come.
         first = int(windows.starts[done]) if done < windows.starts.size else start
         first = min(first, start)
         held, base = row_pairs.pair_rows(chunks, held, first - base, memory), first

@@ -1,9 +1,9 @@
-"""LD scores: the sum of r2 of a variant with all in its window, itself among them.
+"""LD scores: the sum of r2 of a variant with all variants in its window, itself included.
 
     score_i = sum_j r2_ij,   adjusted   sum_j r2_ij - (1 - r2_ij) / (n_ij - 2)
 
-as `ldsc --l2` does (Bulik-Sullivan et al. 2015), of n_ij samples, or haplotypes, that have both
-calls. A pair that has no r2 adds nothing and does not count.
+as in `ldsc --l2` (Bulik-Sullivan et al. 2015). n_ij is the number of samples, or haplotypes, with
+calls at both variants. A pair without r2 adds nothing and is not counted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _tile(
 
 
 def _total(as_rows_of: list[Any], as_columns_of: list[Any]) -> NDArray[np.float64]:
-    """Sum and count (rows, 2) of a chunk, from the tiles it is the rows or the columns of."""
+    """Return sum and count (rows, 2) of a chunk, from its tiles as rows and as columns."""
     total = sum(tile[0] for tile in as_rows_of) + sum(tile[1] for tile in as_columns_of)
     total[0, total[1] == 0] = np.nan
     return np.ascontiguousarray(total.T)
@@ -58,18 +58,10 @@ def _totals(
 def scores(
     planes: Mapping[str, da.Array], layout: Layout, last: NDArray[np.int64], *, adjust: bool
 ) -> da.Array:
-    """Score and number of variants it is a sum of, for each variant.
+    """Return score and number of variants in it, float64 (variants, 2), lazy.
 
-    Parameters
-    ----------
-    planes, layout, last
-        As for `genobit.ld.matrix.band`.
-    adjust
-        Whether r2 is less what chance adds to it.
-
-    Returns
-    -------
-        float64 (variants, 2), lazy; NaN and 0 where a variant has no r2 with any.
+    A variant without any r2 has NaN and 0. With ``adjust`` the bias of r2 is subtracted. The planes
+    and ``last`` are those of `genobit.ld.matrix.band`.
     """
     arrays = tiles.whole_rows(ordered(planes, layout))
     function = partial(_tile, layout=layout, adjust=adjust)

@@ -1,17 +1,19 @@
-"""Linkage disequilibrium between the sites of an alignment, of two states or of several.
+"""Linkage disequilibrium between the sites of an alignment, of two or more states.
 
-A taxon is valid at a site where it has one state: gaps, missing characters and ambiguity codes are
-not. Every count of a pair of sites is over the taxa valid at both, c_ij = c_i & c_j.
+A taxon is valid at a site where it has one state. Gaps, missing characters and ambiguity codes are
+not valid. Every count of a pair of sites is over the taxa valid at both, c_ij = c_i & c_j.
 
-Of two sites with two states each r, r2, D and D' are those of haplotypes (`genobit.ld.matrix`),
-a taxon a haplotype. Of any number of states (finite sites: A, C, G and T may all be there)
+For two sites with two states each, r, r2, D and D' are computed as for haplotypes
+(`genobit.ld.matrix`): each taxon is a haplotype. For any number of states (finite sites: A, C, G
+and T may all occur)
 
     T_ij = (v_i - 1)(v_j - 1) v_ij / (v_i v_j) * sum of r2_st over the states s of i and t of j
 
-with v_ij the taxa valid at both, v_i and v_j the states that these have at i and at j, and r2_st
-the r2 of "s or not" with "t or not" (Zaykin, Pudovkin and Weir, Genetics 180:533, 2008; by
-popcounts Alachiotis, Popovici and Low 2016). Where nothing is linked T is distributed nearly as
-chi2 of (v_i - 1)(v_j - 1) degrees of freedom. With two states at both T is v_ij r2.
+Here v_ij is the number of taxa valid at both sites. The numbers of states that these taxa have at
+i and at j are v_i and v_j. The r2 of "s or not" with "t or not" is r2_st (Zaykin, Pudovkin and
+Weir, Genetics 180:533, 2008; by popcounts Alachiotis, Popovici and Low 2016). For unlinked sites T
+follows approximately chi2 with (v_i - 1)(v_j - 1) degrees of freedom. With two states at both
+sites T is v_ij r2.
 """
 
 from __future__ import annotations
@@ -43,36 +45,25 @@ LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} 
 
 
 class Sites(NamedTuple):
-    """Sites as bit planes, of the taxa."""
+    """Sites as bit planes over the taxa."""
 
     planes: dict[str, da.Array]
-    """A plane of each state for T; of two states those of haplotypes. (sites, words)."""
+    """One plane for each state for T, else the planes of haplotypes; each (sites, words)."""
     states: NDArray[np.int64]
-    """How many states each site has, (sites,)."""
+    """Number of states of each site, (sites,)."""
     counted: NDArray[np.int64] | None
-    """Which state is counted at each site, -1 where none is valid; none for T."""
+    """Counted state of each site, -1 where no taxon is valid; None for T."""
     taxa: int
 
 
 def sites_of(
     values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str], statistic: str
 ) -> Sites:
-    """Sites of an alignment, ready for a statistic.
+    """Return the planes of an alignment (taxa, sites) that a statistic of `LONG_NAMES` needs.
 
-    Parameters
-    ----------
-    values
-        The alignment (taxa, sites). A lazy one is gone through for the states of each site, and its
-        planes are lazy, too: made of its chunks when they are asked for.
-    coding, taxa
-        What its entries stand for, and the names of its taxa.
-    statistic
-        One of `LONG_NAMES`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown statistic, and for a site of more than two states unless it is T.
+    A lazy alignment is read once for the states of each site. Its planes are lazy too, in its
+    chunks. ``coding`` maps the entries of the alignment to states. Raises ValueError for an unknown
+    statistic, and for a site of more than two states unless the statistic is T.
     """
     if statistic not in LONG_NAMES:
         msg = f"statistic {statistic!r} of an alignment is not one of {', '.join(LONG_NAMES)}"
@@ -87,7 +78,7 @@ def sites_of(
         present = _present(whole)
         wanted = _wanted(present, coding.symbols, statistic)
         planes = da.from_array(_planes(whole, wanted.sets), chunks=-1)
-    # Chunks of equal work.
+    # Chunks of equal work: more planes, fewer sites.
     rows = max(64, get_options().edge // len(wanted.names))
     planes = planes.rechunk({1: rows})
     named = {name: planes[k] for k, name in enumerate(wanted.names)}
@@ -96,16 +87,16 @@ def sites_of(
 
 
 class _Wanted(NamedTuple):
-    """Planes that a statistic takes."""
+    """Planes that a statistic needs."""
 
     names: list[str]
     sets: NDArray[np.uint64]
-    """The state whose taxa each plane has, by site, 0 for all that are valid, (planes, sites)."""
+    """State of each plane by site, as a set of bits; 0 for all valid taxa. (planes, sites)."""
     counted: NDArray[np.int64] | None
 
 
 def _present(sets: NDArray[Any]) -> NDArray[np.uint64]:
-    """The states that valid taxa have at each site."""
+    """Return the states that valid taxa have at each site, as sets of bits."""
     valid = np.bitwise_count(sets) == 1
     return np.bitwise_or.reduce(sets * valid, axis=0).astype(np.uint64)
 
@@ -122,13 +113,13 @@ def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str)
         return _Wanted([symbols[s] for s in occurring], sets, None)
     _refuse_more_than_two(present, symbols)
     counted = np.array([int(p).bit_length() - 1 for p in present.tolist()], np.int64)
-    # Where nothing is valid, the plane of those that are is empty, too.
+    # A set of 0 takes all valid taxa: at a site without any, the plane is empty.
     highest = np.array([1 << k if k >= 0 else 0 for k in counted.tolist()], np.uint64)
     return _Wanted(["alt", CALLED], np.stack([highest, np.zeros_like(highest)]), counted)
 
 
 def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Planes (planes, sites, words) of state sets (taxa, sites)."""
+    """Return planes (planes, sites, words) of state sets (taxa, sites)."""
     from genobit.engine.pairwise.similarity import packed
 
     valid = np.bitwise_count(sets) == 1
@@ -139,7 +130,7 @@ def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64
 
 
 def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:
-    """Planes (planes, sites, words), in the chunks of the alignment."""
+    """Return planes (planes, sites, words), lazy, in the chunks of the alignment."""
     taxa = values.shape[0]
     shape = (len(wanted.names),), values.chunks[1], (-(-taxa // 64),)
     planes: da.Array = da.map_blocks(
@@ -153,7 +144,7 @@ def _planes_of(
     values: NDArray[Any], *, sets: Any, wanted: NDArray[np.uint64], block_info: Any = None
 ) -> NDArray[np.uint64]:
     first, stop = block_info[0]["array-location"][1]
-    # T takes the same states of all sites.
+    # T uses the same states at all sites.
     here = wanted if wanted.shape[1] == 1 else wanted[:, first:stop]
     return _planes(sets(values, first=first), here)
 
@@ -195,14 +186,14 @@ def _contiguous(blocks: Sequence[Any]) -> tuple[NDArray[np.uint64], ...]:
 
 
 def matrix(sites: Sites, statistic: str) -> da.Array:
-    """The statistic of every site with every site: float32 (sites, sites), lazy."""
+    """Return the statistic of every site with every site: float32 (sites, sites), lazy."""
     if statistic == T:
         return tiles.square(_square_tile, list(sites.planes.values()), None, np.float32)
     return ld.matrix(sites.planes, _layout(sites), statistic)
 
 
 def band(sites: Sites, statistic: str, last: NDArray[np.int64]) -> da.Array:
-    """The statistic of each site with those after it in its window, as `ld.band` has it."""
+    """Return the statistic of each site with the later sites in its window, as `ld.band` does."""
     if statistic == T:
         width = int((last - np.arange(last.size)).max(initial=0))
         planes = list(sites.planes.values())

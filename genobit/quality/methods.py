@@ -1,4 +1,4 @@
-"""``ds.genobit.allele_frequency``, with labels."""
+"""``ds.genobit.allele_frequency``: validates, computes and labels the result."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class QualityMethods:
 
         Returns
         -------
-            float64 (variants,), lazy: copies of the allele over alleles called, NaN where none is.
-            ``attrs["counted_allele"]`` says which allele; the minor allele frequency is
-            ``np.minimum(f, 1 - f)``.
+            float64 (variants,), lazy: copies of the counted allele divided by called alleles. A
+            variant without calls is NaN. ``attrs["counted_allele"]`` names the counted allele.
+            The minor allele frequency is ``np.minimum(f, 1 - f)``.
 
         Examples
         --------

@@ -1,7 +1,4 @@
-"""``ds.genobit`` on haplotype blocks.
-
-A part of the accessor, and like it labels in, labels out. May import: packed and what is below.
-"""
+"""``ds.genobit.ld_blocks``: haplotype blocks, with labels."""
 
 from __future__ import annotations
 
@@ -25,23 +22,23 @@ class HaplotypeBlockMethods:
     _ds: xr.Dataset
 
     def ld_blocks(self, max_span: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
-        """Haplotype blocks: stretches of variants with little sign of recombination.
+        """Haplotype blocks: stretches of variants with little evidence of recombination.
 
         Parameters
         ----------
         max_span
             Longest block, as a distance in base pairs.
         min_maf
-            Variants with a rarer minor allele are left out before anything is computed.
+            Smallest minor allele frequency. Rarer variants are removed before anything is computed.
 
         Returns
         -------
-            Dataset, computed. Along ``blocks``, in the order of the variants: ``first`` and
-            ``last`` (positions along ``variants``, both inside), ``first_position`` and
-            ``last_position``, ``kb`` (both ends counted), ``n`` (variants of the block, without
-            those that ``min_maf`` leaves out), ``first_id`` and ``last_id``, and ``contig`` where
-            known. Along ``variants`` the coordinate ``block``: the block that a variant is of, -1
-            where it is of none, and the labels of the variants.
+            Dataset, computed. The variables along ``blocks`` follow the order of the variants:
+            ``first`` and ``last`` (positions along ``variants``, both inside), ``first_position``
+            and ``last_position``, ``kb`` (length with both ends counted), ``n`` (variants of the
+            block that pass ``min_maf``), ``first_id`` and ``last_id``, and ``contig`` where known.
+            The coordinate ``block`` along ``variants`` is the block of each variant, or -1 outside
+            all blocks. The labels of the variants are coordinates too.
 
         Raises
         ------
@@ -53,10 +50,11 @@ class HaplotypeBlockMethods:
 
         Notes
         -----
-        Gabriel et al. (2002) as ``plink --blocks no-pheno-req`` and Haploview have it; the rule is
-        in `genobit.ld.blocks`. Haplotypes are added up to dosages, and D' is estimated
-        from these. Missing calls: every pair is of the samples called at both variants. Chunks of
-        variants go by with what their windows reach; the result is the same for any chunking.
+        The rule is that of Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and
+        Haploview; see `genobit.ld.blocks`. Haplotypes are added up to dosages, and D' is estimated
+        from the dosages. Missing calls: each pair uses the samples called at both variants. Chunks
+        of variants are streamed together with their windows. The result is the same for any
+        chunking.
 
         Examples
         --------
@@ -82,7 +80,7 @@ class HaplotypeBlockMethods:
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
         contig = labels.contig_of_variants(ds)
-        # Of all variants, to name the first that is out of order as the Dataset counts them.
+        # Check all variants, so that an error names the index that the Dataset has.
         last_in_window(len(position), contig, position, span, model.VARIANT_POSITION)
         shares = np.asarray(frequency.allele_frequency(planes, layout))
         kept = ld_blocks.frequent(shares, min_maf)
@@ -105,7 +103,7 @@ def _labelled(
     first: NDArray[np.int64],
     last: NDArray[np.int64],
 ) -> xr.Dataset:
-    """Blocks of the variants that were kept, from the first of each to its last, with labels."""
+    """Label the blocks: ``kept`` are the variants that passed ``min_maf``."""
     block = np.full(ds.sizes[model.VARIANTS], -1, np.int64)
     n = last - first + 1
     inside = np.repeat(first - np.cumsum(n) + n, n) + np.arange(n.sum())
@@ -116,7 +114,7 @@ def _labelled(
         if variable in ds.variables:
             values = np.asarray(labels.as_objects(ds[variable].variable, variable).values)
             variables |= {f"{end}_{label}": values[at] for end, at in ends.items()}
-    # Not of float positions: a span is a whole number of base pairs, both ends inside.
+    # A span is a whole number of base pairs and counts both ends.
     base_pairs = variables["last_position"] - variables["first_position"] + 1
     variables |= {"kb": base_pairs / 1000, "n": n}
     contig = labels.contig_of_variants(ds)

@@ -1,7 +1,4 @@
-"""``ds.genobit.ld_decay``: how linkage disequilibrium falls with distance, by population.
-
-A part of the accessor, and like it labels in, labels out. May import: windows and what is below.
-"""
+"""``ds.genobit.ld_decay``: decay of linkage disequilibrium with distance, by population."""
 
 from __future__ import annotations
 
@@ -52,33 +49,35 @@ class LinkageDecayMethods:
         Parameters
         ----------
         window
-            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Pairs are on one contig.
+            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Both variants are on one contig.
         bins
-            Number of bins of equal width, or their edges in base pairs (of a window in cM,
-            centimorgans).
+            Number of bins of equal width, or their edges in base pairs (in centimorgans if the
+            window is in cM).
         populations
-            Name of a variable of the samples, or their values: the decay of the samples of each
-            value, in sorted order. A DataArray or Series is aligned by its labels. Samples without
-            a value are left out. All samples together by default.
+            Name of a variable of the samples, or its values. Each value, in sorted order, is a
+            population with its own decay. A DataArray or Series is aligned by its labels. Samples
+            without a value are left out. By default all samples are one population.
         statistic
             "r2", or "r2_em" of dosages.
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Confidence intervals draw this many runs of neighbouring variants, about ``parts`` of
-            equal numbers and none across contigs, with replacement, ``resamples`` times from
-            ``seed``. Runs should be longer than the linkage: fewer parts for a short region.
+            Confidence intervals come from a block bootstrap: about ``parts`` blocks of equal
+            numbers of neighbouring variants, drawn with replacement ``resamples`` times from
+            ``seed``. Blocks never span contigs. Blocks should be longer than the linkage, so use
+            fewer parts for a short region.
 
         Returns
         -------
-            In memory, with a dimension ``populations`` first where they are asked for: by bin
-            ``r2`` (mean), ``pairs``, ``distance`` (mean of the pairs') and ``curve``; ``rho``,
-            ``half_decay`` and ``half_decay_of_means``, and of both ``..._interval`` (bounds:
-            lower, upper). Distances are in ``attrs["unit"]``. ``bin_start`` and ``bin_stop`` are
-            the bins: a pair at an edge is in the lower one. ``fit`` says whether the curve "fits",
-            ``fit_r2`` how much of the variation between bins it explains, and ``attrs["fit"]``
-            both in words. ``half_decay`` is NaN where the curve does not fit or is half outside
-            the bins; the means have infinity where they never fall to half.
+            Dataset, computed, with ``populations`` as the first dimension if they are given. By
+            bin: ``r2`` (mean), ``pairs``, ``distance`` (mean over the pairs) and ``curve``. By
+            population: ``rho``, ``half_decay`` and ``half_decay_of_means``, the last two also as
+            ``..._interval`` (bounds: lower, upper). ``attrs["unit"]`` is the unit of distances.
+            ``bin_start`` and ``bin_stop`` are the bins; a pair at an edge is in the lower bin.
+            ``fit`` says whether the curve "fits". ``fit_r2`` is the share of the variation between
+            bins that the curve explains. ``attrs["fit"]`` describes both in words. ``half_decay``
+            is NaN if the curve does not fit, or falls to half outside the bins.
+            ``half_decay_of_means`` is infinite if the means never fall to half.
 
         Raises
         ------
@@ -86,14 +85,14 @@ class LinkageDecayMethods:
             For a window in variants, an unknown choice, unsorted positions, or a population of
             one sample.
         KeyError
-            If the positions of the window, or ``populations``, are not there.
+            If the Dataset lacks the positions for the window, or ``populations``.
 
         Notes
         -----
-        The pairs are streamed: what is held are sums by bin and part. These are sums of whole
-        numbers, so that means are the same for every chunking and number of threads, within 1e-9
-        of the exact ones. Pairs without r2 (a monomorphic variant) are left out. Rare variants
-        lower every mean: choose them first, by `allele_frequency`. Formulas and references:
+        The pairs are streamed: memory holds only sums by bin and block. The sums are of integers,
+        so the means are the same for every chunking and number of threads, and within 1e-9 of the
+        exact means. Pairs without r2 (a monomorphic variant) are left out. Rare variants lower
+        every mean: filter variants by `allele_frequency` first. Formulas and references:
         `genobit.ld.decay`.
 
         Examples
@@ -163,7 +162,7 @@ def _resampling(times: int, confidence: float, seed: int) -> Resampling:
 
 
 def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
-    """Where the variants are, which of them share a window, and the unit and size of the window."""
+    """Return the variants along the genome, and the variable and size of the window."""
     from genobit.data.windows import parse_window
     from genobit.ld.decay import Along, parts_of
 
@@ -181,7 +180,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
 def _groups(
     ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
 ) -> list[tuple[Any, NDArray[np.bool_]]]:
-    """Each value of a variable of the samples, sorted, with the samples that have it."""
+    """Return the sorted values of a variable of the samples, each with its mask of samples."""
     values = labels.decoded(aligning.aligned(ds, populations, model.SAMPLES, "populations"))
     known = pd.notna(values)
     names = sorted({value for value in values[known].tolist() if value != ""})
@@ -192,7 +191,7 @@ def _groups(
 
 
 def _fit_in_words(decay: Decay, unit: str) -> str:
-    """Whether the curve describes the means, and what to do where it has no half-decay distance."""
+    """Say whether the curve fits the means, and what to change if it has no half-decay distance."""
     from genobit.ld.decay import BELOW, BEYOND, FITS
 
     fit, seen = decay.fit, decay.distance[decay.pairs > 0]
@@ -232,7 +231,7 @@ def _labelled(
             "pairs": (by_bin, stacked("pairs"), {"long_name": "pairs of variants"}),
             "distance": (by_bin, stacked("distance"), {"long_name": "distance", "units": unit}),
             "curve": (by_bin, stacked("curve"), {"long_name": "expectation of r²"}),
-            # Objects: Zarr has no stable specification for text of fixed width.
+            # Object dtype: Zarr has no stable specification for fixed-width text.
             "fit": (
                 POPULATIONS,
                 np.array([x.fit.verdict for x in found], object),

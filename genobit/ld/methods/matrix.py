@@ -41,32 +41,32 @@ class LdMethods:
         Parameters
         ----------
         statistic
-            "r2" or "r" (squared or signed correlation); of haplotypes "D" or "dprime" (signed
-            D'); of dosages "r2_em" or "dprime_em" (signed), r2 and D' of the haplotype
-            frequencies of largest likelihood (``plink --r2 dprime``, which prints no sign).
+            "r2" or "r" (squared or signed correlation). For haplotypes also "D" or "dprime"
+            (signed D'). For dosages also "r2_em" or "dprime_em" (signed): r2 and D' of the maximum
+            likelihood haplotype frequencies (``plink --r2 dprime``, which prints no sign).
         phased
-            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
-            default what the planes hold; dosages for genotypes that are not packed.
+            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). The
+            default is the content of the planes, or dosages for genotypes that are not packed.
         other
-            Variants to compare with, of the same samples; the result is variants x those. Without
-            it, all against all.
+            Variants to compare with, of the same samples; they become the columns of the result.
+            By default all variants are compared with each other.
         window
             Only pairs on one contig at most this far apart: variants (1000) or a distance
             ("500kb", "0.5cM"). The result is a band.
         explain
-            Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
-            work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
-            threads of this machine or of the cluster that is active. It looks at all other
-            arguments: ``window`` counts the tiles of a band, ``other`` those of a rectangle.
+            Return the estimated cost of tiles of several sizes instead of the result: tasks,
+            seconds of work, bytes moved and bytes held. It recommends the cheapest ``chunk_rows``
+            for the threads of this machine or of the active cluster. All other arguments count:
+            ``window`` estimates a band, ``other`` a rectangle.
         compute
-            Compute at once, in memory. Refused, with its size, where the result would be larger
-            than ``get_options().eager_limit`` bytes.
+            Compute at once, in memory. Refused if the result would exceed
+            ``get_options().eager_limit`` bytes; the error gives its size.
 
         Returns
         -------
-            float32, lazy unless ``compute``. (variants_0, variants_1) with the labels of the
-            variants on both sides; or, with a window, (variants, offsets), where entry (i, k) is
-            the pair of variant i and i + offsets[k], NaN outside.
+            float32, lazy unless ``compute``. Without a window: (variants_0, variants_1), with the
+            labels of the variants on both sides. With a window: (variants, offsets), where entry
+            (i, k) is the pair of variants i and i + offsets[k], NaN outside the window.
 
         Raises
         ------
@@ -79,8 +79,8 @@ class LdMethods:
         Notes
         -----
         Missing calls: every count is over the calls present at both variants. Monomorphic
-        variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups or, with AVX-512
-        popcounts, x samples / 512 of them. Formulas and references: `genobit.ld.matrix`.
+        variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups, or with AVX-512
+        variants^2 / 2 x samples / 512 popcounts. Formulas and references: `genobit.ld.matrix`.
 
         Examples
         --------
@@ -132,7 +132,7 @@ def _explained(
     last: NDArray[np.int64] | None,
     others: dict[str, da.Array] | None,
 ) -> Explanation:
-    """What tiles of the triangle, of a band or of a rectangle would cost."""
+    """Return the estimated cost of tiles of a triangle, a band or a rectangle."""
     from genobit.engine.schedule import costs
 
     rows = next(iter(planes.values()))

@@ -1,8 +1,4 @@
-"""``ds.genobit.ld_pairs``: tables of pairs in linkage disequilibrium, lazy or on disk.
-
-A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
-below.
-"""
+"""``ds.genobit.ld_pairs``: tables of pairs in linkage disequilibrium, lazy or on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 FEW_ABOVE = 0.2
-"""From this ``min_r2`` on few pairs are kept, so that tables of wider chunks are no larger."""
+"""From this ``min_r2`` on few pairs are kept, so wider chunks do not need larger tables."""
 
 
 class LinkedPairs:
@@ -49,21 +45,22 @@ class LinkedPairs:
         min_r2
             Smallest r2 of a pair in the table, in [0, 1].
         window
-            Largest distance of a pair, as for `ld`; without one, all pairs of a contig.
+            Largest distance of a pair, as for `ld`. The default is all pairs of a contig.
         phased
             As for `ld`.
         statistic
-            The r2 that is meant: "r2", or "r2_em" of dosages.
+            The r2 to compute: "r2", or "r2_em" of dosages.
         parquet
-            A folder to write the table to, now, a file for each tile of it. Memory is bounded by a
-            pass of 16 tiles. If interrupted, repeat the call to resume; finished files are kept.
-            Until all are written, readers refuse the folder, and name a file that says so.
+            Folder to write the table to at once, one file for each tile. Memory holds one pass of
+            16 tiles. If interrupted, repeat the call to resume; finished files are kept. Until all
+            files are written, Parquet readers refuse the folder: it holds a marker file whose name
+            says so.
         progress
-            Whether to show a bar, with ``parquet``; by default what `get_options` says.
+            Show a progress bar, with ``parquet``. The default is that of `get_options`.
 
         Returns
         -------
-            Lazy dask DataFrame, a partition for each pair of chunks a window couples:
+            Lazy dask DataFrame, one partition for each pair of chunks that shares a window:
             ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
             ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
             float32, or ``r2_em``. ``.compute()`` loads it.

@@ -1,8 +1,4 @@
-"""``ds.genobit`` on variants that stand for others: pruning, clumps, scores of linkage.
-
-A part of the accessor, and like it labels in, labels out. May import: windows, packed and what is
-below.
-"""
+"""``ds.genobit`` methods that thin or rank variants by linkage: pruning, clumps, LD scores."""
 
 from __future__ import annotations
 
@@ -39,21 +35,21 @@ class PruningMethods:
         frequency: str | ArrayLike | xr.DataArray | None = None,
         phased: bool | None = None,
     ) -> xr.DataArray:
-        """Variants of which no two in a window are in linkage disequilibrium, as plink prunes.
+        """Select variants so that no two in a window exceed an r2 limit, as plink prunes.
 
         Parameters
         ----------
         window
-            How many variants a window holds (50), or how far from its first one it reaches
-            ("500kb", "0.5cM"); never past the end of a contig.
+            Variants in a window (50), or its length from the first variant ("500kb", "0.5cM").
+            Windows never span contigs.
         step
-            Variants from the begin of one window to that of the next.
+            Number of variants the window moves each step.
         r2
             Largest r2 of a pair that may stay together.
         frequency
-            Allele frequency of each variant, (variants,), or the name of a variable; by default
-            that of these samples. Of a pair, the variant with the rarer minor allele goes. A
-            DataArray or Series is aligned by its labels.
+            Allele frequency of each variant, (variants,), or the name of a variable. The default
+            is the frequency in these samples. In a pair above the limit, the variant with the
+            rarer minor allele is removed. A DataArray or Series is aligned by its labels.
         phased
             As for `ld`.
 
@@ -71,12 +67,12 @@ class PruningMethods:
 
         Notes
         -----
-        The rule of ``plink --indep-pairwise window step r2``, and the same set: of a pair above
-        the limit the later variant goes where both are equally common; variants of one allele go
-        before. plink uses founders only, and the allele frequencies of founders unless it is told
-        ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1 (2.0).
-        Missing calls: r2 is of the calls present at both variants. Held are a few chunks and the
-        variants of a window; the result is the same for every chunking and scheduler.
+        The rule and the result are those of ``plink --indep-pairwise window step r2``. Monomorphic
+        variants are removed first. If both variants of a pair are equally common, the later one is
+        removed. plink uses founders only, and takes allele frequencies from founders unless run
+        with ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1
+        (2.0). Missing calls: r2 uses the calls present at both variants. Memory holds a few chunks
+        and the variants of a window. The result is the same for every chunking and scheduler.
 
         Examples
         --------
@@ -120,39 +116,39 @@ class PruningMethods:
         statistic: str | None = None,
         phased: bool | None = None,
     ) -> xr.Dataset:
-        """Clumps of associated variants, each around the one with the smallest p, as plink's.
+        """Clumps of associated variants, each around its smallest p-value, as in plink.
 
         Parameters
         ----------
         p
-            p-value of each variant, (variants,), or the name of a variable. NaN takes a variant
-            out. A DataArray or Series is aligned by its labels.
+            p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
+            left out. A DataArray or Series is aligned by its labels.
         r2
-            Members have an r2 with their index variant above this. An r2 that equals the limit
-            but for rounding (a relative 2^-44) is not above it.
+            Members have an r2 with their index variant above this limit. An r2 that differs from
+            the limit only by rounding (a relative 2^-44) is not above it.
         window
-            Distance from the index variant that a member stays below, on either side: "250kb"
-            reaches 249,999 bp, as in plink 1.9. A number of variants is reached itself.
+            Members are closer than this to the index variant, on either side: "250kb" reaches
+            249,999 bp, as in plink 1.9. A window in variants includes its last variant.
         p1
             Largest p of an index variant.
         p2
             Members with p below this are listed; others are counted.
         log10
-            ``p`` is -log10 of p-values, which may be smaller than a float64 can be.
+            ``p`` is -log10 of the p-values, which may be too small for float64.
         statistic
-            "r2", or "r2_em" of dosages; by default that of haplotypes or, of dosages, "r2_em" as
-            in plink 1.9.
+            "r2", or "r2_em" of dosages. The default is "r2" for haplotypes and, as in plink 1.9,
+            "r2_em" for dosages.
         phased
             As for `ld`.
 
         Returns
         -------
-            Dataset, computed. Along ``clumps``, from the smallest p on: ``index_variant`` (position
-            along ``variants``), ``p`` as it was given, ``total`` (members), and how many of them
-            have p in each bin: ``nsig`` from 0.05 on, ``s05`` from 0.01, ``s01`` from 0.001,
-            ``s001`` from 0.0001, ``s0001`` below. Along ``members``, clump by clump: ``member``
-            (position along ``variants``), ``clump``, ``r2``, ``member_p``, and ``listed``, whether
-            its p is below p2. Labels of variants as coordinates of both.
+            Dataset, computed. Along ``clumps``, sorted by p: ``index_variant`` (position along
+            ``variants``), ``p`` as given, ``total`` (members), and the number of members in each
+            bin of p: ``nsig`` from 0.05 on, ``s05`` from 0.01, ``s01`` from 0.001, ``s001`` from
+            0.0001, ``s0001`` below. Along ``members``, clump by clump: ``member`` (position along
+            ``variants``), ``clump``, ``r2``, ``member_p``, and ``listed``, whether its p is below
+            p2. Both dimensions have the labels of their variants as coordinates.
 
         Raises
         ------
@@ -160,17 +156,18 @@ class PruningMethods:
             For p-values out of range or of another length, p1 above p2, another statistic, or
             unsorted positions.
         TypeError
-            For a p that is no numbers.
+            For a p that is not numeric.
         KeyError
             For a name that the Dataset lacks.
 
         Notes
         -----
-        The rule of ``plink --clump`` without ``--clump-allow-overlap``: from the smallest p on, a
-        variant that is in no clump begins one, and takes all others in its window that are in none
-        and in LD with it, whatever their p. Of equal p the first in the file comes first. Missing
-        calls: counts are of the calls present at both variants. Held are a window, a few chunks,
-        and the pairs above the limit of variants with p up to p1.
+        The rule is that of ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up
+        to p1 are visited in order of p, ties in file order. A variant without a clump starts one.
+        The clump takes all variants in its window that have no clump and are in LD with it,
+        whatever their p. Missing calls: counts use the calls present at both variants.
+        Memory holds a window, a few chunks, and the pairs above the limit of variants with p up to
+        p1.
 
         Examples
         --------
@@ -213,7 +210,7 @@ class PruningMethods:
     def ld_score(
         self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
     ) -> xr.Dataset:
-        """Sum of r2 of each variant with those in its window: how much of the genome it tags.
+        """LD score of each variant: the sum of its r2 with the variants in its window.
 
         Parameters
         ----------
@@ -221,28 +218,29 @@ class PruningMethods:
             Largest distance of a pair, on either side: variants (1000) or a distance ("1cM",
             "1Mb").
         adjust
-            Take off what chance adds to r2: of n observations, r2 - (1 - r2) / (n - 2).
+            Correct r2 for the bias of n observations: r2 - (1 - r2) / (n - 2).
         phased
             As for `ld`.
 
         Returns
         -------
             Dataset of ``ld_score`` float64 (variants,) and ``ld_score_count`` int64 (variants,),
-            how many variants the sum is of. Both lazy, with the labels of the variants.
+            the number of variants in the sum. Both are lazy, with the labels of the variants.
 
         Raises
         ------
         ValueError
-            For a window that is none, or unsorted positions.
+            For an invalid window, or unsorted positions.
 
         Notes
         -----
-        As ``ldsc --l2`` does (Bulik-Sullivan et al. 2015), with each pair computed once and no
-        block jumps: a variant itself is in its sum (1), pairs at exactly the distance are, contigs
-        share no window. Missing calls: r2 and n are of the calls present at both variants, where
-        ldsc puts in the mean. A pair without r2 adds nothing and is not counted; a variant of one
-        allele is NaN and counts 0. The adjustment needs three observations. Scores are the same
-        bits for every chunking: every r2 is rounded to a multiple of 2^-36.
+        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), with each pair computed once and
+        no block jumps. The sum includes the variant itself (1) and pairs at exactly the distance.
+        Windows never span contigs. Missing calls: r2 and n use the calls present at both variants,
+        where ldsc imputes the mean. A pair without r2 adds nothing and is not counted. A
+        monomorphic variant has the score NaN and the count 0. The adjustment needs three
+        observations. Scores are bit-identical for every chunking: every r2 is rounded to a
+        multiple of 2^-36.
 
         Examples
         --------
@@ -287,11 +285,11 @@ def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray
 
 
 BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": (0.01, 0.05)}
-"""Columns of plink's report: p from the first to below the second; ``nsig`` is what is left."""
+"""Bins of p in plink's report, lower bound inclusive; ``nsig`` counts all other members."""
 
 
 def _sizes(given: NDArray[np.float64], *, log10: bool) -> NDArray[np.float64]:
-    """p-values, or their logarithms where these are given."""
+    """Return p-values, or log10 of p if ``given`` is -log10. Raises ValueError out of range."""
     wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
     if wrong.size:
         k = int(wrong[0])
@@ -310,7 +308,7 @@ def _limit(p: float, *, log10: bool) -> float:
 def _clump_table(
     found: Clumps, size: NDArray[np.float64], p: NDArray[np.float64], listed: float, *, log10: bool
 ) -> xr.Dataset:
-    """The variables of clumps and of their members."""
+    """Return the variables of clumps and of their members, without labels."""
     clump = np.repeat(np.arange(found.leads.size), found.sizes)
     of_members = size[found.members]
     counts = {}
@@ -336,7 +334,7 @@ def _clump_table(
 def _labels_at(
     along: dict[Hashable, Any], dim: str, variants: NDArray[np.int64]
 ) -> dict[Hashable, Any]:
-    """Labels of some variants as coordinates along another dimension, named after it."""
+    """Return the labels of ``variants`` as coordinates along ``dim``, with its singular prefix."""
     if not along:
         return {}
     at = xr.Dataset(coords=along).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})

@@ -1,8 +1,4 @@
-"""``DataArray.genobit.ld``: linkage disequilibrium between the sites of an alignment, with labels.
-
-A part of the accessor of DataArrays, and like it labels in, labels out. May import: phylogenetics,
-which reads alignments, and what is below.
-"""
+"""``DataArray.genobit.ld``: linkage disequilibrium between the sites of an alignment."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ArrayLinkage:
-    """Methods of ``DataArray.genobit`` that set sites of an alignment against each other."""
+    """Methods of ``DataArray.genobit`` that compare the sites of an alignment."""
 
     _da: xr.DataArray
 
@@ -41,9 +37,9 @@ class ArrayLinkage:
         Parameters
         ----------
         statistic
-            "r2", "r", "D" or "dprime" of sites of at most two states, each taxon a haplotype; or
-            "T" of sites of any number of states (finite sites), nearly chi2 of (v_i - 1)(v_j - 1)
-            degrees of freedom where the sites are not linked.
+            "r2", "r", "D" or "dprime" for sites of at most two states, each taxon a haplotype.
+            "T" for sites of any number of states (finite sites); for unlinked sites T follows
+            approximately chi2 with (v_i - 1)(v_j - 1) degrees of freedom.
         gap
             "missing": a taxon with a gap is not valid at the site. "state": the gap is one more
             state.
@@ -55,26 +51,26 @@ class ArrayLinkage:
 
         Returns
         -------
-            float32, lazy unless ``compute``: (sites_0, sites_1) with the labels of the sites on
-            both sides; or, with a window, (sites, offsets), where entry (i, k) is the pair of site
-            i and i + offsets[k], NaN outside. The coordinate ``states`` says how many states each
-            site has, ``counted_state`` which one r, D and D' count (the later in
-            ``attrs["states"]``). The alignment itself is read when this is called; one of dask in
-            its chunks of sites, a few at a time, for the states of each site, and again for the
-            bit planes of the sites that are computed.
+            float32, lazy unless ``compute``. Without a window: (sites_0, sites_1) with the labels
+            of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
+            pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states``
+            is the number of states of each site. ``counted_state`` is the state that r, D and D'
+            count: the later one in ``attrs["states"]``. The call itself reads the alignment
+            to find the states of each site. A dask alignment is read in its chunks of sites, a few
+            at a time, and again to make the bit planes of the sites that are computed.
 
         Raises
         ------
         ValueError
-            For another alignment than text or numbers of states (taxa, sites), an unknown
-            statistic, or, but for "T", a site of more than two states.
+            For an alignment that is not text or numbers of states (taxa, sites), an unknown
+            statistic, or a site of more than two states unless the statistic is "T".
         MemoryError
             With ``compute``, for a result past the limit.
 
         Notes
         -----
-        Gaps, missing characters and ambiguity codes are not valid; every count of a pair, and the
-        states that it has, are over the taxa valid at both sites. A site of one state there gives
+        Gaps, missing characters and ambiguity codes are not valid. The counts and the states of a
+        pair are taken over the taxa valid at both sites. A site with one state among them gives
         NaN. Formulas and limits: `genobit.ld.sites`.
 
         Examples
@@ -112,7 +108,7 @@ class ArrayLinkage:
 
 
 def _labels(da: xr.DataArray, sites: Sites, symbols: tuple[str, ...]) -> xr.Dataset:
-    """Coordinates of the sites, and what is known of their states."""
+    """Return the coordinates of the sites, with ``states`` and ``counted_state``."""
     of_sites = da.coords.to_dataset().drop_vars(TAXA, errors="ignore")
     of_sites = of_sites.assign_coords(states=(SITES, sites.states))
     if sites.counted is None:
