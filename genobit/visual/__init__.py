@@ -1,4 +1,4 @@
-"""What figures and explorers share: style, colours, controls, selection, the bridge to Bokeh.
+"""Shared parts of figures and explorers: style, colours, controls, selection, bridge to Bokeh.
 
 It knows no analysis. May import: `io`, `data` and the engine; holoviews, bokeh, ipywidgets.
 """

@@ -1,7 +1,7 @@
-"""How a HoloViews object becomes an ipywidget, and how the browser's gestures come back.
+"""Convert HoloViews objects to ipywidgets, and receive the browser's gestures.
 
-Everything that depends on panel, on jupyter_bokeh or on the kernel's event loop is here, so
-that another bridge is one file.
+All code that depends on panel, jupyter_bokeh or the kernel's event loop is in this file.
+Replacing the bridge therefore means replacing one file.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from genobit.engine.extras import needed_by
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Seconds after a call in which further requests wait and join each other.
+#: Throttle interval in seconds: requests within it after a call become one call.
 PATIENCE = 0.03
-#: Seconds that BokehJS usually takes to start, and between attempts if it was slower.
+#: Seconds that BokehJS usually takes to start.
 START_OF_BOKEHJS = 1.0
+#: Seconds between attempts to attach a plot if BokehJS starts more slowly.
 RETRIES = (3.0, 4.0, 6.0, 10.0, 20.0)
-#: Seconds after which an event loop that comes late has messages waiting.
+#: A timer that is this many seconds late means that the event loop has messages queued.
 LATE = 0.5
 _started = -START_OF_BOKEHJS
 _sent_with = ""
 
 
 class Home:
-    """The thread and event loop that an explorer was made on: all its drawing is done there.
+    """Run functions on the thread and event loop that an explorer was made on.
 
-    JupyterLab runs the messages of widgets on a thread beside the one that runs cells, and
-    bokeh, panel and HoloViews share state between threads without a lock: drawing on both
+    JupyterLab handles widget messages on a different thread from the one that runs cells. bokeh,
+    panel and HoloViews share state between threads without a lock. Drawing on both threads
     stopped pictures from being sent.
     """
 
@@ -48,13 +49,7 @@ class Home:
             self.loop = None
 
     def run(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Call a function here: at once from this thread, soon from another.
-
-        Parameters
-        ----------
-        function, *arguments
-            What to call.
-        """
+        """Call `function` on the home thread: at once if this is it, soon if it is another."""
         if self.loop is None or threading.get_ident() == self._thread:
             function(*arguments)
         else:
@@ -62,17 +57,10 @@ class Home:
 
 
 class Coalesced:
-    """Calls a function once for many requests that come close together.
+    """Throttle a function: requests that come close together become one call.
 
-    The first is answered as soon as the message that brought it is done with. Without an event
-    loop, as in a script or a test, it calls at once.
-
-    Parameters
-    ----------
-    home
-        Where to call it.
-    function
-        Called without arguments.
+    The first call follows as soon as the current message is handled. Without an event loop, as
+    in a script or a test, each request calls at once.
     """
 
     def __init__(self, home: Home, function: Callable[[], None]) -> None:
@@ -82,7 +70,7 @@ class Coalesced:
         self._called = -PATIENCE
 
     def __call__(self) -> None:
-        """Ask for a call."""
+        """Request a call."""
         self._home.run(self._ask)
 
     def _ask(self) -> None:
@@ -96,22 +84,15 @@ class Coalesced:
     def _run(self) -> None:
         self._pending = False
         self._function()
-        # From its end on: what came in the meantime is still in line.
+        # Count from the end of the call: messages that arrived meanwhile are still queued.
         self._called = time.monotonic()
 
 
 class Bundle:
-    """Sends what changes in a plot during one callback as one message.
+    """Send all changes of a plot during one callback as one message.
 
-    jupyter_bokeh sends three messages for each property and the browser paints between them: the
-    old picture in the new ranges, then the new one.
-
-    Parameters
-    ----------
-    plot
-        A BokehModel of jupyter_bokeh.
-    home
-        Where it is drawn.
+    The plot is a BokehModel of jupyter_bokeh, which sends three messages for each property. The
+    browser paints between them: the old picture in the new ranges, then the new picture.
     """
 
     def __init__(self, plot: Any, home: Home) -> None:
@@ -121,23 +102,23 @@ class Bundle:
         plot._document_patched = self._collect
 
     def _collect(self, event: Any) -> None:
-        if event.setter is self._plot:  # the browser told this itself
+        if event.setter is self._plot:  # the browser sent this change
             return
         self._events.append(event)
         if len(self._events) == 1:
             self._home.loop.call_soon(self.send)
 
     def clear(self) -> None:
-        """Forget what is new: a view that begins from the whole document knows it."""
+        """Discard the collected changes, which a view of the whole document already has."""
         self._events.clear()
 
     def send(self) -> None:
-        """Send all changes so far."""
+        """Send all collected changes."""
         if not self._events:
             return
         from bokeh.protocol import Protocol
 
-        # Emptied first: what cannot be sent must not keep all that follows from being sent.
+        # Empty the list first, so that a change that cannot be sent does not block later ones.
         events, self._events = self._events, []
         message = Protocol().create("PATCH-DOC", events)
         for part in (message.header_json, message.metadata_json, message.content_json):
@@ -148,14 +129,9 @@ class Bundle:
 
 
 def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
-    """Wrap a HoloViews object as an ipywidget, or say what is missing to do so.
+    """Wrap a HoloViews object as an ipywidget, or return a message that names a missing package.
 
-    Parameters
-    ----------
-    view
-        What HoloViews draws with bokeh.
-    home
-        Where the browser's messages are to be handled.
+    Messages of the browser are handled on the home thread.
     """
     try:
         start_bokehjs()
@@ -177,15 +153,11 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
 
 
 def start_bokehjs() -> None:
-    """Send BokehJS to the browser with the output of this cell, once a cell.
+    """Send BokehJS to the browser with the output of this cell, once per cell.
 
-    Once a kernel would be too few: a page that is reloaded loses BokehJS, its kernel goes on.
-    An explorer that draws later, when it has computed, calls this while its cell is running.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If what draws is not installed.
+    Once per kernel is not enough: a reloaded page loses BokehJS, but its kernel goes on. An
+    explorer that draws later calls this while its cell is running. Raises ModuleNotFoundError if
+    panel or jupyter_bokeh is missing.
     """
     global _sent_with, _started  # one page for all explorers of a kernel
     with needed_by("A plot in a notebook"):
@@ -194,13 +166,13 @@ def start_bokehjs() -> None:
 
     cell = _running_cell()
     if not pn.extension._loaded or cell not in {"", _sent_with}:
-        # Without inline=True the view stays empty where there is no network.
+        # Without inline=True the view stays empty if there is no network.
         pn.extension(inline=True)
         _sent_with, _started = cell, time.monotonic()
 
 
 def _running_cell() -> str:
-    """Identify the run of a cell that is under way; "" outside of one, as in a callback."""
+    """Return the message id of the running cell, "" outside of a cell, as in a callback."""
     from IPython import get_ipython
 
     kernel = getattr(get_ipython(), "kernel", None)
@@ -209,9 +181,9 @@ def _running_cell() -> str:
 
 
 def _without_echo(plot: Any) -> None:
-    """Keep the browser from sending back what Python sent it, a whole picture in every frame.
+    """Stop the browser from sending back the changes that Python sent, a whole picture per frame.
 
-    BokehJS marks such a change, and its own client leaves it out; jupyter_bokeh does not.
+    BokehJS marks such a change, and its own client skips it; jupyter_bokeh does not.
     """
     from bokeh.models import CustomJS
 
@@ -226,16 +198,16 @@ def _without_echo(plot: Any) -> None:
 
 
 def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Widget:
-    """Attach a plot to a box, again where the browser was not ready for it.
+    """Return a box with the plot, which is attached again if the browser was not ready for it.
 
-    BokehJS arrives with the output of the same cell and takes its time to start; a view made
-    before that is an error message for good. A view that works counts itself. It is `early`
-    seconds too early for one.
+    BokehJS arrives with the output of the same cell and takes time to start. A view made before
+    that stays an error message. A working view raises the plot's view count. The first attempt
+    waits for `early` seconds.
     """
     box = ipywidgets.VBox([ipywidgets.HTML("Loading the plot …")] if early > 0 else [plot])
     pending = Bundle(plot, home)
     waits = iter(RETRIES)
-    # What changes before there is a view reaches nobody: the view begins with the bundle.
+    # A change before the first view reaches nobody, so the view needs an updated bundle.
     changed: list[Any] = []
     plot._model.document.on_change(changed.append)
 
@@ -250,7 +222,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
             return
         late = home.loop.time() - due
         if late > LATE:
-            # The count of a view that works may wait in line: to replace that view loses a click.
+            # The count of a working view may still be queued; replacing that view loses a click.
             look_in(late)
             return
         bundle()
@@ -273,21 +245,12 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
 
 
 class Gestures:
-    """Listens to the ranges and taps of one bokeh figure; its hook goes on a HoloViews plot.
+    """Report the x range and the taps of one bokeh figure; `hook` goes on a HoloViews plot.
 
-    HoloViews' own RangeXY waits for half a second; the properties of the range do not.
-
-    Parameters
-    ----------
-    home
-        Where to call what follows.
-    moved
-        Called with the new (start, end) of the x axis when the reader pans or zooms.
-    tapped
-        Called with (x, y) where the reader clicks.
-    shape
-        What the y range follows the x range for: "square" shows the same stretch on both,
-        "down" as far below the base as the base is long, "" leaves y alone.
+    HoloViews' own RangeXY stream waits for half a second; the properties of the range do not.
+    The function `moved` gets the new (start, end) of the x axis when the reader pans or zooms.
+    The function `tapped` gets (x, y). The y range follows the x range by `shape`: "square" copies
+    it, "down" makes it run from start - end to 0, "" leaves it alone.
     """
 
     def __init__(
@@ -306,32 +269,20 @@ class Gestures:
         self.target: tuple[float, float] | None = None
 
     def aim(self, start: float, end: float) -> None:
-        """Show this stretch of the x axis.
-
-        Parameters
-        ----------
-        start, end
-            In the units of the axis.
-        """
+        """Show this range of the x axis, in units of the axis."""
         self.target = (start, end)
         if self._figure is not None:
             self._apply()
 
     def hook(self, plot: Any, _element: Any) -> None:
-        """Take hold of the figure on the first frame.
-
-        Parameters
-        ----------
-        plot, _element
-            As HoloViews calls hooks.
-        """
+        """Attach to the figure on the first frame (a HoloViews hook)."""
         if self._figure is plot.state:
             return
         from bokeh.events import Tap
 
         self._figure = figure = plot.state
         self._apply()
-        # The two ends of a range are two messages; together in one property they are one.
+        # Start and end would be two messages; the property `tags` carries both in one.
         figure.x_range.on_change("tags", self._on_range)
         follow = _follow(self._shape, figure)
         for edge in ("start", "end"):
@@ -347,7 +298,7 @@ class Gestures:
             _show(self._figure.y_range, start, end)
         elif self._shape == "down":
             _show(self._figure.y_range, start - end, 0.0)
-        # Last of all: what the browser tells under an earlier name was on its way before this.
+        # Rename last: the browser sent a range with an older name before it got this one.
         self._aims += 1
         self._figure.x_range.name = str(self._aims)
 
@@ -356,7 +307,7 @@ class Gestures:
         if name != self._figure.x_range.name:
             return
         before = self.target or (start, end)
-        # The browser repeats what it was told to show; less than a pixel is nobody's gesture.
+        # The browser echoes the range it was sent; a move by less than a pixel is no gesture.
         pixel = abs(end - start) / 1000
         if max(abs(start - before[0]), abs(end - before[1])) < pixel:
             return
@@ -369,7 +320,7 @@ def _show(axis_range: Any, start: float, end: float) -> None:
 
 
 def _follow(shape: str, figure: Any) -> Any:
-    """Keep the y axis in step in the browser at once, and tell Python now and then."""
+    """Return browser code that couples the y axis at once and reports x to Python, throttled."""
     from bokeh.models import CustomJS
 
     code = """

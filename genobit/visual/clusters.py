@@ -1,7 +1,7 @@
-"""The order in which samples stand in a heatmap, and the tree that gives it.
+"""Order samples for a heatmap, with the tree behind the order.
 
-Average linkage (UPGMA) of the relationships themselves: a node's height is the mean relationship
-of the pairs it joins, so the tree is read in the units of the matrix.
+The tree is average linkage (UPGMA) of the relationships. A node's height is the mean relationship
+of the pairs it joins, so the tree has the units of the matrix.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Past this many samples branches are not turned to bring neighbours together: the time grows
-#: with the cube (0.2 s for 500, seconds for 2,000).
+#: Above this many samples, scipy's optimal leaf ordering is skipped: its time grows with the cube
+#: (0.2 s for 500 samples, seconds for 2,000).
 TURNED_SAMPLES = 600
-#: Past this many the pairs alone take gigabytes, and samples stay in the order of the data.
+#: Above this many samples, the pairs take gigabytes and samples keep the order of the data.
 CLUSTERED_SAMPLES = 12_000
-#: Up to this many samples each is a line at the end of the tree.
+#: Up to this many samples, each sample has a line at the end of the tree.
 STUBS = 60
-#: Branches that are drawn: more than there are pixels only makes the page slow.
+#: At most this many merges are drawn: more merges than pixels only slow the page down.
 DRAWN_MERGES = 500
 
 
 @dataclass(frozen=True)
 class Tree:
-    """How samples are ordered: `order[rank]` is the sample that stands at a rank.
+    """An order of samples and its tree: `order[rank]` is the sample at that rank.
 
-    `branches` are (x0, y0, x1, y1) with x the relationship at which clusters join and y ranks; the
-    first `joins` of them stand at the joins. `without` counts the samples at the end that have no
-    value with any other.
+    `branches` has rows (x0, y0, x1, y1): x is the relationship at which clusters join, y is the
+    rank. The first `joins` rows are the lines at the joins. `without` counts the samples at the end
+    of the order that have no value with any other sample.
     """
 
     order: np.ndarray
@@ -37,25 +37,18 @@ class Tree:
 
     @property
     def rank(self) -> np.ndarray:
-        """The rank of each sample."""
+        """Return the rank of each sample."""
         ranks = np.empty_like(self.order)
         ranks[self.order] = np.arange(len(self.order))
         return ranks
 
 
 def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
-    """Order samples so that related ones are neighbours.
+    """Return the order and tree in which related samples are neighbours.
 
-    Parameters
-    ----------
-    values
-        Shape (samples, samples), relationships; NaN where there is none.
-    pairs
-        The same as `relationship.pair_values` gives it.
-
-    Returns
-    -------
-        The tree. Samples without any value stand last; a single missing pair counts as the mean.
+    values: (samples, samples) relationships, NaN where missing; pairs: (pairs,), the same values in
+    scipy's condensed order. Samples without any value come last. A single missing pair counts as
+    the mean.
 
     Examples
     --------
@@ -68,7 +61,7 @@ def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
     n_samples = len(values)
     present = np.flatnonzero(_has_values(values))
     absent = np.setdiff1d(np.arange(n_samples), present)
-    if n_samples == 1:  # without a pair, not without calls
+    if n_samples == 1:  # it has no pair, but it may have calls
         present, absent = absent, present
     if len(present) < 2 or n_samples > CLUSTERED_SAMPLES:
         few = len(present) < 2
@@ -108,7 +101,10 @@ def _linkage(
 
 
 def _branches(merges: np.ndarray, leaves: np.ndarray, top: float) -> np.ndarray:
-    """The line that joins the children of each merge; after those, the lines down to them."""
+    """Return the lines that join the children of each merge, then the lines down to the children.
+
+    merges: (leaves - 1, 4) as scipy gives them; leaves: (leaves,); returns (lines, 4).
+    """
     n_leaves = len(leaves)
     place = np.empty(2 * n_leaves - 1)
     place[leaves] = np.arange(n_leaves)
@@ -120,7 +116,7 @@ def _branches(merges: np.ndarray, leaves: np.ndarray, top: float) -> np.ndarray:
     at = top - merges[drawn, 2]
     below = top - height[children[drawn]]
     y = place[children[drawn]]
-    # The way from a sample to its first join says nothing, and many of them are a grey block.
+    # Lines from samples to their first join tell nothing, and many look like a grey block.
     stubs = n_leaves <= STUBS
     sides = [
         np.column_stack([at, y[:, k], below[:, k], y[:, k]])[

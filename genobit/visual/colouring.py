@@ -1,4 +1,4 @@
-"""What is known of samples, as colours: few different values get a legend, many a colour bar."""
+"""Colour samples by a variable: few categories get a legend, numbers get a colour bar."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import ArrayLike
 
-#: Colours that colour-blind readers tell apart (Okabe & Ito 2008), without black, which marks
-#: what is selected.
+#: Colours that colour-blind readers tell apart (Okabe & Ito 2008). Black is left out: it marks
+#: the selection.
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255")
-#: More categories than this share one grey: nobody tells twenty-one colours apart.
+#: Above this many categories, the rarest share one colour: nobody tells 21 colours apart.
 CATEGORIES = 20
-#: Whole numbers with more values than this are measurements and not codes.
+#: Integers with more distinct values than this are measurements, not codes.
 CODES = 8
 
 MISSING = "missing"
 _MEANINGS = {"sample_sex": {0: "unknown", 1: "male", 2: "female"}}
-#: What names samples one by one, or is there for the machine.
+#: Identifiers of samples and internal variables.
 _NOT_COLOURS = {"sample_id", "sample_bit"}
 
 
 @dataclass(frozen=True)
 class Colouring:
-    """One colour or number a sample: `values` are texts with `colours`, or floats without.
+    """One colour or number per sample.
 
-    `colours` maps each category to its colour, in the order of the legend; it is empty for
-    numbers, which are drawn on a colour bar between `limits`.
+    `values` are category names if there are `colours`, and floats otherwise. `colours` maps each
+    category to its colour, in the order of the legend. It is empty for numbers, which use a colour
+    bar between `limits`.
     """
 
     name: str
@@ -44,33 +45,19 @@ class Colouring:
 
     @property
     def categorical(self) -> bool:
-        """Whether there are categories."""
+        """True for categories, False for numbers."""
         return bool(self.colours)
 
     def of(self, samples: np.ndarray) -> Colouring:
-        """Take some of the samples, in the same colours.
-
-        Parameters
-        ----------
-        samples
-            Their places.
-        """
+        """Return the colouring of some samples, by position, with unchanged colours."""
         return replace(self, values=self.values[samples])
 
 
 def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict[str, np.ndarray]:
-    """Collect the variables of samples that can colour them.
+    """Return the variables that can colour samples, by name: (samples,) each.
 
-    Parameters
-    ----------
-    ds
-        With a dimension `samples`, or without.
-    matrix
-        A relationship matrix, whose own labels are taken where the Dataset has none.
-
-    Returns
-    -------
-        Name -> values, shape (samples,). Names that every sample has to itself are left out.
+    Labels of a relationship matrix are used where the Dataset has none. Identifiers, constant
+    codes and texts that differ in every sample are left out.
 
     Examples
     --------
@@ -92,18 +79,7 @@ def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict
 
 
 def labels_along(ds: xr.Dataset, dim: str) -> dict[str, np.ndarray]:
-    """Collect the labels along a dimension that can colour what stands there.
-
-    Parameters
-    ----------
-    ds
-        With labels along the dimension, or without.
-    dim
-        Its name.
-
-    Returns
-    -------
-        Name -> values. What names one by one is left out.
+    """Return the labels along `dim` that can colour its members, by name; identifiers are left out.
 
     Examples
     --------
@@ -134,7 +110,7 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
     Parameters
     ----------
     name
-        Of the variable; "" colours all samples alike.
+        Name of the variable; "" gives all samples one colour.
     values
         Shape (samples,).
 
@@ -162,16 +138,10 @@ def colouring_of(
     colour: Colouring | str | ArrayLike | xr.DataArray | None,
     dim: str,
 ) -> Colouring:
-    """Choose colours for values along a dimension, in the order of the data.
+    """Return the colouring of values along a dimension, in the order of the data.
 
-    Parameters
-    ----------
-    data
-        What is drawn.
-    colour
-        Values, the name of a variable of `data`, a `Colouring`, or None for one colour.
-    dim
-        Dimension of `data`.
+    `colour` is an array of values, the name of a variable of `data`, a `Colouring`, or None for one
+    colour.
     """
     if isinstance(colour, Colouring):
         return colour
@@ -204,7 +174,9 @@ def _with_colours(texts: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
 
 
 def limits_of(values: np.ndarray) -> tuple[float, float]:
-    """Choose the ends of a colour bar, so that a few extreme samples do not take all of it.
+    """Return the ends of a colour bar, so that a few extreme samples do not take all of it.
+
+    From 100 finite values on, the ends are the 1% and 99% quantiles. values: (samples,).
 
     Examples
     --------
@@ -221,13 +193,7 @@ def limits_of(values: np.ndarray) -> tuple[float, float]:
 
 
 def one_colour_each(chosen: Colouring) -> np.ndarray:
-    """Give the colour of each sample as text, for what is drawn without a colour bar.
-
-    Parameters
-    ----------
-    chosen
-        From `colouring`.
-    """
+    """Return the colour of each sample as text, for plots without a colour bar."""
     if chosen.categorical:
         return np.array([chosen.colours[text] for text in chosen.values], dtype=object)
     from bokeh.palettes import Viridis256
@@ -240,12 +206,9 @@ def one_colour_each(chosen: Colouring) -> np.ndarray:
 
 
 def colour_options(colour: Colouring) -> dict[str, Any]:
-    """Give the options that colour points of the column "colour", with a legend or a colour bar.
+    """Return HoloViews options that colour points by the column "colour".
 
-    Parameters
-    ----------
-    colour
-        Of the points.
+    They include a legend for categories and a colour bar for numbers.
     """
     if colour.categorical:
         return {

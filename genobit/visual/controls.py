@@ -1,4 +1,4 @@
-"""What the controls of explorers are made of; each is linked to a trait of the same meaning."""
+"""Controls of explorers, each linked to a trait with the same meaning."""
 
 from __future__ import annotations
 
@@ -12,16 +12,9 @@ if TYPE_CHECKING:
 
 
 def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:
-    """Keep a control's value and a trait alike, and give the control the trait's CSS class.
+    """Link a control's value to a trait, and give the control the trait's CSS class.
 
-    What the trait means is its tooltip, unless it has one already.
-
-    Parameters
-    ----------
-    explorer, trait
-        Whose trait.
-    control
-        What the reader changes.
+    The trait's meaning becomes the tooltip, unless the control already has one.
     """
     traitlets.link((explorer, trait), (control, "value"))
     if not control.tooltip:
@@ -30,28 +23,12 @@ def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywid
 
 
 def row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
-    """Put controls beside each other, and below where there is no room.
-
-    Parameters
-    ----------
-    *widgets
-        From left to right.
-    """
+    """Return widgets in a row that wraps if there is no room."""
     return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "center"})
 
 
 def dropdown(text: str, options: list[tuple[str, Any]], width: str) -> ipywidgets.Dropdown:
-    """Make a list to choose from, with its name before it.
-
-    Parameters
-    ----------
-    text
-        What is chosen.
-    options
-        Texts and values.
-    width
-        In CSS.
-    """
+    """Return a dropdown list with its name in front; `options` are (text, value) pairs."""
     return ipywidgets.Dropdown(
         options=options,
         description=text,
@@ -63,16 +40,10 @@ def dropdown(text: str, options: list[tuple[str, Any]], width: str) -> ipywidget
 def button(
     explorer: Explorer, text: str, icon: str, width: str, action: Any, *arguments: Any
 ) -> ipywidgets.Button:
-    """Make a button that calls a method of the explorer, which says what it is for.
+    """Return a button that calls a method of the explorer.
 
-    Parameters
-    ----------
-    explorer
-        Says what goes wrong.
-    text, icon, width
-        On it; its CSS class is that of the explorer and the text.
-    action, *arguments
-        The method and its arguments.
+    The first line of the method's docstring becomes the tooltip. Errors go to the explorer's status
+    line.
     """
     made = ipywidgets.Button(
         description=text, icon=icon, tooltip=_first_line(action), layout={"width": width}
@@ -86,15 +57,7 @@ def _first_line(action: Any) -> str:
 
 
 def export_menu(explorer: Explorer, name: str) -> ipywidgets.HBox:
-    """Make the menu of what can be saved.
-
-    Parameters
-    ----------
-    explorer
-        Its `exports` are offered.
-    name
-        Of the files, to begin with.
-    """
+    """Return the menu of the explorer's exports; `name` is the default name of files."""
     exports = explorer.exports
     what = dropdown("save", [(export.text, k) for k, export in enumerate(exports)], "270px")
     what.add_class(f"{explorer.css}-export")

@@ -1,4 +1,4 @@
-"""What all explorers are: a frame, one thread to work on, and a line that says what happened."""
+"""The base class of explorers: one worker thread and a status line."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-#: Seconds between two looks at the clock, while something is computed.
+#: Seconds between updates of the status line during a computation.
 TICK = 1.0
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something to compute, in words, and what takes the result and its seconds."""
+    """A computation, its description, and the function that takes its result and seconds."""
 
     what: str
     work: Callable[[], Any]
@@ -40,29 +40,29 @@ class Job:
 
 
 class Explorer(Linked, ipywidgets.VBox):
-    """A widget that says in words what it did last and what went wrong.
+    """A widget with a status line that reports the last computation or error.
 
     Parameters
     ----------
     **initial
-        Traits to begin with.
+        Initial values of traits.
 
     Attributes
     ----------
     theme
-        "auto" follows the page, "light" and "dark" do not.
+        "auto" follows the theme of the page; "light" and "dark" are fixed.
     status
-        What was computed last, or what went wrong, in words.
+        The last computation or error, in words.
     busy
-        Whether something is being computed.
+        True while something is being computed.
 
     Raises
     ------
     TypeError
-        If a trait is not known.
+        If a trait is unknown.
     """
 
-    #: Beginning of the CSS classes of this explorer's parts.
+    #: Prefix of the CSS classes of this explorer's parts.
     css: ClassVar[str] = "genobit"
     theme = traitlets.Enum(THEMES, "auto")
     status = traitlets.Unicode("")
@@ -73,9 +73,9 @@ class Explorer(Linked, ipywidgets.VBox):
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
         self._home = Home()
-        # Now, while a cell runs: what draws comes with its output, however late it draws.
+        # Send BokehJS with the output of the running cell, however late the plot is drawn.
         if self._home.loop is not None:
-            with contextlib.suppress(ModuleNotFoundError):  # said in the place of each plot
+            with contextlib.suppress(ModuleNotFoundError):  # the place of each plot shows the error
                 start_bokehjs()
         self._renew()
         self._jobs: list[Job] = []
@@ -93,24 +93,18 @@ class Explorer(Linked, ipywidgets.VBox):
         self.add_class(f"genobit-theme-{change['new']}")
 
     def meaning(self, trait: str) -> str:
-        """Say what a trait means.
+        """Return the meaning of a trait.
 
         Parameters
         ----------
         trait
-            Its name.
+            Name of the trait.
         """
         kind: Any = type(self)
         return meanings(kind)[trait]
 
     def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call a method for a button: what goes wrong is said in the status line.
-
-        Parameters
-        ----------
-        action, *arguments
-            The method and its arguments.
-        """
+        """Call a method for a button, and report errors in the status line."""
         self._home.run(self._try, action, *arguments)
 
     def _try(self, action: Any, *arguments: Any) -> None:
@@ -125,10 +119,10 @@ class Explorer(Linked, ipywidgets.VBox):
     # Computing.
 
     def _work(self, what: str, work: Callable[[], Any], done: Callable[[Any, float], None]) -> None:
-        """Compute on a thread of its own, one thing after another, and draw the result at home.
+        """Compute on the worker thread, one job after another, and draw the result at home.
 
-        `done` gets the result, or the exception, and the seconds it took; `_said` is the status
-        once nothing is left to do.
+        `done` gets the result or the exception, and the seconds it took. `_said` becomes the status
+        when no job is left.
         """
         job = Job(what, work, done)
         self._dropped = [old for old in self._dropped if old.what != what]
@@ -151,7 +145,7 @@ class Explorer(Linked, ipywidgets.VBox):
 
     def _run(self, job: Job, running: Stoppable) -> None:
         try:
-            # Asked inside: what is stopped before it begins is not begun.
+            # Check on the worker: a job that was stopped while it waited must not start.
             done = running.run(lambda: _timed(job.work) if job in self._jobs else None)
         except Stopped:
             done = None
@@ -160,7 +154,7 @@ class Explorer(Linked, ipywidgets.VBox):
 
     def _finish(self, job: Job, result: Any, seconds: float) -> None:
         if job not in self._jobs:
-            return  # it was stopped when it had just ended
+            return  # it was stopped just after it ended
         self._jobs.remove(job)
         self._try(job.done, result, seconds)
         self.busy = bool(self._jobs)
@@ -182,14 +176,14 @@ class Explorer(Linked, ipywidgets.VBox):
             self._home.loop.call_later(TICK, self._tick)
 
     def stop(self) -> None:
-        """Stop what is being computed, and drop what waits; `again` takes it up."""
+        """Stop the running computation and drop the waiting ones; `again` resumes them."""
         dropped, self._jobs = self._jobs, []
         if not dropped:
             return
         seconds = time.perf_counter() - self._began
         self._running.stop()
         self._worker.shutdown(wait=False)
-        # A compiled kernel ends first, seconds later perhaps: nothing new waits for that.
+        # A running kernel ends first, perhaps seconds later; a new worker does not wait for it.
         self._renew()
         for job in dropped:
             self._try(job.done, RuntimeError("it was stopped"), seconds)
@@ -199,37 +193,37 @@ class Explorer(Linked, ipywidgets.VBox):
         self.status = f"Stopped after {seconds:.1f} s: {what}"
 
     def again(self) -> None:
-        """Compute what was stopped."""
+        """Compute again after `stop`."""
         dropped, self._dropped = self._dropped, []
         for job in dropped:
             self._work(job.what, job.work, job.done)
 
     @property
     def stopped(self) -> bool:
-        """Whether something was stopped and not computed since."""
+        """True if a stopped computation has not run since."""
         return bool(self._dropped)
 
     # Saving.
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """The entries of the save menu."""
         raise NotImplementedError
 
     @property
     def page(self) -> Export:
-        """The line of the menu that all have."""
+        """The entry of the save menu that all explorers have: all pictures as HTML."""
         return Export(
             "all pictures (HTML)", ".html", self.save_page, "a page of all plots and tables in view"
         )
 
     def save_page(self, path: str | Path) -> Path:
-        """Write all plots and tables that are drawn to a new page, which needs no network.
+        """Write all plots and tables that are drawn to a new HTML page, which needs no network.
 
         Parameters
         ----------
         path
-            Where to, .html.
+            Path of the new file, which ends in .html.
 
         Returns
         -------
@@ -238,9 +232,9 @@ class Explorer(Linked, ipywidgets.VBox):
         Raises
         ------
         ValueError
-            If nothing has been drawn yet, or the file is no .html.
+            If nothing has been drawn yet, or the path does not end in .html.
         FileExistsError
-            If there is such a file already.
+            If the file exists already.
         """
         return self._saved(
             path, {".html": lambda target: write_page(self, self.css, target)}, "the pictures"
@@ -252,7 +246,7 @@ class Explorer(Linked, ipywidgets.VBox):
         target = write_new(path, writers)
         saved = f"Saved {what} to {target}"
         if self.busy:
-            # Beside what goes on, and what that says in the end: neither may hide the other.
+            # Append to the status of the running job, so that neither message hides the other.
             self._aside = f" · {saved}"
             self._say_what()
         else:
@@ -274,26 +268,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def one_of(trait: str, value: str, known: Iterable[str]) -> str:
-    """Check that a trait is one of what is known.
-
-    Parameters
-    ----------
-    trait
-        Its name.
-    value
-        What it is to be.
-    known
-        What it can be.
-
-    Returns
-    -------
-    The value.
-
-    Raises
-    ------
-    TraitError
-        If it is another.
-    """
+    """Return `value` if it is among the known ones; raise TraitError otherwise."""
     names = tuple(known)
     if value not in names:
         raise traitlets.TraitError(
@@ -303,7 +278,7 @@ def one_of(trait: str, value: str, known: Iterable[str]) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Take the message of an error; its name where it has none.
+    """Return the message of an error, or its name if it has none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What explorers write: a new file, never over another, in the format that its name ends with."""
+"""Write new files for explorers, in the format of the ending; existing files are kept."""
 
 from __future__ import annotations
 
@@ -14,43 +14,26 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-#: By the endings of names, what writes such a file.
+#: Functions that write a file, by file ending.
 Writers = Mapping[str, Callable[[Path], object]]
 
 
 class Export(NamedTuple):
-    """What an explorer offers to save: a line of its menu."""
+    """An entry of an explorer's save menu."""
 
     text: str
     ending: str
-    """Put behind the name that the reader gives."""
+    """Appended to the name that the reader gives."""
     save: Callable[[str], Any]
     """A method of the explorer that takes a path."""
     meaning: str
 
 
 def write_new(path: str | Path, writers: Writers) -> Path:
-    """Write a new file.
+    """Write a new file in the format of its ending, and return its absolute path.
 
-    Parameters
-    ----------
-    path
-        Where to.
-    writers
-        By the endings of names, what writes such a file.
-
-    Returns
-    -------
-    The absolute path.
-
-    Raises
-    ------
-    ValueError
-        If the ending is another.
-    FileExistsError
-        If there is such a file already.
-    FileNotFoundError
-        If its folder does not exist.
+    Raises ValueError for an unknown ending, FileExistsError for an existing file, and
+    FileNotFoundError for a missing folder.
     """
     target = local_path(path, "saving", WRITE).absolute()
     if target.suffix not in writers:
@@ -67,24 +50,12 @@ def write_new(path: str | Path, writers: Writers) -> Path:
 
 
 def csv_writer(table: pd.DataFrame) -> Callable[[Path], object]:
-    """Give what writes a table as CSV, without numbers of its rows.
-
-    Parameters
-    ----------
-    table
-        What to write.
-    """
+    """Return a function that writes the table as CSV, without row numbers."""
     return lambda target: table.to_csv(target, index=False)
 
 
 def dataset_writers(ds: xr.Dataset) -> Writers:
-    """Give what writes a Dataset, by the endings of files.
-
-    Parameters
-    ----------
-    ds
-        What to write.
-    """
+    """Return the functions that write a Dataset, by file ending."""
     return {
         ".zarr": lambda target: _with_stored_strings(ds).to_zarr(target, consolidated=False),
         ".nc": ds.to_netcdf,
@@ -92,26 +63,14 @@ def dataset_writers(ds: xr.Dataset) -> Writers:
 
 
 def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
-    # Zarr format 3 has strings of any length, and no others that are specified.
+    # Zarr format 3 specifies only strings of variable length.
     return ds.assign({name: as_objects(v, str(name)) for name, v in ds.variables.items()})
 
 
 def write_page(widget: Any, title: str, target: Path) -> None:
-    """Write the plots and tables of a widget as a page that any browser shows without a network.
+    """Write the plots and tables of a widget to an HTML page that needs no network.
 
-    Parameters
-    ----------
-    widget
-        An ipywidget; what is hidden in it is left out.
-    title
-        Of the page.
-    target
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If nothing has been drawn in it yet.
+    Hidden parts of the widget are left out. Raises ValueError if nothing has been drawn yet.
     """
     from bokeh.document import Document
     from bokeh.embed import file_html
@@ -121,10 +80,10 @@ def write_page(widget: Any, title: str, target: Path) -> None:
 
     shown = []
     for model in _models(widget):
-        # A copy: what is drawn stays in its document. Panel's own models need its scripts.
+        # A drawn model must stay in its document. Panel's own models would need its scripts.
         copy = Document.from_json(model.document.to_json())
         for plot in (found for root in copy.roots for found in root.select({"type": Plot})):
-            # Panel gave it the frame's size alone, of which bokeh would warn.
+            # Panel sets only the size of the frame, and bokeh would warn about that.
             plot.update(sizing_mode=None)
             shown.append(plot)
         shown += [found for root in copy.roots for found in root.select({"type": TableWidget})]
@@ -134,7 +93,7 @@ def write_page(widget: Any, title: str, target: Path) -> None:
 
 
 def _models(widget: Any) -> list[Any]:
-    """Find the bokeh models in a widget, from top to bottom."""
+    """Return the bokeh models in a widget, from top to bottom."""
     if widget.layout.display == "none":
         return []
     if hasattr(widget, "_model") and hasattr(widget._model, "document"):

@@ -1,4 +1,4 @@
-"""The frame of every explorer: controls, tools, status, and under them pictures and tables."""
+"""The frame of every explorer: controls, tools and status, then pictures and tables."""
 
 from __future__ import annotations
 
@@ -22,20 +22,9 @@ def framed(
     body: Iterable[ipywidgets.Widget],
     file: str,
 ) -> tuple[ipywidgets.Widget, ...]:
-    """Put the parts of an explorer in the order that all have.
+    """Return an explorer's children in the order that all explorers share.
 
-    Parameters
-    ----------
-    explorer
-        Whose selection, exports and status are between controls and body.
-    controls, body
-        From top to bottom.
-    file
-        Name of what is saved, to begin with.
-
-    Returns
-    -------
-    The explorer's children.
+    It also sets `controls` and `menu` of the explorer. `file` is the default name of saved files.
     """
     explorer.controls = tuple(controls)
     explorer.menu = export_menu(explorer, file)

@@ -1,4 +1,4 @@
-"""How explorers share a selection: what one selects reaches the others, and a cell."""
+"""Linked selection: explorers that share a `genobit.Selection` follow each other."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ class Linked:
 
     selection: Selection
     selectable = "variants or samples"
-    """What the box to select by name asks for."""
+    """Kind of names in the placeholder of the text box."""
     _names: dict[str, Names]
     _quiet = False
 
     def _join(self: Any, selection: Selection | None, data: xr.Dataset | xr.DataArray) -> None:
-        """Share a selection, or begin one; data without anything to select may go without."""
+        """Share the given selection, or start a new one.
+
+        Data without variants, sites, samples or taxa are accepted if no selection is given.
+        """
         if selection is not None and not isinstance(selection, Selection):
             raise TypeError(
                 f"selection is a {type(selection).__name__}; hand in a genobit.Selection, such as "
@@ -45,23 +48,23 @@ class Linked:
         self._watch_selection(self._on_selection)
 
     def _watch_selection(self: Any, watcher: Callable[[Any], None]) -> None:
-        """Call a function when the selection changes, for as long as this explorer shares it."""
+        """Call `watcher` at each change of the selection, until `_leave`."""
         self._watchers.append(watcher)
         self.selection.observe(watcher, _KINDS)
 
     def _leave(self: Any) -> None:
-        """Stop sharing."""
+        """Stop sharing the selection."""
         for watcher in self._watchers:
             self.selection.unobserve(watcher, _KINDS)
 
     def _places(self: Any, kind: str) -> np.ndarray:
-        """Where what is selected is in this explorer's data."""
+        """Return the positions of the selected members in this explorer's data."""
         if kind not in self._names:
             return np.empty(0, dtype="i8")
         return self.selection.places(kind, self._names[kind])
 
     def _select(self: Any, kind: str, places: Iterable[int]) -> None:
-        """Tell the others."""
+        """Select members by their positions, for all explorers that share the selection."""
         if self._quiet or kind not in self._names:
             return
         self._quiet = True
@@ -71,7 +74,7 @@ class Linked:
             self._quiet = False
 
     def _on_selection(self: Any, change: Any) -> None:
-        # At home: the explorer that selected may have been told so on another thread.
+        # Run at home: another explorer may have changed the selection on another thread.
         show = partial(self._follow_quietly, change["name"], own=self._quiet)
         self._home.run(self._try, show)
 
@@ -83,17 +86,14 @@ class Linked:
             self._quiet = before
 
     def _follow(self: Any, kind: str, *, own: bool) -> None:
-        """Show what is selected now; `own` says whether this explorer selected it."""
+        """Show the current selection; `own` is True if this explorer made it."""
         raise NotImplementedError
 
 
 class SelectionRow(ipywidgets.HBox):
-    """A box to select by name, and beside it, as `line`, what is selected in words.
+    """A text box to select by name and a button to clear the selection.
 
-    Parameters
-    ----------
-    explorer
-        Whose selection.
+    `line` is a widget that shows the selection in words; it is placed elsewhere.
     """
 
     def __init__(self, explorer: Explorer) -> None:

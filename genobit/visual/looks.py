@@ -1,15 +1,16 @@
-"""How explorers look in a page: what surrounds plots, narrow windows, and dark themes."""
+"""Style sheet and layout of explorers: parts round the plots, narrow windows, dark themes."""
 
 from __future__ import annotations
 
 import ipywidgets
 
-#: Colours come from JupyterLab's variables, so they follow its theme; the values after them are
-#: for pages without (Voila). Bokeh paints on a canvas that no variable reaches, and its tables and
-#: hovers are white in every theme. Their colours are inverted, and turned by half a circle so that
-#: hues stay: white becomes the page's dark grey, what is strong stays far from the page, and order
-#: by lightness stays an order (`tests/visual/test_colours.py` looks at them as colour-blind readers
-#: do). A picture that is saved stays on white, as a paper wants it.
+#: The style sheet uses JupyterLab's CSS variables, so colours follow its theme. The values after
+#: them are fallbacks for pages without the variables (Voila). CSS variables do not reach Bokeh's
+#: canvas, and its tables and hovers are white in every theme. Dark themes therefore invert the
+#: colours of plots, and rotate hues by 180 degrees so that hues stay. White becomes the page's dark
+#: grey, strong colours stay far from the page, and order by lightness stays an order
+#: (`tests/visual/test_colours.py` checks this for colour-blind readers). Saved pictures stay on
+#: white, for papers.
 _DARK = "invert(0.93) hue-rotate(180deg)"
 _STYLE = """
 .genobit-explorer { color: var(--jp-content-font-color1, #111); overflow-x: auto; }
@@ -71,19 +72,14 @@ THEMES = ("auto", "light", "dark")
 
 
 def style() -> ipywidgets.HTML:
-    """Make the style sheet, a widget without a size."""
+    """Return the style sheet, as a widget without a size."""
     return ipywidgets.HTML(f"<style>{_STYLE}</style>", layout={"display": "none"})
 
 
 def panel(widget: ipywidgets.Widget, least: int = 270) -> ipywidgets.Widget:
-    """Let a table be narrower than it is, and scroll, where a page has no room beside a picture.
+    """Let a table shrink and scroll if there is no room for it beside a picture.
 
-    Parameters
-    ----------
-    widget
-        With the table.
-    least
-        Pixels that stay beside the picture; with less the table goes below.
+    The table goes below the picture if fewer than `least` pixels are left beside it.
     """
     layout = widget.layout
     layout.flex, layout.min_width, layout.max_width = f"1 1 {least}px", "0", "max-content"
@@ -91,11 +87,5 @@ def panel(widget: ipywidgets.Widget, least: int = 270) -> ipywidgets.Widget:
 
 
 def wrapping(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
-    """Put parts of an explorer beside each other, and below where there is no room.
-
-    Parameters
-    ----------
-    *widgets
-        From left to right.
-    """
+    """Return parts of an explorer in a row that wraps if there is no room."""
     return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "flex-start"})

@@ -1,9 +1,9 @@
-"""From a labelled LD matrix to the grid of pixels that a plot draws.
+"""Bin a labelled LD matrix into the grid of pixels that a plot draws.
 
-Variants lie anywhere on the chromosome; pixels are all alike. The axis says which is bent to
-the other: "rank" gives every variant the same width, "position" cuts the chromosome into bins
-of equal length (in Mb). A pixel of several pairs shows the one farthest from 0, so that a single
-strong pair is never averaged away, or their mean, or the first of them.
+Variants can be anywhere on the chromosome, but all pixels have equal widths. On a "rank" axis every
+variant has the same width. A "position" axis cuts the chromosome into bins of equal length (in Mb).
+A pixel of several pairs shows the value farthest from 0, so that a single strong pair stays
+visible. It can also show the mean of the pairs, or the first pair.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 Axis = Literal["rank", "position"]
 Aggregate = Literal["max", "mean", "sample"]
-#: What a pixel of several pairs shows, in the words of a title.
+#: Aggregates for pixels of several pairs, with their wording in a title.
 AGGREGATES = {"max": "strongest of", "mean": "mean of", "sample": "one of"}
 
 
 @dataclass(frozen=True)
 class Pixels:
-    """One axis of a heatmap: `n` bins of equal width, each holding a run of variants.
+    """One axis of a heatmap: `n` bins of equal width, each with a run of variants.
 
-    `first[k]:last[k]` are the variants of bin k (`last` is exclusive). On a position axis a bin
-    that holds no variant repeats its nearest neighbour's, and `empty` counts such bins.
+    `first[k]:last[k]` are the variants of bin k (`last` is exclusive). On a position axis, a bin
+    without variants repeats the variant nearest to its middle, and `empty` counts such bins.
     """
 
     start: float
@@ -39,12 +39,12 @@ class Pixels:
 
     @property
     def n(self) -> int:
-        """Bins on this axis."""
+        """Number of bins on this axis."""
         return len(self.first)
 
     @property
     def stop(self) -> float:
-        """The far edge of the last bin."""
+        """Upper edge of the last bin."""
         return self.start + self.n * self.width
 
 
@@ -55,24 +55,11 @@ def lay_out(
     first_rank: int = 0,
     rank_step: int = 1,
 ) -> Pixels:
-    """Bins along one axis.
+    """Cut one axis into at most `limit` bins.
 
-    Parameters
-    ----------
-    position
-        Shape (variants,), ascending, base pairs.
-    axis
-        "rank" or "position".
-    limit
-        At most this many bins.
-    first_rank, rank_step
-        The rank of the first variant and from one variant to the next, for a window into a
-        longer axis.
-
-    Raises
-    ------
-    ValueError
-        If there is no variant, the axis is unknown or the positions are not ascending.
+    position: (variants,) ascending, in base pairs. In a window of a longer axis, `first_rank` is
+    the rank of the first variant and `rank_step` the step to the next one. Raises ValueError if
+    there is no variant, the axis is unknown, or positions on a position axis descend.
 
     Examples
     --------
@@ -127,22 +114,11 @@ def _nearest_variant(position: np.ndarray, at: np.ndarray) -> np.ndarray:
 def aggregated(
     matrix: np.ndarray, rows: Pixels, columns: Pixels, aggregate: Aggregate
 ) -> np.ndarray:
-    """Reduce the pairs of each pixel to one value; NaN where none of them has one.
+    """Reduce the pairs of each pixel to one value, NaN where no pair has a value.
 
-    Parameters
-    ----------
-    matrix
-        Shape (variants, variants).
-    rows, columns
-        Of the pixels.
-    aggregate
-        "max" takes the value farthest from 0, "mean" that of the pairs that have one, "sample"
-        the pair of the first variants.
-
-    Raises
-    ------
-    ValueError
-        For another aggregate.
+    matrix: (variants, variants); returns (rows.n, columns.n). The aggregate "max" takes the value
+    farthest from 0. "mean" averages the pairs that have a value. "sample" takes the pair of the
+    first variants. Raises ValueError for another aggregate.
 
     Examples
     --------
@@ -167,7 +143,9 @@ def aggregated(
 
 
 def strongest(matrix: np.ndarray, rows: Pixels, columns: Pixels) -> np.ndarray:
-    """Take the value farthest from 0 in each pixel; NaN where all its pairs are NaN.
+    """Return the value farthest from 0 in each pixel, NaN where all its pairs are NaN.
+
+    matrix: (variants, variants); returns (rows.n, columns.n).
 
     Examples
     --------
@@ -190,8 +168,8 @@ def _strongest_rows(matrix: np.ndarray, bins: Pixels) -> np.ndarray:
 
 
 def _reduced(reduction: np.ufunc, matrix: np.ndarray, bins: Pixels) -> np.ndarray:
-    """Reduce the rows of each bin to one."""
-    # A bin at a time goes along whole rows: 10 times as fast as reduceat for all of them.
+    """Reduce the rows of each bin to one row."""
+    # Bin by bin, numpy runs along whole rows: 10 times as fast as one reduceat.
     matrix = np.ascontiguousarray(matrix)
     reduced = np.empty((bins.n, matrix.shape[1]), matrix.dtype)
     for row, first, last in zip(reduced, bins.first.tolist(), bins.last.tolist(), strict=True):
@@ -200,21 +178,12 @@ def _reduced(reduction: np.ufunc, matrix: np.ndarray, bins: Pixels) -> np.ndarra
 
 
 def rotate(square: np.ndarray, outside: float) -> np.ndarray:
-    """Turn the upper triangle of a square by 45 degrees, its base in the first row.
+    """Turn the upper triangle of a square by 45 degrees, with its base in the first row.
 
-    Row d holds the pairs (i, i + d) as bricks two pixels wide, each row half a brick further
-    than the one before; everything beside the triangle is `outside`.
-
-    Parameters
-    ----------
-    square
-        Shape (n, n).
-    outside
-        The value of pixels that are no pair.
-
-    Returns
-    -------
-    Shape (n, 2 n): row d, column c shows the pair ((c - d) // 2, (c - d) // 2 + d).
+    square: (n, n); returns (n, 2 n).
+    Row d, column c shows the pair ((c - d) // 2, (c - d) // 2 + d). Each pair is a brick two pixels
+    wide, and each row is shifted by half a brick. Pixels outside of the triangle get the value
+    `outside`.
 
     Examples
     --------
@@ -231,18 +200,9 @@ def rotate(square: np.ndarray, outside: float) -> np.ndarray:
 
 
 def labels(matrix: xr.DataArray, name: str, side: int, bins: Pixels) -> list[str]:
-    """One text a bin for the hover: the value of coordinate `name`, or the first and last.
+    """Return the hover text of each bin: the value of a coordinate, or its first and last values.
 
-    Parameters
-    ----------
-    matrix
-        An LD result with coordinates `{name}_{side}`.
-    name
-        "variant_id" or "variant_position".
-    side
-        0 for rows, 1 for columns.
-    bins
-        The bins of that axis.
+    `name` is "variant_id" or "variant_position"; `side` is 0 for rows and 1 for columns.
     """
     coordinate = f"{name}_{side}"
     if coordinate not in matrix.coords:
@@ -268,30 +228,12 @@ def pair_at(
     y: float,
     aggregate: Aggregate = "max",
 ) -> tuple[int, int]:
-    """Find the pair that the pixel at (x, y) shows, for one set against itself.
+    """Return the pair of variants that the pixel at (x, y) shows, for one set against itself.
 
-    Parameters
-    ----------
-    matrix
-        Shape (variants, variants).
-    bins
-        Of both axes.
-    shape
-        "square", or where the apex of the triangle points: "up" or "down".
-    x, y
-        In the units of the axes.
-    aggregate
-        What the pixel shows.
-
-    Returns
-    -------
-    Indices along both sides; of the pairs in the pixel, the one that a sample shows, or the one
-    farthest from 0.
-
-    Raises
-    ------
-    ValueError
-        If no pixel is there.
+    matrix: (variants, variants).
+    `shape` is "square", or the direction of the apex of the triangle: "up" or "down". The aggregate
+    "sample" gives the first pair in the pixel; others give the pair farthest from 0. Raises
+    ValueError if there is no pixel at that place.
 
     Examples
     --------

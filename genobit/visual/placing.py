@@ -1,4 +1,4 @@
-"""Where circles and texts stand so that none covers another, in screen pixels."""
+"""Place circles and texts without overlaps, in screen pixels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-#: Directions in which a circle may touch one that stands already.
+#: Directions in which a circle may touch a placed circle.
 _DIRECTIONS = 36
-#: Screen pixels of a letter and of a line at 8 points.
+#: Width of a letter and height of a line, in screen pixels at 8 points.
 LETTER, LINE = 5.4, 12.0
-#: The same in a wide font, where a text must not be cut or covered: of slim letters, of digits and
-#: small letters, of others, and how much wider bold ones are.
+#: Widths of letters in a wide font, for texts that must not be cut or covered: slim letters, digits
+#: and small letters, other letters. Bold letters are wider by the last factor.
 _SLIM, _SMALL, _LARGE, _BOLD = 3.8, 7.0, 8.8, 1.13
 _SLIM_LETTERS = frozenset("fijlrtI ,.:;/|()[]'-")
 
@@ -19,25 +19,12 @@ _SLIM_LETTERS = frozenset("fijlrtI ,.:;/|()[]'-")
 def pack_circles(
     radii: np.ndarray, pulls: np.ndarray | None = None, gap: float = 0.0, aspect: float = 1.0
 ) -> np.ndarray:
-    """Place circles close together without overlaps, those that pull each other side by side.
+    """Place circles close together without overlaps, next to the circles that pull them.
 
-    One after another, from the largest: each touches one that stands already, at the free place
-    nearest to the circles that pull it, or to the middle.
-
-    Parameters
-    ----------
-    radii
-        Shape (circles,).
-    pulls
-        Shape (circles, circles), 0 and above; none pulls by default.
-    gap
-        Between two circles.
-    aspect
-        Width of the whole over its height, about.
-
-    Returns
-    -------
-        Shape (circles, 2), the centres; the mean of the whole, weighted by area, is (0, 0).
+    radii: (circles,); pulls: (circles, circles) weights, 0 or more; returns (circles, 2) centres.
+    Circles are placed one by one, the largest first. Each touches a placed circle, at the free
+    place nearest to the circles that pull it, or to the middle. The ratio of width to height of the
+    whole is about `aspect`. The mean of the centres, weighted by area, is (0, 0).
 
     Examples
     --------
@@ -68,18 +55,9 @@ def pack_circles(
 def fit(
     centres: np.ndarray, radii: np.ndarray, width: float, height: float
 ) -> tuple[float, np.ndarray]:
-    """Scale and move circles so that they fill a frame from (0, 0) to (width, height).
+    """Return the factor and the shift that fit circles into a frame from (0, 0) to (width, height).
 
-    Parameters
-    ----------
-    centres, radii
-        As `pack_circles` takes and gives them.
-    width, height
-        Of the frame.
-
-    Returns
-    -------
-        What to multiply everything by, and what to add to places then.
+    centres: (circles, 2); radii: (circles,). The shift, (2,), is added after the multiplication.
 
     Examples
     --------
@@ -94,14 +72,7 @@ def fit(
 
 
 def text_width(text: str, *, bold: bool = False) -> float:
-    """Say how many screen pixels a line of 8 points takes at most, in the fonts that pages have.
-
-    Parameters
-    ----------
-    text
-        One line.
-    bold
-        Whether it is written so.
+    """Return the width of a line of 8 points in screen pixels, an upper bound for common fonts.
 
     Examples
     --------
@@ -125,22 +96,10 @@ def free_labels(
     width: float = np.inf,
     half: np.ndarray | None = None,
 ) -> list[int]:
-    """Choose texts that can be written without covering one another, the first ones first.
+    """Choose texts that do not overlap, in order of importance; return their indices.
 
-    Parameters
-    ----------
-    x, y
-        Shape (texts,): the middle of each text.
-    texts
-        What would be written, the most important first.
-    width
-        Of the frame: a text that would leave it is not chosen.
-    half
-        Shape (texts,): half the width of each text; by default as many letters of 8 points.
-
-    Returns
-    -------
-        Indices of the texts to write.
+    x, y: (texts,) middles of the texts; half: (texts,) half their widths, by default estimated from
+    the number of letters at 8 points. A text that would leave a frame of this width is not chosen.
 
     Examples
     --------
@@ -160,18 +119,9 @@ def free_labels(
 
 
 def nearest_segment(ends: np.ndarray, x: float, y: float) -> tuple[int, float]:
-    """Find the line that a point is nearest to.
+    """Return the index of the line nearest to a point, and its distance.
 
-    Parameters
-    ----------
-    ends
-        Shape (lines, 4): x0, y0, x1, y1.
-    x, y
-        The point.
-
-    Returns
-    -------
-        The index of the line and its distance.
+    ends: (lines, 4) as x0, y0, x1, y1.
 
     Examples
     --------
@@ -188,5 +138,5 @@ def nearest_segment(ends: np.ndarray, x: float, y: float) -> tuple[int, float]:
 
 
 def backed(plot: Any, _element: Any) -> None:
-    """Write texts on a little white, to be read over whatever is there (a HoloViews hook)."""
+    """Draw texts on translucent white, so that they stay legible (a HoloViews hook)."""
     plot.handles["glyph"].update(background_fill_color="white", background_fill_alpha=0.7)

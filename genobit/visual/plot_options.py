@@ -1,7 +1,7 @@
-"""Size and background of plots as `genobit.get_options()` has them.
+"""Apply the size and background of `genobit.get_options()` to plots.
 
-What `genobit.plots` names is wrapped here. Explorers take the same functions from their modules, as
-they are: an explorer has one size and one look.
+`genobit.plots` wraps its functions with `styled`. Explorers call the functions without it: an
+explorer has one size and one look.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: JupyterLab's dark layout and font colours.
+#: JupyterLab's dark colours of layout, font and border.
 _PAPER, _INK, _LINE = "#111111", "#e0e0e0", "#616161"
 _SIZES = ("frame_width", "frame_height", "width", "height")
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw as `draw` does, in the size and on the background that the options say."""
+    """Return `draw` with its pictures in the size and on the background of the options."""
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,16 +49,16 @@ def _resize(picture: Any, scale: float) -> None:
 
 
 def _darken(picture: Any) -> None:
-    # A table is HTML and follows the page.
+    # A table is HTML and follows the theme of the page.
     if not isinstance(picture, hv.Table):
         earlier = picture.opts.get("plot").kwargs.get("hooks", [])
         picture.opts(hooks=[*earlier, dark])
 
 
 def dark(plot: Any, _element: Any) -> None:
-    """Put light letters round a plot (a HoloViews hook).
+    """Draw the border, title and axes of a plot in dark-theme colours (a HoloViews hook).
 
-    The picture itself stays on white, which in its colours means "none".
+    The picture keeps its white background, because white means "none" in its colours.
     """
     figure = plot.state
     figure.border_fill_color = _PAPER

@@ -1,6 +1,7 @@
-"""Selections in bokeh figures: which points or rows, and which stretch of the axes.
+"""Selections in bokeh figures: points, table rows, and boxes on the axes.
 
-Beside `bridge`, and as replaceable: whatever depends on bokeh's sources and events is here.
+All code that depends on bokeh's sources and events is in this file, so it can be replaced, as
+`bridge` can.
 """
 
 from __future__ import annotations
@@ -12,19 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-#: Seconds in which the browser may repeat what it was told to select, after newer news too.
+#: Seconds in which the browser may echo a selection it was sent, even after a newer one.
 ECHO = 2.0
 
 
 class Picks:
-    """Listens to the selected points of a scatter or rows of a table, and selects them.
+    """Report and set the selected points of a scatter, or rows of a table.
 
-    Its hook goes on the HoloViews element.
-
-    Parameters
-    ----------
-    picked
-        Called with the indices that the reader selected.
+    `hook` goes on the HoloViews element. `picked` gets the indices that the reader selected.
     """
 
     def __init__(self, picked: Callable[[list[int]], None]) -> None:
@@ -34,13 +30,7 @@ class Picks:
         self.shown: frozenset[int] = frozenset()
 
     def hook(self, plot: Any, _element: Any) -> None:
-        """Take hold of the source on the first frame.
-
-        Parameters
-        ----------
-        plot, _element
-            As HoloViews calls hooks.
-        """
+        """Attach to the data source on the first frame (a HoloViews hook)."""
         selected = plot.handles["source"].selected
         if selected is self._selected:
             return
@@ -53,17 +43,11 @@ class Picks:
             for tool in (
                 plot.handles["plot"].select({"type": kind}) if "plot" in plot.handles else ()
             ):
-                # Once, at the end: what is selected on the way would be drawn everywhere.
+                # Select once, at the end: each step on the way would redraw all linked views.
                 tool.continuous = False
 
     def show(self, indices: Sequence[int]) -> None:
-        """Select these.
-
-        Parameters
-        ----------
-        indices
-            Of points or rows.
-        """
+        """Select points or rows by their indices."""
         shown = frozenset(int(k) for k in indices)
         if shown != self.shown:
             self.shown = shown
@@ -88,14 +72,9 @@ class Picks:
 
 
 class Boxes:
-    """Listens to boxes that are drawn over a figure, and to taps; its hook goes on the plot.
+    """Report boxes that are drawn over a figure, and taps; `hook` goes on the plot.
 
-    Parameters
-    ----------
-    boxed
-        Called with (x0, y0, x1, y1), in the units of the axes, when a box is complete.
-    tapped
-        Called with (x, y).
+    `boxed` gets (x0, y0, x1, y1) in units of the axes when a box is complete; `tapped` gets (x, y).
     """
 
     def __init__(
@@ -108,13 +87,7 @@ class Boxes:
         self._figure: Any = None
 
     def hook(self, plot: Any, _element: Any) -> None:
-        """Take hold of the figure on the first frame.
-
-        Parameters
-        ----------
-        plot, _element
-            As HoloViews calls hooks.
-        """
+        """Attach to the figure on the first frame (a HoloViews hook)."""
         if self._figure is plot.state:
             return
         from bokeh.events import SelectionGeometry, Tap
@@ -122,7 +95,7 @@ class Boxes:
 
         self._figure = figure = plot.state
         for tool in figure.select({"type": BoxSelectTool}):
-            # The box is for us: nothing in the figure is to fade for it.
+            # Without renderers, the box does not select points, and nothing fades.
             tool.renderers = []
             tool.continuous = False
         figure.on_event(SelectionGeometry, self._on_geometry)

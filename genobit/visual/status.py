@@ -1,4 +1,4 @@
-"""The line that says what was computed and how long it took, with what stops that."""
+"""The status line of an explorer, with buttons to cancel and to run again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 
 
 class StatusRow(ipywidgets.HBox):
-    """The status of an explorer in words, and two buttons.
-
-    Parameters
-    ----------
-    explorer
-        Its `status` is shown.
-    """
+    """The status of an explorer in words, a cancel button and a run-again button."""
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
@@ -38,7 +32,7 @@ class StatusRow(ipywidgets.HBox):
     def _say(self, _change: Any) -> None:
         explorer = self._explorer
         bad = explorer.status.startswith("Error")
-        # Read aloud by screen readers: at once if something went wrong, else when they pause.
+        # Screen readers announce an alert at once, and a status when they pause.
         role = 'role="alert" class="genobit-error"' if bad else 'role="status"'
         spinner = _SPINNER if explorer.busy else ""
         text = f"<span {role}>{spinner}{html.escape(explorer.status)}</span>"

@@ -1,4 +1,4 @@
-"""Work on a thread that another thread can stop."""
+"""Run work on a thread that another thread can stop."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Result = TypeVar("Result")
 
 
 class Stopped(BaseException):
-    """Raised in the midst of work that was stopped.
+    """Raised inside work that was stopped.
 
-    No `Exception`: code that goes on after any error is to stop, too.
+    It is no `Exception`, so that code that continues after any error stops as well.
     """
 
     def __str__(self) -> str:
-        """Say what happened."""
+        """Return the message."""
         return "it was stopped"
 
 
 class Stoppable:
-    """Runs one piece of work at a time, and stops it when another thread asks for that.
+    """Run one piece of work at a time, and stop it when another thread asks for that.
 
-    Python raises an exception in the thread that works, between two of its instructions. A compiled
-    kernel ends first; dask starts no further task, because the thread that hands them out is this
-    one. So work stops after the tiles that are being computed, milliseconds later.
+    Python raises the exception between two instructions of the working thread. A compiled kernel
+    ends first. dask starts no further task, because the working thread hands out the tasks. So work
+    stops after the tiles that are being computed, milliseconds later.
     """
 
     def __init__(self) -> None:
@@ -36,21 +36,9 @@ class Stoppable:
         self._thread: int | None = None
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Work on this thread.
+        """Run `work` on this thread and return its result.
 
-        Parameters
-        ----------
-        work
-            Called without arguments.
-
-        Returns
-        -------
-        What it gives.
-
-        Raises
-        ------
-        Stopped
-            If another thread called `stop`.
+        Raises Stopped if another thread called `stop`.
         """
         with self._gate:
             self._thread = threading.get_ident()
@@ -60,23 +48,18 @@ class Stoppable:
             finally:
                 self._end()
         except Stopped:
-            # It may have come within the line above, and comes once.
+            # Stopped may have interrupted the first `_end`; it is raised only once.
             self._end()
             raise
 
     def _end(self) -> None:
         with self._gate:
             self._thread = None
-            # One that has not arrived would reach whoever works here next.
+            # A Stopped that has not arrived would hit the next work on this thread.
             _raise_in(threading.get_ident(), None)
 
     def stop(self) -> bool:
-        """Stop what is running.
-
-        Returns
-        -------
-        Whether something was.
-        """
+        """Stop the running work; return whether there was any."""
         with self._gate:
             thread, self._thread = self._thread, None
             if thread is None:
@@ -86,6 +69,6 @@ class Stoppable:
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Raise an exception in a thread; None takes back one that has not arrived."""
+    """Raise an exception in a thread; None withdraws one that has not arrived."""
     wanted = ctypes.py_object() if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)

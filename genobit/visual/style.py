@@ -1,4 +1,4 @@
-"""What the plots have in common: names of statistics, colours, and positions in words."""
+"""Common style of plots: names of statistics, colours, and positions in words."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: A pair without a value: one of its variants is monomorphic among the calls present in both.
+#: Colour of missing values: in LD, one variant of the pair is monomorphic among the shared calls.
 NO_VALUE_COLOUR = "#b8b8b8"
-#: One colour, so that a mark never depends on telling red from green.
+#: Colour of marks such as the lead variant. No mark depends on telling red from green.
 LEAD_COLOUR = "#d55e00"
 POINT_COLOUR = "#08519c"
-#: What the reader has selected: neither end of any scale is black.
+#: Colour of the selection: no scale ends in black.
 SELECTED_COLOUR = "#111111"
 
 
 WHITE = "#ffffff"
-#: Pixels of every plot along the chromosome, so that stacked plots share their x axis.
+#: Width in pixels of plots along the chromosome, so that stacked plots share their x axis.
 WIDTH = 640
 
-#: Sequential colours begin in white, so "no association" looks like paper; signed statistics
-#: have white in the middle. Both keep their order for colour-blind readers (ColorBrewer's
-#: Blues and PuOr).
+#: Sequential scales start at white, so that "no association" looks like paper. Scales of signed
+#: statistics have white in the middle. Both keep their order for colour-blind readers
+#: (ColorBrewer's Blues and PuOr).
 BLUES = (
     WHITE,
     "#deebf7",
@@ -54,7 +54,7 @@ ORANGE_TO_PURPLE = (
 
 @dataclass(frozen=True)
 class Scale:
-    """How one statistic is named and coloured."""
+    """Name, limits and colours of one statistic."""
 
     label: str
     name: str
@@ -73,17 +73,9 @@ SCALES = {
 
 
 def scale_of(statistic: str) -> Scale:
-    """Find the scale of an LD statistic.
+    """Return the scale of an LD statistic: "r2", "r", "D", "dprime", "r2_em" or "dprime_em".
 
-    Parameters
-    ----------
-    statistic
-        "r2", "r", "D", "dprime", "r2_em" or "dprime_em".
-
-    Raises
-    ------
-    ValueError
-        If the statistic has no scale here.
+    Raises ValueError for a statistic without a scale.
 
     Examples
     --------
@@ -98,9 +90,9 @@ def scale_of(statistic: str) -> Scale:
 
 
 def palette(scale: Scale, hidden_below: float = 0.0, size: int = 256) -> list[str]:
-    """Colours over the limits of `scale`, white where the statistic is nearer 0 than asked.
+    """Return colours over the limits of `scale`, white where |statistic| is below `hidden_below`.
 
-    The threshold is in the colours and not in the data, so the colour bar shows it too.
+    The threshold is in the colours and not in the data, so that the colour bar shows it too.
 
     Examples
     --------
@@ -119,7 +111,7 @@ def palette(scale: Scale, hidden_below: float = 0.0, size: int = 256) -> list[st
 
 
 def megabases(position: float, span: float) -> str:
-    """Write a position in Mb with as many digits as a window of `span` base pairs needs.
+    """Return a position in Mb, with as many digits as a window of `span` base pairs needs.
 
     Examples
     --------
@@ -133,7 +125,7 @@ def megabases(position: float, span: float) -> str:
 
 
 def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
-    """Write the stretch that `positions` cover, as a title says it.
+    """Return the range of `positions` as text for a title.
 
     Examples
     --------
@@ -147,7 +139,7 @@ def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
 
 
 def number(count: int, thing: str) -> str:
-    """Write a count with its noun.
+    """Return a count with its noun.
 
     Examples
     --------
@@ -158,7 +150,7 @@ def number(count: int, thing: str) -> str:
 
 
 def whole_ticks(low: float, high: float, most: int = 6) -> list[int]:
-    """Choose round whole numbers for the ticks of an axis that counts.
+    """Return round whole numbers as ticks for an axis of counts.
 
     Examples
     --------
@@ -172,14 +164,14 @@ def whole_ticks(low: float, high: float, most: int = 6) -> list[int]:
 
 
 def margins(plot: Any, _element: Any) -> None:
-    """Set equal margins (a HoloViews hook), so that stacked plots share their x axis."""
+    """Set equal margins, so that stacked plots share their x axis (a HoloViews hook)."""
     plot.state.min_border_left = 90
     plot.state.min_border_right = 90
     plot.state.toolbar.logo = None
 
 
 def plain_frame(plot: Any, _element: Any) -> None:
-    """Leave out the grid and the logo (a HoloViews hook)."""
+    """Hide the grid and the logo (a HoloViews hook)."""
     plot.state.toolbar.logo = None
     plot.state.grid.visible = False
 
@@ -187,16 +179,16 @@ def plain_frame(plot: Any, _element: Any) -> None:
 def few_marks(plot: Any, _element: Any) -> None:
     """Draw without WebGL, for pictures of a few hundred marks (a HoloViews hook).
 
-    In a notebook bokeh's WebGL left out rectangles until something was drawn again.
+    In a notebook, bokeh's WebGL left out rectangles until the next redraw.
     """
     plot.state.output_backend = "canvas"
 
 
 def mark_selected_rows(plot: Any, _element: Any) -> None:
-    """Show which rows of a table are selected (a HoloViews hook)."""
+    """Highlight the selected rows of a table (a HoloViews hook)."""
     from bokeh.models import InlineStyleSheet
 
-    # As it comes, a selected row can hardly be told from the one above it.
+    # By default, a selected row hardly differs from the rows around it.
     selected = InlineStyleSheet(
         css=".slick-cell.selected { background-color: #cfe2f3 !important; }"
     )

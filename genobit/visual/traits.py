@@ -1,4 +1,4 @@
-"""The traits of explorers: which there are, and what they mean, by their docstrings."""
+"""The traits of explorers and their meanings, read from docstrings."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import re
 from functools import lru_cache
 from typing import Any
 
-#: What an explorer says, and is not told.
+#: Traits that an explorer sets and users only read.
 _TOLD = {"status", "busy"}
 
 
 @lru_cache
 def meanings(kind: Any) -> dict[str, str]:
-    """Read the meaning of traits from the section "Attributes" of the docstrings of a class.
+    """Return the meanings of traits, from the section "Attributes" of the docstrings of a class.
 
-    Parameters
-    ----------
-    kind
-        An explorer's class.
+    Tooltips show them, and traits outside of that section are refused as arguments.
 
     Examples
     --------
@@ -40,19 +37,9 @@ def meanings(kind: Any) -> dict[str, str]:
 
 
 def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
-    """Refuse what is no trait of an explorer; ipywidgets would ignore it.
+    """Raise TypeError for a name that is no trait of an explorer.
 
-    Parameters
-    ----------
-    kind
-        Its class.
-    initial
-        What it is to begin with.
-
-    Raises
-    ------
-    TypeError
-        With the traits that there are.
+    ipywidgets would ignore such a name.
     """
     known = sorted((set(meanings(kind)) & set(kind.class_traits())) - _TOLD)
     for name in initial:

@@ -1,4 +1,4 @@
-"""A place in an explorer where one picture stands, or a sentence why there is none."""
+"""A place in an explorer that shows one picture, or a sentence why there is none."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ Frame = hv.streams.Stream.define("Frame", number=0)
 
 
 class View:
-    """A box in which one picture stands, or a sentence why there is none.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    """
+    """A box that shows one picture, or a sentence why there is none."""
 
     #: The box has the CSS class "{css}-{name}".
     css: ClassVar[str] = "genobit"
@@ -37,13 +31,7 @@ class View:
         self.say("…")
 
     def say(self, text: str) -> None:
-        """Write a sentence in the place of the picture.
-
-        Parameters
-        ----------
-        text
-            Plain text.
-        """
+        """Show a sentence of plain text in place of the picture."""
         self._frame = None
         width, height = self.size
         sentence = ipywidgets.HTML(html.escape(text))
@@ -51,12 +39,12 @@ class View:
         self.box.children = (ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"),)
 
     def _show(self, picture: Any) -> None:
-        """Put a picture in the box that stays as it is."""
+        """Show a picture that does not change."""
         self._frame = None
         self.box.children = (plot_of(picture, self._home),)
 
     def _build(self, picture: Callable[[int], Any]) -> None:
-        """Put a picture in the box that `_redraw` draws anew."""
+        """Show a picture that `_redraw` draws again."""
         self._frame = Frame()
         draw = hv.DynamicMap(picture, streams=[self._frame])
         self.box.children = (plot_of(draw, self._home),)
@@ -67,22 +55,10 @@ class View:
 
 
 def plot_of(picture: Any, home: Home) -> ipywidgets.Widget:
-    """Wrap a picture as a widget that dark themes reach.
-
-    Parameters
-    ----------
-    picture, home
-        As `bridge.as_widget` takes them.
-    """
+    """Wrap a picture as a widget that follows dark themes."""
     return as_widget(picture, home).add_class("genobit-plot")
 
 
 def hooks_of(picture: Any) -> list[Any]:
-    """Take the hooks that a picture has already, to which others are added.
-
-    Parameters
-    ----------
-    picture
-        A HoloViews object.
-    """
+    """Return the hooks that a picture already has, so that others can be added."""
     return list(picture.opts.get("plot").kwargs.get("hooks", []))
