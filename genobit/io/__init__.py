@@ -1,5 +1,5 @@
-"""Files in, labelled data out, and results to files: one file for each format.
+"""Readers and writers of genotypes, relationships, trees and alignments, one file per format.
 
-Importing it opens no file and loads no reader of the field.
+Importing the package opens no file and loads no third-party reader.
 May import: `data` and the engine; zarr, pandas, bio2zarr, cyvcf2, msprime, DendroPy.
 """

@@ -1,4 +1,4 @@
-"""Keep converted and simulated data in the user's cache directory, whole or not at all."""
+"""Cache converted and simulated data in the user's cache directory."""
 
 from __future__ import annotations
 
@@ -17,20 +17,13 @@ if TYPE_CHECKING:
 def cached_store(
     folder: str, name: str, build: Callable[[Path], None], cache_dir: str | os.PathLike[str] | None
 ) -> Path:
-    """Return the path of a cached store, building it where it is not there yet.
+    """Return the path of a cached store, and build it if it is missing.
 
-    It is built under another name and renamed, so a reader never meets half a store, and
-    of several processes that build at once each succeeds and one result stays.
-
-    Parameters
-    ----------
-    folder, name
-        Where it is kept below the cache directory. The name must change with everything
-        that the content depends on.
-    build
-        Writes the store as a new directory at the path that it is given.
-    cache_dir
-        The cache directory; the user's own by default.
+    The store is built under a temporary name and renamed, so readers never see half a store. If
+    several processes build it at once, each succeeds and one result stays. The store lies in
+    ``folder`` below the cache directory (default: the user's own). Its ``name`` must depend on
+    everything that decides the content. The function ``build`` writes a new directory at the path
+    that it receives.
     """
     root = (
         user_cache() if cache_dir is None else local_path(cache_dir, "cache_dir=", "name a folder")
@@ -48,7 +41,7 @@ def cached_store(
         try:
             built.rename(store)
         except OSError:
-            # Another process was faster; what it built is the same.
+            # Another process was faster and built the same store.
             if not store.exists():
                 raise
     return store

@@ -1,4 +1,4 @@
-"""Parquet files read as tables, whose declared sizes are compared with the limit before."""
+"""Read Parquet files as tables, after checking their declared size against the limit."""
 
 from __future__ import annotations
 
@@ -14,21 +14,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CELL = 16
-"""Bytes of memory of an entry of a column, apart from the letters of a text."""
+"""Bytes of memory per table cell, without the letters of a text."""
 _REMEDY = "The file is no Parquet, or damaged: copy it again."
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file, or a folder of them, as a table.
 
-    Raises
-    ------
-    FileNotFoundError
-        When there is no such file or folder.
-    ValueError
-        When it is damaged, or declares more than ``eager_limit``.
-    ImportError
-        Without pyarrow.
+    Raises FileNotFoundError if nothing is there, ValueError if a file is damaged or declares more
+    than ``eager_limit``, and ImportError without pyarrow.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Read .bim and .fam, and say which line is wrong when one is."""
+"""Read .bim and .fam files; errors name the first bad line."""
 
 from __future__ import annotations
 
@@ -20,27 +20,18 @@ BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
 FAM_COLUMNS = ("family id", "sample id", "father id", "mother id", "sex", "phenotype")
 
 _BIM_COST = 6
-"""Bytes of memory that a byte of a .bim takes, as programs write it."""
+"""Bytes of memory per byte of a typical .bim."""
 
 Fault = Callable[[list[str]], str | None]
 
 
 def read_bim(path: Path) -> dict[str, np.ndarray]:
-    """Read a .bim file.
+    """Return the columns of a .bim file by name.
 
-    Returns
-    -------
-    `contig` (int32 index into `contig_id`, in order of first appearance), `contig_id`,
-    `id`, `centimorgan` (float64), `position` (int64), `alleles` (variants, 2; A2, then A1);
-    strings are object arrays.
-
-    Raises
-    ------
-    FileNotFoundError
-        When there is no such file.
-    ValueError
-        When a line has not six fields, or its cM or bp is not a number; the message
-        names the first such line.
+    `contig`: int32 index into `contig_id`, in order of first appearance; `position`: int64;
+    `centimorgan`: float64; `alleles`: (variants, 2), A2 then A1; `contig_id` and `id`. Strings are
+    object arrays. Raises FileNotFoundError for a missing file, and ValueError with the number of
+    the first malformed line.
     """
     import pandas as pd
 
@@ -66,22 +57,14 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_fam(path: Path) -> dict[str, np.ndarray]:
-    """Read a .fam file.
+    """Return the columns of a .fam file by name.
 
-    Returns
-    -------
-    `family_id`, `id`, `father_id`, `mother_id` (object arrays of str, "0" for none, as
-    in the file), `sex` (int8: 1 male, 2 female, 0 for every other code, as PLINK reads
-    it), `phenotype` (float64, NaN where missing), `phenotype_zero` (bool: 0 that is read as
-    missing).
+    `family_id`, `id`, `father_id`, `mother_id`: object arrays of str, "0" for none as in the file;
+    `sex`: int8, 1 male, 2 female, 0 for any other code, as in PLINK; `phenotype`: float64, NaN if
+    missing; `phenotype_zero`: bool, True for a 0 that is read as missing.
 
-    Raises
-    ------
-    FileNotFoundError
-        When there is no such file.
-    ValueError
-        When a line has not six fields, its phenotype is not a number, or two lines have
-        the same family and sample id.
+    Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
+    lines with the same family and sample id.
     """
     _require_file(path, TEXT_COST)
     table = _read_table(path, FAM_COLUMNS, _fam_fault)
@@ -99,7 +82,7 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
 
 
 def _require_file(path: Path, cost: int) -> None:
-    """Refuse a file that is not there, or larger than fits into memory."""
+    """Raise an error for a file that is missing or larger than memory allows."""
     if not path.is_file():
         msg = (
             f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
@@ -110,11 +93,11 @@ def _require_file(path: Path, cost: int) -> None:
 
 
 def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFrame:
-    """Read whitespace-separated text as strings, refusing lines of a wrong width."""
+    """Read whitespace-separated text as strings, refusing lines of the wrong width."""
     import pandas as pd
 
     try:
-        # One column too many, so that a line that is too long is seen, not folded.
+        # pandas would fold a line that is too long; an extra column detects it.
         table = pd.read_csv(
             path,
             sep=r"\s+",
@@ -136,7 +119,7 @@ def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFr
 
 
 def _line_error(path: Path, columns: tuple[str, ...], fault: Fault) -> ValueError:
-    """Find the first bad line of a file that did not parse."""
+    """Return the error for the first bad line of a file that did not parse."""
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
             try:
@@ -158,12 +141,12 @@ def _width_fault(fields: list[str], columns: tuple[str, ...]) -> str | None:
 
 
 def _positions(text: np.ndarray) -> np.ndarray:
-    """Read whole numbers, of which R writes some as 1e+05."""
+    """Parse whole numbers, which R may write as 1e+05."""
     try:
         return text.astype(np.int64)
     except ValueError:
         values = text.astype(np.float64)
-        # Beyond 2**53 a float is no longer exactly the number that was written.
+        # A float above 2**53 may differ from the number in the file.
         if not (np.abs(values) < 2**53).all() or (values != np.floor(values)).any():
             msg = "not a whole number"
             raise ValueError(msg) from None
@@ -198,11 +181,11 @@ def _missing_as_nan(value: str) -> str:
 
 
 def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Phenotypes as float64 with PLINK's missing codes as NaN, and where that code was 0.
+    """Return phenotypes as float64 with PLINK's missing codes as NaN, and where that code was 0.
 
-    PLINK takes a column of only 0, 1, 2 and -9 for case/control, and 0 is then missing
-    (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding); in a quantitative
-    trait 0 is a value.
+    PLINK takes a column of only 0, 1, 2 and -9 for case/control, and then 0 is missing
+    (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding). In a quantitative trait 0 is a
+    value.
     """
     text = column.to_numpy(object)
     try:
@@ -217,7 +200,7 @@ def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:
-    """Take the individual id where that is unique, else FAMILY_INDIVIDUAL."""
+    """Return the individual ids if they are unique, else FAMILY_INDIVIDUAL."""
     import pandas as pd
 
     if not pd.Index(individual).has_duplicates:
@@ -227,7 +210,7 @@ def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.nda
     repeated = pairs.duplicated() | pd.Index(joined).duplicated()
     if repeated.any():
         index = int(np.flatnonzero(repeated)[0])
-        # Not by numpy, to which a text that ends in NUL is not equal to itself.
+        # In numpy, a text that ends in NUL does not equal itself.
         first = joined.tolist().index(joined[index])
         msg = (
             f"{path}, line {index + 1}: sample {family[index]} {individual[index]} "

@@ -1,4 +1,4 @@
-"""Regions of a genome as text: a contig, or a contig and a range of positions."""
+"""Parse genome regions: a contig, or a contig and a range of positions."""
 
 from __future__ import annotations
 
@@ -23,20 +23,11 @@ class Region:
 
 
 def parse_region(text: str, contigs: Collection[str] = ()) -> Region:
-    """Read a region like `2:136.0e6-136.9e6`, `22:16,051,497-16060000` or `22`.
+    """Parse a region such as `2:136.0e6-136.9e6`, `22:16,051,497-16060000` or `22`.
 
-    Parameters
-    ----------
-    text
-        The region. A name in `contigs` is that whole contig, colons and all.
-    contigs
-        Names of contigs that are known, such as `HLA-A*01:01:01:01`.
-
-    Raises
-    ------
-    ValueError
-        When it has no contig, one position only, a position that is not a whole number,
-        or an end before its start.
+    A name in ``contigs``, such as `HLA-A*01:01:01:01`, is that whole contig, including its colons.
+    Raises ValueError for a region without a contig, with a single position, with a position that is
+    not a whole number, or with its end before its start.
     """
     whole = text.strip()
     if whole in contigs:
@@ -44,7 +35,7 @@ def parse_region(text: str, contigs: Collection[str] = ()) -> Region:
     contig, colon, span = whole.rpartition(":")
     # Some contigs have colons in their names (HLA:HLA00001); a range begins with a digit.
     is_name = not colon or not re.match(r"[\d.,+-]", span)
-    # `HLA-A*01:01` is no position of `HLA-A*01` where there is no such contig.
+    # `HLA-A*01:01` is a name unless the contig `HLA-A*01` exists.
     if is_name or (contigs and "-" not in span and contig not in contigs):
         contig, span = whole, "1-"
     start_text, dash, end_text = span.partition("-")

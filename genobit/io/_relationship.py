@@ -1,4 +1,4 @@
-"""What files of relationship matrices share: ids, checks, rows in turn, lazy lower triangles."""
+"""Shared parts of relationship matrix files: ids, checks, row blocks, lazy lower triangles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIMS = (model.SAMPLES + "_0", model.SAMPLES + "_1")
 ID, FAMILY = model.SAMPLE_ID, "sample_family_id"
 NO_FAMILY = "0"
-"""What PLINK and GCTA write and read where there is no family id."""
+"""Code of PLINK and GCTA for a missing family id."""
 
 _BLOCK_BYTES = 2**26
 _ONE_CONTIG = (
@@ -40,14 +40,10 @@ _ONE_CONTIG = (
 
 
 def require_square(grm: object, function: str) -> xr.DataArray:
-    """Return the matrix with its dimensions in order, or say why it is none.
+    """Return the matrix with its dimensions in order, or raise an error.
 
-    Raises
-    ------
-    TypeError
-        If it is no DataArray, or not of real numbers.
-    ValueError
-        For other dimensions than samples by the same samples.
+    Raises TypeError if it is not a DataArray of real numbers, and ValueError if its dimensions are
+    not samples by the same samples.
     """
     if not isinstance(grm, xr.DataArray):
         msg = f"{function} takes the DataArray of ds.genobit.grm(), not {type(grm).__name__}"
@@ -81,14 +77,10 @@ def _require_same_samples(grm: xr.DataArray, function: str) -> None:
 
 
 def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
-    """Family and individual id of each sample, as they stand in an id file.
+    """Return family and individual id of each sample, as written to an id file.
 
-    Raises
-    ------
-    KeyError
-        If the matrix carries no sample ids.
-    ValueError
-        For an id that is empty or holds white space, or two samples of the same ids.
+    Raises KeyError without sample ids, and ValueError for an id that is empty or has white space,
+    or for two samples with the same ids.
     """
     if f"{ID}_0" not in grm.coords:
         msg = (
@@ -118,7 +110,7 @@ def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
 
 
 def _without_family(families: list[str], individuals: list[str]) -> list[str]:
-    """Undo FAMILY_INDIVIDUAL, which readers make of individual ids that repeat."""
+    """Undo FAMILY_INDIVIDUAL, which readers use for individual ids that repeat."""
     bare = [
         name.removeprefix(family + "_")
         for family, name in zip(families, individuals, strict=True)
@@ -129,24 +121,16 @@ def _without_family(families: list[str], individuals: list[str]) -> list[str]:
 
 
 def id_text(pairs: Sequence[tuple[str, str]]) -> str:
-    """Lines of an id file: family id, tab, sample id."""
+    """Return the lines of an id file: family id, tab, sample id."""
     return "".join(f"{family}\t{name}\n" for family, name in pairs)
 
 
 def read_ids(path: Path) -> dict[str, NDArray[Any]]:
     """Read an id file of GCTA, PLINK 1.9 or plink2, with or without a header.
 
-    Returns
-    -------
-        ``sample_id``, as `open_plink` makes it, and ``sample_family_id`` where any is not 0;
-        arrays of str objects.
-
-    Raises
-    ------
-    FileNotFoundError
-        When there is no such file.
-    ValueError
-        When it lists no sample, a line has not as many fields as it should, or two are alike.
+    Returns ``sample_id`` as `open_plink` makes it, and ``sample_family_id`` unless all are 0, as
+    arrays of str objects. Raises FileNotFoundError for a missing file, and ValueError for a file
+    without samples, a line with the wrong number of fields, or two equal samples.
     """
     from genobit.io._plink_text import sample_ids
 
@@ -181,7 +165,7 @@ def read_ids(path: Path) -> dict[str, NDArray[Any]]:
 def labelled(
     data: da.Array | NDArray[Any], ids: dict[str, NDArray[Any]], attributes: dict[str, Any]
 ) -> xr.DataArray:
-    """The matrix with the ids on both sides."""
+    """Return the matrix with ids on both dimensions."""
     coords = {
         f"{name}_{side}": (dim, values)
         for side, dim in enumerate(DIMS)
@@ -191,10 +175,9 @@ def labelled(
 
 
 def row_blocks(*arrays: Any, triangle: bool) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-    """Blocks of rows of square arrays, in turn, each computed when it is asked for.
+    """Yield (first row, rows of each array) for blocks of square arrays, computed on demand.
 
-    Yields the number of a block's first row, and of each array those rows: as far as the block's
-    last diagonal element where ``triangle``, else whole.
+    With ``triangle`` the rows end at the block's last diagonal element.
     """
     n = arrays[0].shape[0]
     chunked = next((array for array in arrays if isinstance(array, da.Array)), None)
@@ -212,18 +195,18 @@ def row_blocks(*arrays: Any, triangle: bool) -> Iterator[tuple[int, list[NDArray
 
 
 def named(prefix: str | os.PathLike[str], suffix: str, function: str, instead: str = READ) -> Path:
-    """Absolute path of a file of a fileset; the folder has to be there."""
+    """Return the absolute path of a file of a fileset; the folder must exist."""
     given = local_path(prefix, function, instead)
     return given.with_name(given.name + suffix).absolute()
 
 
 def triangle_size(n: int) -> int:
-    """Elements of the lower triangle of n samples, the diagonal included."""
+    """Return the number of elements in the lower triangle of n samples, with the diagonal."""
     return n * (n + 1) // 2
 
 
 def samples_in_words(values: float, *, square: bool) -> str:
-    """Of how many samples a file of that many numbers is the square or the triangle, in words."""
+    """Describe how many samples a square or triangle of this many numbers has."""
     whole = int(values)
     n = math.isqrt(whole) if square else (math.isqrt(8 * whole + 1) - 1) // 2
     exact = whole == values and (n * n if square else triangle_size(n)) == whole
@@ -232,19 +215,19 @@ def samples_in_words(values: float, *, square: bool) -> str:
 
 @dataclass(frozen=True)
 class LowerTriangle:
-    """A file of binary numbers row by row, of which the lower triangle is read.
+    """A binary matrix file, stored row by row, whose lower triangle is read.
 
-    Nothing is held open, so it may be pickled to another process that sees the same path.
+    No file is held open, so it can be pickled to a process that sees the same path.
     """
 
     path: str
     samples: int
     dtype: str
     square: bool
-    """Whether each row is stored whole; else as far as its diagonal element."""
+    """Whether rows are stored whole; else each row ends at its diagonal element."""
 
     def array(self) -> da.Array:
-        """The symmetric matrix, lazily: a tile is read when it is computed."""
+        """Return the lazy symmetric matrix; a tile is read when it is computed."""
         stat = Path(self.path).stat()
         chunk = get_options().edge
         edges = [*range(0, self.samples, chunk), self.samples]
@@ -254,7 +237,7 @@ class LowerTriangle:
         return da.Array(graph, name, chunks=(sizes, sizes), dtype=np.dtype(self.dtype))
 
     def tile(self, start: int, stop: int, left: int, right: int) -> NDArray[Any]:
-        """Rows start:stop and columns left:right, at or below the diagonal."""
+        """Return rows start:stop and columns left:right of a tile at or below the diagonal."""
         numbers = np.memmap(self.path, dtype=self.dtype, mode="r")
         out = np.empty((stop - start, right - left), self.dtype)
         for k in range(start, stop):
@@ -267,7 +250,7 @@ class LowerTriangle:
 
 
 def _tiles(name: str, file: LowerTriangle, edges: list[int], *_: int) -> dict[Any, Any]:
-    """Tasks of tiles; size and time of the file are in the name alone."""
+    """Return the tasks of the tiles. The file's size and time only enter the layer's name."""
     layer: dict[Any, Any] = {}
     for i in range(len(edges) - 1):
         for j in range(i + 1):

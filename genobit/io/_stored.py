@@ -1,7 +1,7 @@
-"""Arrays of a Zarr store read with care: no code from data, and damage that is named.
+"""Read arrays of a Zarr store without running code from data, and name damaged arrays.
 
-What a store declares need not be what it holds. Numbers are read where they are asked for, so a
-chunk that cannot be decoded is met in the middle of a computation, by name and place.
+A store may declare data that it does not hold. Chunks are read during a computation, so an error
+there names the array and the place.
 """
 
 from __future__ import annotations
@@ -21,30 +21,24 @@ if TYPE_CHECKING:
     import zarr
     from numpy.typing import NDArray
 
-# numcodecs can run what it decodes with these: https://numcodecs.readthedocs.io/en/stable/pickles.html
+# Codecs that can run code: https://numcodecs.readthedocs.io/en/stable/pickles.html
 _CODE = "pickle"
-# All that is stored of these would be nought or empty text if a chunk were missing.
+# Labels that are never 0 or empty, so that a chunk of such values is a missing chunk.
 _NEVER_EMPTY = ("variant_position", "sample_id")
 _NOT_WHOLE = "the store is not whole. Copy it again, or convert the VCF again."
 LISTED = 2**20
-"""Chunks from which on their bytes are asked for before they are counted, one by one.
+"""Above this number of chunks, sum the stored bytes instead of counting chunks.
 
-To count them lists all that are declared, some 200 bytes each: a store that declares 2**40 variants
-would fill the memory of the machine. A store far away is asked for each chunk's size.
+Counting lists all declared chunks, at about 200 bytes each: a store that declares 2**40 variants
+would fill the memory. Summing asks a remote store for the size of each chunk.
 """
 
 
 def require_plain(group: zarr.Group, store: Any) -> dict[str, zarr.Array[Any]]:
-    """Refuse a store that asks to be unpickled, is cut into no chunks, or misses labels.
+    """Refuse a store with a pickle codec, chunks of size 0, or missing chunks of labels.
 
-    Returns
-    -------
-        Labels of which no chunk is listed, for `require_written`: many servers list no folders.
-
-    Raises
-    ------
-    ValueError
-        Names the array.
+    Returns the labels without a listed chunk, for `require_written`: many servers cannot list
+    folders. Raises ValueError with the array's name.
     """
     unlisted = {}
     for name, array in group.arrays():
@@ -63,12 +57,12 @@ def require_plain(group: zarr.Group, store: Any) -> dict[str, zarr.Array[Any]]:
 
 
 def _require_whole(name: str, array: zarr.Array[Any], store: Any) -> bool:
-    """Refuse an array of which some chunks are listed and others are not; whether any is listed."""
-    # A chunk takes a byte at least.
+    """Return whether any chunk is listed. Raises ValueError if only some chunks are."""
+    # A chunk has at least one byte, so fewer bytes than chunks means missing chunks.
     in_bytes = array.nchunks > LISTED
     try:
         found = array.nbytes_stored() if in_bytes else array.nchunks_initialized
-    # Stores that list by a request which the server refuses raise whatever their library does.
+    # A server may refuse to list, and each store's library raises its own error.
     except Exception:  # noqa: BLE001
         return False
     if 0 < found < array.nchunks:
@@ -78,12 +72,9 @@ def _require_whole(name: str, array: zarr.Array[Any], store: Any) -> bool:
 
 
 def require_written(name: str, array: zarr.Array[Any], store: Any) -> None:
-    """Refuse a label with a chunk of nothing but the fill value, as one that is missing reads.
+    """Refuse a label with a chunk of fill values only, which is how a missing chunk reads.
 
-    Raises
-    ------
-    ValueError
-        Names the label and where it is empty.
+    Raises ValueError with the label's name and the first empty element.
     """
     require_fits(f"{name} {array.shape} of {store}", array.size * array.dtype.itemsize)
     values = np.asarray(array[:])
@@ -97,7 +88,7 @@ def require_written(name: str, array: zarr.Array[Any], store: Any) -> None:
 
 
 def _codecs(metadata: Any) -> Iterator[str]:
-    """Names of codecs anywhere in the metadata of an array, those of shards included."""
+    """Yield the names of all codecs in an array's metadata, including those inside shards."""
     if isinstance(metadata, dict):
         for key, value in metadata.items():
             if key in {"id", "name"} and isinstance(value, str):
@@ -112,23 +103,20 @@ def _codecs(metadata: Any) -> Iterator[str]:
 
 
 def read_label(name: str, variable: xr.Variable, store: Any) -> NDArray[Any]:
-    """A small variable, in memory.
+    """Return a small variable in memory.
 
-    Raises
-    ------
-    ValueError
-        Where it cannot be decoded, or is declared larger than memory.
+    Raises ValueError if it cannot be decoded, or is declared larger than memory.
     """
     require_fits(f"{name} {variable.shape} of {store}", variable.size * variable.dtype.itemsize)
     try:
         return np.asarray(variable.to_numpy())
-    # Each codec raises what it likes, bare RuntimeError included.
+    # Each codec raises its own errors, even a bare RuntimeError.
     except Exception as error:
         raise ValueError(_unreadable(name, store, f"{variable.shape}", error)) from error
 
 
 def lazy(name: str, variable: xr.Variable, chunks: Mapping[Any, int], store: Any) -> da.Array:
-    """A large variable, chunked, read where it is computed."""
+    """Return a large variable as a dask array, which reads chunks when it is computed."""
     sizes = tuple(chunks.get(dim, -1) for dim in variable.dims)
     source = _Stored(name, variable, str(store))
     array: da.Array = da.from_array(
@@ -153,7 +141,7 @@ class _Stored:
         self.ndim = variable.ndim
 
     def __dask_tokenize__(self) -> Any:
-        # Anew at each opening: the store may have been written again under the same path.
+        # A new token per opening, since the store may have been rewritten under the same path.
         return type(self).__name__, self._name, self._opened
 
     def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:

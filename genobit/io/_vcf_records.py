@@ -1,9 +1,8 @@
-"""Pick the records of a region, and write genotypes as one small VCF a contig.
+"""Select the records of a region, and write genotypes as one small VCF per contig.
 
-bio2zarr reads whole files, several contigs only with an index, and contigs only where the
-header declares them. Files without an index, without ##contig lines or with a region asked
-for are therefore first copied: calls without the other FORMAT and INFO fields, one file a
-contig, under a header that declares what is there.
+bio2zarr reads whole files. It reads several contigs only with an index, and only contigs that the
+header declares. Files without an index or ##contig lines, and files read by region, are therefore
+copied first. The copy has one file per contig, only GT in FORMAT, no INFO, and a complete header.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _BLOCK = 2**20
 
 
 def index_of(path: Path) -> Path | None:
-    """Find the .tbi or .csi index beside a file."""
+    """Return the .tbi or .csi index beside a file, or None."""
     for suffix in (".tbi", ".csi"):
         index = path.with_name(path.name + suffix)
         if index.is_file():
@@ -42,15 +41,11 @@ def index_of(path: Path) -> Path | None:
 
 
 def write_contigs(path: Path, folder: Path, region: Region | None) -> list[Path]:
-    """Copy the calls of a VCF or BCF, one VCF a contig in order of appearance.
+    """Copy the calls of a VCF or BCF to one VCF per contig, in order of appearance.
 
-    Raises
-    ------
-    ValueError
-        When the file is not VCF or BCF, is truncated, has no samples or no records, when
-        a record has too many or too few columns or no position that Zarr can hold, when the
-        contig of the region is not in the file, when the region holds no record, or none of
-        its records has genotypes.
+    Raises ValueError if the file is not VCF or BCF, is truncated, or has no samples or no records;
+    if a record has the wrong number of columns or an invalid position; if the region's contig is
+    missing or the region has no record; or if no record has genotypes.
     """
     header, records = _open_records(path, region)
     columns, filters, declared = _read_header(path, header)
@@ -81,7 +76,7 @@ def write_contigs(path: Path, folder: Path, region: Region | None) -> list[Path]
 
 
 def known_contigs(path: Path) -> list[str]:
-    """Names of the contigs that the header declares, or else that records are on."""
+    """Return the contigs that the header declares, or else those of the records."""
     header, records = _open_records(path, None)
     with closing(records):
         names = _ids(header, b"##contig=")
@@ -91,12 +86,9 @@ def known_contigs(path: Path) -> list[str]:
 
 
 def check_records(path: Path) -> int:
-    """Go through all records, and count those that have genotypes.
+    """Check all records, and return how many have genotypes.
 
-    Raises
-    ------
-    ValueError
-        For the first record of a wrong number of columns or without a position.
+    Raises ValueError for the first record with a wrong number of columns or without a position.
     """
     header, records = _open_records(path, None)
     n_tabs = header[-1].count(b"\t")
@@ -106,7 +98,7 @@ def check_records(path: Path) -> int:
 
 
 def _checked_fields(path: Path, number: int, line: bytes, n_tabs: int) -> list[bytes]:
-    """The first columns of a record, and the rest as one."""
+    """Return the first columns of a record and the rest as one field, after checking the record."""
     fields = line.split(b"\t", _FIXED_COLUMNS)
     tabs = line.count(b"\t")
     if tabs != n_tabs:
@@ -115,7 +107,7 @@ def _checked_fields(path: Path, number: int, line: bytes, n_tabs: int) -> list[b
             f"the header has {n_tabs + 1}. Is the file cut short?"
         )
         raise ValueError(msg)
-    # 0 is a telomere in VCF; genobit counts positions from 1, and Zarr stores 32 bits.
+    # Position 0 is a telomere in VCF. genobit counts from 1, and VCF Zarr stores 32 bits.
     if not _POSITION.fullmatch(fields[1]) or int(fields[1]) > _MOST_POSITION:
         msg = (
             f"{path}, record {number} ({_place(fields)}) has the position "
@@ -132,7 +124,7 @@ def _has_genotypes(fields: list[bytes]) -> bool:
 
 
 def no_genotypes(path: Path) -> ValueError:
-    """The error of a file whose records have no GT."""
+    """Return the error for a file whose records have no GT."""
     return ValueError(
         f"{path} has no genotypes: no record that was read has GT in its FORMAT column. Call "
         "genotypes first, or open the file that has them."
@@ -140,14 +132,10 @@ def no_genotypes(path: Path) -> ValueError:
 
 
 def require_records_fit(path: Path) -> None:
-    """Refuse a file of which htslib would read a header or record past the limit.
+    """Refuse a file with a header or record larger than the memory limit.
 
-    htslib takes the memory that a record declares, and knows no limit.
-
-    Raises
-    ------
-    ValueError
-        For the first such record, or when the file is damaged.
+    htslib allocates the size that a record declares, without a limit. Raises ValueError for the
+    first such record, or for a damaged file.
     """
     is_bcf = _kind(path) == "bcf"
     with named_damage(path), open_bytes(path) as file:
@@ -183,7 +171,7 @@ def _require_binary_records_fit(file: IO[bytes], path: Path) -> None:
 
 
 def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines]:
-    """Read the header; give it and the record lines, without their newlines."""
+    """Return the header and the record lines, without newlines."""
     kind = _kind(path)
     indexed = region is not None and index_of(path) is not None
     if kind == "vcf" and not indexed:
@@ -204,7 +192,7 @@ def _open_records(path: Path, region: Region | None) -> tuple[list[bytes], Lines
 
 
 def _kind(path: Path) -> str:
-    """Tell VCF from BCF by content, compressed or not."""
+    """Return "vcf" or "bcf" by content, compressed or not."""
     with named_damage(path), open_bytes(path) as file:
         first = file.read(12)
     if first.startswith(b"BCF"):
@@ -255,7 +243,7 @@ def _query(vcf, region: Region, path: Path) -> Lines:  # type: ignore[no-untyped
 
     records = vcf(f"{{{region.contig}}}:{region.start}-{region.end or ''}")
     with named_failure(path, _CHECK):
-        # cyvcf2 warns of an empty region at its first record; _nothing_found says it better.
+        # cyvcf2 warns of an empty region; _nothing_found gives a better message.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no intervals found")
             first = list(islice(records, 1))
@@ -270,7 +258,7 @@ def _line(record: object) -> bytes:
 def _read_header(
     path: Path, header: list[bytes]
 ) -> tuple[list[bytes], dict[bytes, None], list[bytes]]:
-    """Find the columns, and the ids of the filters and contigs that the header declares."""
+    """Return the columns, and the ids of the filters and contigs that the header declares."""
     columns = header[-1].split(b"\t")
     if len(columns) <= _FIXED_COLUMNS:
         msg = f"{path} has no samples, so no genotypes: its #CHROM line has {len(columns)} columns."
@@ -295,7 +283,7 @@ def _inside(fields: list[bytes], region: Region | None) -> bool:
 
 
 def _calls_only(fields: list[bytes]) -> bytes:
-    """Drop INFO and every FORMAT field but GT, which VCF puts first."""
+    """Return the record without INFO and with GT as its only FORMAT field; VCF puts GT first."""
     *fixed, _, keys, calls = fields
     if keys.startswith(b"GT:"):
         calls = _OTHER_FORMAT_FIELDS.sub(b"", calls)
@@ -307,7 +295,7 @@ def _calls_only(fields: list[bytes]) -> bytes:
 def _add_headers(
     bodies: list[Path], contigs: dict[bytes, Path], filters: dict[bytes, None], columns: list[bytes]
 ) -> list[Path]:
-    """Put a header that declares what was found before the records of each contig."""
+    """Prepend a header to the records of each contig, which declares their filters and contigs."""
     lines = [
         b"##fileformat=VCFv4.3",
         b'##FILTER=<ID=PASS,Description="All filters passed">',

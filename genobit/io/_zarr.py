@@ -1,4 +1,4 @@
-"""Bring VCF Zarr and sgkit stores to the names and types of genobit's input Dataset."""
+"""Convert VCF Zarr and sgkit stores to the names and types of genobit's input Dataset."""
 
 from __future__ import annotations
 
@@ -31,25 +31,20 @@ _REQUIRED = {
     "sample_id": ("samples",),
 }
 
-# Rows of a chunk of calls are whole store chunks, as many as make about this much.
+# A chunk of calls joins whole chunks of the store, up to about this size.
 _CHUNK_BYTES = 64 * 2**20
 
 _ORDER = ("call_", "variant_", "contig_", "filter_", "sample_")
 
-# An index into the chunks of the store (VCF Zarr 0.4); wrong once variants are picked.
+# Index into the chunks of the store (VCF Zarr 0.4), invalid after a selection of variants.
 _STORE_ONLY = ("region_index",)
 
 
 def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
-    """Open a VCF Zarr or sgkit store lazily, labels in memory.
+    """Open a VCF Zarr or sgkit store lazily, with labels in memory.
 
-    Parameters
-    ----------
-    store
-        Path of a directory or .zip, address, or zarr store.
-    chunks
-        Variants a chunk of everything lazy; by default whole store chunks of about 64 MB
-        of calls. The samples are never cut.
+    ``store`` is the path of a directory or .zip, an address, or a zarr store. ``chunks`` is the
+    number of variants per lazy chunk (default: whole store chunks of about 64 MB of calls).
     """
     if isinstance(store, str | os.PathLike):
         store = _store_of_path(os.fspath(store))
@@ -63,7 +58,7 @@ def _open_without_dask(store: Any) -> xr.Dataset:
         given = zarr.open_group(store, mode="r")
         guarded = GuardedStore(given.store)
         group = zarr.open_group(guarded, path=given.path, mode="r")
-    # zarr raises whatever damaged metadata lead to.
+    # Damaged metadata can make zarr raise almost any error.
     except Exception as error:
         msg = f"{store} is not a Zarr group: {str(error) or type(error).__name__}"
         raise ValueError(msg) from error
@@ -72,8 +67,8 @@ def _open_without_dask(store: Any) -> xr.Dataset:
         guarded.guard({array.path: array for _, array in group.arrays()})
         for name, array in unlisted.items():
             require_written(name, array, store)
-        # No masking: zarr's fill value is not xarray's missing value, and calls stay int8. No
-        # joining of one-letter alleles into words either.
+        # No masking: zarr's fill value is not xarray's missing value, and calls stay int8.
+        # concat_characters would join one-letter alleles into words.
         return xr.open_zarr(
             guarded,
             group=given.path or None,
@@ -82,7 +77,7 @@ def _open_without_dask(store: Any) -> xr.Dataset:
             mask_and_scale=False,
             concat_characters=False,
         )
-    # zarr and xarray raise whatever damaged metadata lead to.
+    # Damaged metadata can make zarr and xarray raise almost any error.
     except Exception as error:
         named = str(store) in str(error)
         reason = f"{type(error).__name__}: {str(error) or 'it declares more than fits into memory'}"
@@ -93,8 +88,8 @@ def _open_without_dask(store: Any) -> xr.Dataset:
 def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store") -> xr.Dataset:
     """Give a store opened without dask the types and attributes of the input Dataset.
 
-    Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as
-    object arrays of str, positions int64, contig indices int32. The rest becomes lazy.
+    Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as object
+    arrays of str, positions as int64, contig indices as int32. All other variables become lazy.
     """
     ds = _contig_variable(ds, store)
     chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}
@@ -112,8 +107,8 @@ def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store
     ds["call_genotype"].attrs.setdefault("counted_allele", COUNTED_ALLELE)
     for variable in ds.variables.values():
         variable.attrs.pop("_FillValue", None)
-    # A store lists its arrays as the file system does. How it compresses them (encoding) is
-    # no good in the other Zarr format, which to_zarr() may be asked to write.
+    # Sort, because a store lists its arrays in the order of the file system. Drop the encoding,
+    # because its compressors may be invalid in the Zarr format that to_zarr() writes.
     return ds[sorted(ds.variables, key=_place)].drop_encoding()
 
 
@@ -130,7 +125,7 @@ def _store_of_path(path: str) -> Any:
         msg = f"{path} does not exist. For a VCF file use open_vcf."
         raise FileNotFoundError(msg)
     if path.endswith(".zip") and not Path(path).is_dir():
-        # zipfile waits for ever for what a pipe does not send.
+        # zipfile would wait forever for the data of a pipe.
         if not Path(path).is_file():
             msg = f"{path} is no regular file."
             raise ValueError(msg)
@@ -166,9 +161,9 @@ def _rows_per_chunk(calls: xr.DataArray) -> int:
 
 
 def _contig_variable(ds: xr.Dataset, store: Any) -> xr.Dataset:
-    """Take contig names from the attributes, where sgkit kept them before 0.6."""
+    """Take contig names from the attributes, where sgkit stored them before 0.6."""
     if "contig_id" in ds or ds["variant_contig"].dtype.kind not in "iuf":
-        return ds  # Contigs that are text are the names.
+        return ds  # Text contigs are the names themselves.
     if "contigs" not in ds.attrs:
         msg = f"{store} has neither contig_id nor the attribute contigs; variant_contig needs one."
         raise ValueError(msg)
@@ -177,6 +172,6 @@ def _contig_variable(ds: xr.Dataset, store: Any) -> xr.Dataset:
 
 def _label(name: str, array: xr.Variable, store: Any) -> xr.Variable:
     values = read_label(name, array, store)
-    # Text past Unicode ends in a SystemError.
+    # Invalid Unicode raises a SystemError.
     with named_failure(f"{name} of {store}", "The store is damaged: copy it again."):
         return as_objects(xr.Variable(array.dims, values, array.attrs), name)

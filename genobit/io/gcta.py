@@ -1,8 +1,8 @@
-"""Relationship matrices in the binary format of GCTA: .grm.bin, .grm.N.bin and .grm.id.
+"""Read and write GCTA relationship matrices: .grm.bin, .grm.N.bin and .grm.id.
 
-Both .bin files hold the lower triangle with its diagonal, row by row, as float32 in the byte order
-of x86 (https://yanglab.westlake.edu.cn/software/gcta/#MakingaGRM; Yang et al. 2011,
-doi:10.1016/j.ajhg.2010.11.011). PLINK 1.9 and plink2 write and read the same.
+Both .bin files hold the lower triangle with its diagonal, row by row, as little-endian float32
+(https://yanglab.westlake.edu.cn/software/gcta/#MakingaGRM; Yang et al. 2011,
+doi:10.1016/j.ajhg.2010.11.011). PLINK 1.9 and plink2 use the same format.
 """
 
 from __future__ import annotations
@@ -26,40 +26,41 @@ _FLOAT = "<f4"
 
 
 def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
-    """Write a relationship matrix as GCTA does: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
+    """Write a relationship matrix for GCTA: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
 
-    Rows are computed and written a chunk at a time, so a lazy matrix never is in memory whole. The
-    three files appear together when all is written; an error leaves those that were there.
+    Rows are computed and written a chunk at a time, so a lazy matrix is never whole in memory.
+    The three files appear together when writing has finished. If an error occurs, existing
+    files stay unchanged.
 
     Parameters
     ----------
     grm
         Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. Numbers of variants come
         from its coordinate ``variants_compared`` (samples_0, samples_1) or, without it, from
-        ``attrs["variants"]``. What is written is the lower triangle, rounded to float32.
+        ``attrs["variants"]``. The lower triangle is written, rounded to float32.
     prefix
         Path without the endings.
 
     Raises
     ------
     TypeError
-        If it is no DataArray of real numbers.
+        If it is not a DataArray of real numbers.
     KeyError
-        If it carries no sample ids or no number of variants.
+        If it has no sample ids or no number of variants.
     ValueError
         For other dimensions, ids that the format cannot hold, or an element that is NaN or
-        infinite: GCTA reads such a file and fails later, so it is not written.
+        infinite. GCTA would read such a file and fail later.
 
     Notes
     -----
-    A lazy matrix is computed a row of tiles at a time, which is one pass over the genotypes for
-    every ``get_options().chunk_rows`` (2,048) samples. What a lazy matrix needs of all pairs or
-    contigs first is computed anew in each pass: compute "endelman_jannink", "hadamard" and
-    leave-one-chromosome-out matrices before they are written (``compute=True``), or store them to
-    Zarr and write what is opened from there.
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
+    genotypes for ``get_options().chunk_rows`` (2,048) samples. Some matrices first need all
+    pairs or contigs, and a lazy matrix repeats that work in each pass. Compute
+    "endelman_jannink", "hadamard" and leave-one-chromosome-out matrices before writing
+    (``compute=True``), or store them to Zarr and write the reopened matrix.
 
-    The family id is ``sample_family_id_0``, or 0 without one, as plink2 writes it. Where
-    `open_plink` had to join family and individual id, they are written apart again.
+    The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If
+    `open_plink` joined family and individual id, they are written separately again.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
 
 def _variants_compared(grm: xr.DataArray) -> Any:
-    """Numbers of variants (samples_0, samples_1): an array, or one number at every place."""
+    """Return numbers of variants (samples_0, samples_1); one number is broadcast."""
     if model.VARIANTS_COMPARED in grm.coords:
         return grm[model.VARIANTS_COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
     if "variants" not in grm.attrs:
@@ -118,7 +119,7 @@ def _require_finite(block: NDArray[Any], start: int) -> None:
 
 
 def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
-    r"""Open a relationship matrix that GCTA, PLINK or `to_gcta` wrote, lazily.
+    r"""Open a relationship matrix of GCTA, PLINK or `to_gcta` lazily.
 
     Parameters
     ----------
@@ -127,17 +128,17 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        float32 (samples_0, samples_1), symmetric; tiles are read where they are needed. Coordinates
-        ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1`` (unless all
-        are 0), and ``variants_compared`` (float32, lazy) where .grm.N.bin is there. The files say
-        nothing of the method.
+        float32 (samples_0, samples_1), symmetric, lazy: a tile is read when it is computed.
+        Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
+        ``sample_family_id_1`` (unless all are 0), and ``variants_compared`` (float32, lazy) if
+        .grm.N.bin exists. The files do not name the method.
 
     Raises
     ------
     FileNotFoundError
-        When .grm.bin or .grm.id is missing.
+        If .grm.bin or .grm.id is missing.
     ValueError
-        When the sizes do not fit the number of samples.
+        If a file size does not fit the number of samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Open PLINK 1 filesets lazily, and hand packing the raw rows of an open one."""
+"""Open PLINK 1 filesets lazily, and pass the raw .bed rows to packing."""
 
 from __future__ import annotations
 
@@ -24,25 +24,18 @@ _MAGIC = b"\x6c\x1b"
 _VARIANT_MAJOR, _SAMPLE_MAJOR = 1, 0
 _HEADER_BYTES = 3
 
-# int8 calls a chunk, and the multiple its rows are rounded to: whole words when the
-# planes are later taken along the variants.
+# Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
+# the bits have whole words.
 _CHUNK_BYTES = 64 * 2**20
 _ROWS_MULTIPLE = 64
 
 
 @dataclass(frozen=True)
 class BedFile:
-    """A validated variant-major .bed file, opened anew by each read.
+    """A validated variant-major .bed file, reopened for each read.
 
-    Nothing is held open, so it may be pickled to another process or machine that sees
-    the same path.
-
-    Attributes
-    ----------
-    path
-        Absolute path of the .bed file.
-    n_variants, n_samples
-        Its shape, from .bim and .fam.
+    ``path`` is absolute. No file is held open, so it can be pickled to a process or machine that
+    sees the same path.
     """
 
     path: str
@@ -51,17 +44,14 @@ class BedFile:
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes a variant: four samples each, the last padded."""
+        """Bytes per variant: four samples per byte, the last byte padded."""
         return (self.n_samples + 3) // 4
 
     def validate(self) -> None:
-        """Check the three header bytes and the size.
+        """Check the three header bytes and the file size.
 
-        Raises
-        ------
-        ValueError
-            When the file is not a .bed, is sample-major, or is not of the size that the
-            numbers of variants and samples ask for.
+        Raises ValueError if the file is not a .bed, is sample-major, or has a size that does not
+        match the numbers of variants and samples.
         """
         with Path(self.path).open("rb") as file:
             header = file.read(_HEADER_BYTES)
@@ -97,24 +87,10 @@ class BedFile:
         raise ValueError(msg)
 
     def read_raw(self, start: int, stop: int) -> np.ndarray:
-        """Read rows as they are on disk.
+        """Return rows start:stop as stored: uint8 (stop - start, bytes_per_row), two bits a call.
 
-        Parameters
-        ----------
-        start, stop
-            Half-open range of variants.
-
-        Returns
-        -------
-        uint8, (stop - start, bytes_per_row): two bits a call, see `genobit.io.kernels.bed`.
-        The padding bits of the last byte are whatever the file holds.
-
-        Raises
-        ------
-        IndexError
-            When the range is not within the file's variants.
-        OSError
-            When the file has become shorter since it was opened.
+        See `genobit.io.kernels.bed` for the codes. The padding bits of the last byte are undefined.
+        Raises IndexError for a range outside the file, and OSError if the file has been shortened.
         """
         if not 0 <= start <= stop <= self.n_variants:
             msg = f"variants {start}:{stop} are not within the {self.n_variants} of {self.path}."
@@ -130,31 +106,14 @@ class BedFile:
         return raw.reshape(stop - start, width)
 
     def raw_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
-        """Read the rows lazily, chunked along variants.
-
-        Parameters
-        ----------
-        chunks
-            Variants a chunk, or the size of each chunk; "auto" as in `open_plink`.
-
-        Returns
-        -------
-        uint8, (variants, bytes_per_row).
-        """
+        """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
         sizes = self._row_chunks(chunks)
         return _lazy(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
 
     def call_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
-        """Expand the rows into calls, lazily, chunked along variants.
+        """Return the calls as a lazy array: int8 (variants, samples, 2), chunked along variants.
 
-        Parameters
-        ----------
-        chunks
-            As in `raw_array`.
-
-        Returns
-        -------
-        int8, (variants, samples, 2): 0 for A2, 1 for A1, -1 for missing.
+        0 is A2, 1 is A1 and -1 is missing.
         """
         sizes = self._row_chunks(chunks)
         return _lazy(_Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes))
@@ -172,7 +131,7 @@ class BedFile:
         return (chunks,) * whole + ((rest,) if rest or not whole else ())
 
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
-        """Name of a lazy array: the same for the same bytes cut the same way."""
+        """Return the name of a lazy array, equal for the same bytes in the same chunks."""
         stat = Path(self.path).stat()
         return layer_name(f"plink-{kind}", self, stat.st_size, stat.st_mtime_ns, sizes)
 
@@ -190,7 +149,7 @@ class _Rows:
         return rows
 
     def __getitem__(self, key: tuple[slice, ...]) -> np.ndarray:
-        # dask asks for slices only: one a dimension, steps where it merged a later slice.
+        # dask passes one slice per dimension, with a step if it merged a later slice.
         rows, *rest = key
         span = range(*rows.indices(self.bed.n_variants))
         first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
@@ -231,42 +190,43 @@ def open_plink(
 ) -> xr.Dataset:
     r"""Open a PLINK 1 fileset (.bed, .bim, .fam) as a lazy Dataset.
 
-    The .bed is checked but not read; `pack()` splits its rows into bit planes without
-    making int8 calls.
+    Opening checks the header and the size of the .bed, but reads no genotypes. `pack()` splits
+    the rows into bit planes without an int8 copy of the calls.
 
     Parameters
     ----------
     path
         The .bed file, or the name that the three files share.
     chunks
-        Variants a chunk of `call_genotype`; "auto" makes chunks of about 64 MB. The
-        samples are never cut.
+        Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
+        has all samples.
 
     Returns
     -------
     Dataset over `variants`, `samples`, `ploidy` (2), `alleles` (2) and `contigs`:
 
-    - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed keeps no
-      phase, so a heterozygous call is (0, 1). Ploidy is always 2, and calls of males on
-      X, Y and MT are as PLINK stored them.
+    - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed has no
+      phase, so a heterozygous call is (0, 1). Ploidy is always 2. Calls of males on
+      X, Y and MT are returned as PLINK stored them.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`,
       `variant_id`, `variant_allele` (A2, then A1), and `variant_genetic_position` in
-      centimorgan where column 3 of the .bim is not all zero.
-    - `sample_id` (the individual id, or FAMILY_INDIVIDUAL when individual ids repeat),
+      centimorgan if column 3 of the .bim is not all zero.
+    - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
-      unknown, 1 male, 2 female), `sample_phenotype` (NaN for -9, NA, and for 0 where the
-      phenotype is case/control; `attrs["note"]` says so where the file has 0 and 1 alone).
+      unknown, 1 male, 2 female).
+    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype 0 is NaN too;
+      `attrs["note"]` warns if the file has only 0 and 1.
 
-    A dosage is the number of copies of A1, which `call_genotype.attrs["counted_allele"]`
-    says too.
+    A dosage is the number of copies of A1, as stated in
+    `call_genotype.attrs["counted_allele"]`.
 
     Raises
     ------
     FileNotFoundError
-        When one of the three files is missing.
+        If one of the three files is missing.
     ValueError
-        When the .bed is not one, is sample-major, truncated or too long, when a line of
-        .bim or .fam is malformed, or when two samples have the same ids.
+        If the .bed has a wrong header, is sample-major, truncated or too long; if a line of
+        .bim or .fam is malformed; or if two samples have the same ids.
 
     Examples
     --------
@@ -312,7 +272,7 @@ def open_plink(
 
 
 def _phenotype_note(bed_path: Path, fam: dict[str, np.ndarray]) -> dict[str, str]:
-    """Attributes that say what becomes of phenotypes coded 0 and 1."""
+    """Return attributes that warn about phenotypes coded 0 and 1."""
     known = fam["phenotype"][~np.isnan(fam["phenotype"])]
     if not fam["phenotype_zero"].any() or not known.size or (known == 2).any():
         return {}
@@ -332,26 +292,16 @@ def _phenotype_note(bed_path: Path, fam: dict[str, np.ndarray]) -> dict[str, str
 
 
 def _texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
-    """Objects as they are: xarray has pandas make texts of Arrow of them, and back, 0.1 us each."""
+    """Return a Variable of objects unchanged; xarray would convert them twice, 0.1 us each."""
     return xr.Variable(dims, values, fastpath=True)
 
 
 def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
-    """Find the .bed file whose whole, untouched genotypes an array is.
+    """Return the .bed file whose whole, unmodified genotypes an array holds, or None.
 
-    Attributes outlive slicing and arithmetic, so they only suggest the file. What decides
-    is the name of the dask array, which every operation changes: it has to be the one
-    that opening the file now, with these chunks, would give.
-
-    Parameters
-    ----------
-    call_genotype
-        Any DataArray.
-
-    Returns
-    -------
-    The file, or None when the array is not that of `open_plink`, was sliced, reordered or
-    computed with, or when the file has changed since.
+    Attributes survive slicing and arithmetic, so they only suggest the file. The name of the dask
+    array decides, because every operation changes it. It must equal the name that opening the file
+    now, with these chunks, would give. None is also returned if the file has changed since.
     """
     path, name = (call_genotype.attrs.get(key) for key in ("plink_bed", "plink_bed_name"))
     array = call_genotype.data
@@ -368,7 +318,7 @@ def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
 
 
 def _bed_path(path: str | os.PathLike[str]) -> Path:
-    """Absolute path of the .bed, from itself or from the name of the fileset."""
+    """Return the absolute path of the .bed, from its own path or the name of the fileset."""
     given = local_path(path, "open_plink")
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():
@@ -380,7 +330,7 @@ def _bed_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _bed_rows(call_genotype: xr.DataArray, chunk: int | None) -> tuple[da.Array, int] | None:
-    """Rows of the .bed file that an array is, and their samples; see `packer.BED_ROWS`."""
+    """Return the .bed rows behind an array and the number of samples; see `packer.BED_ROWS`."""
     bed = bed_source(call_genotype)
     if bed is None:
         return None

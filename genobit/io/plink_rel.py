@@ -1,7 +1,8 @@
-"""Relationship matrices of PLINK: .rel (text) or .rel.bin, and .rel.id.
+"""Read and write PLINK relationship matrices: .rel (text) or .rel.bin, and .rel.id.
 
-``--make-rel`` of PLINK 1.9 and plink2 writes tab-separated text of six digits, the whole square or
-the triangle, or with ``bin`` float64 row by row (https://www.cog-genomics.org/plink/1.9/distance).
+``--make-rel`` of PLINK 1.9 and plink2 writes tab-separated text of six digits, as a square or a
+triangle. With ``bin`` it writes float64 row by row
+(https://www.cog-genomics.org/plink/1.9/distance).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMS = ("square", "triangle", "square-bin")
-# Samples from which the size is looked at before memory is asked for.
+# Above this number of samples, check the file size before allocating the matrix.
 _MANY = 2048
 _TEXT, _COMPRESSED, _BINARY = ".rel", ".rel.gz", ".rel.bin"
 
@@ -36,10 +37,10 @@ def to_plink_rel(
     form: str = "square",
     digits: int = 6,
 ) -> None:
-    r"""Write a relationship matrix as ``plink --make-rel`` does, with its PREFIX.rel.id.
+    r"""Write a relationship matrix in the format of ``plink --make-rel``, with PREFIX.rel.id.
 
-    Rows are computed and written a chunk at a time. Both files appear together when all is
-    written; an error leaves those that were there.
+    Rows are computed and written a chunk at a time. Both files appear together when writing has
+    finished. If an error occurs, existing files stay unchanged.
 
     Parameters
     ----------
@@ -48,10 +49,11 @@ def to_plink_rel(
     prefix
         Path without the endings.
     form
-        "square" (text, PREFIX.rel), "triangle" (text up to the diagonal), or "square-bin" (float64,
-        PREFIX.rel.bin). The whole squares compute a lazy symmetric tile twice.
+        "square" (text, PREFIX.rel), "triangle" (text up to the diagonal, PREFIX.rel), or
+        "square-bin" (float64, PREFIX.rel.bin). The squares compute each lazy off-diagonal tile
+        twice.
     digits
-        Significant digits of text; PLINK prints 6, and 17 lose nothing.
+        Significant digits of text. PLINK prints 6; 17 are lossless.
 
     Raises
     ------
@@ -62,9 +64,10 @@ def to_plink_rel(
 
     Notes
     -----
-    A lazy matrix is computed a row of tiles at a time, one pass over the genotypes for every
-    ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink", "hadamard" and
-    leave-one-chromosome-out matrices first, or store them to Zarr and reopen them: see `to_gcta`.
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
+    genotypes for ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink",
+    "hadamard" and leave-one-chromosome-out matrices first, or store them to Zarr and reopen
+    them (see `to_gcta`).
 
     Examples
     --------
@@ -102,12 +105,12 @@ def to_plink_rel(
 
 
 def _line(numbers: NDArray[np.float64], digits: int) -> bytes:
-    # One format for the whole row: half the time of one for each number.
+    # One format string for the whole row takes half the time of one per number.
     return ("\t".join([f"%.{digits}g"] * numbers.size) % tuple(numbers) + "\n").encode()
 
 
 def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
-    r"""Open a relationship matrix that ``plink --make-rel`` or `to_plink_rel` wrote.
+    r"""Open a relationship matrix of ``plink --make-rel`` or `to_plink_rel`.
 
     Parameters
     ----------
@@ -116,17 +119,18 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        (samples_0, samples_1), symmetric, with coordinates ``sample_id_0``, ``sample_id_1`` and, in
-        families, ``sample_family_id_0`` and ``_1``. Text is read at once, as float64; binary files
-        are lazy, float64 or float32 (plink2's ``bin4``). Only the lower triangle is read: every
-        shape (``square``, ``square0``, ``triangle``) has it, and is told by the size.
+        (samples_0, samples_1), symmetric, with coordinates ``sample_id_0``, ``sample_id_1`` and,
+        unless all family ids are 0, ``sample_family_id_0`` and ``_1``. Text is read at once, as
+        float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The size tells the
+        shape (``square``, ``square0``, ``triangle``). Only the lower triangle is read, which every
+        shape has.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file, or no .rel.id.
+        If the file or its .rel.id is missing.
     ValueError
-        When the sizes do not fit the number of samples, a line of text is malformed, or a prefix
+        If a size does not fit the number of samples, a line of text is malformed, or a prefix
         has files of more than one kind.
 
     Examples
@@ -184,7 +188,7 @@ def _binary(path: Path, n: int, names: Path) -> Any:
 
 def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
     zipped = path.name.endswith(_COMPRESSED)
-    # A digit and what parts it from the next; no file shrinks more than 1,032-fold in gzip.
+    # A number takes at least a digit and a separator. gzip shrinks a file at most 1,032-fold.
     most = path.stat().st_size * (1032 if zipped else 1)
     if n > _MANY and 2 * files.triangle_size(n) > most:
         msg = (

@@ -1,4 +1,4 @@
-"""Open VCF and BCF through VCF Zarr, and VCF Zarr itself."""
+"""Open VCF and BCF files through VCF Zarr, and VCF Zarr stores directly."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-# Part of the cache key: raise it when the same file would be converted differently.
+# Part of the cache key: increase it when the conversion changes.
 _CONVERSION = 2
 
-# What bio2zarr makes of an indexed file depends on its fields; what open_vcf gives does not.
+# bio2zarr converts all fields of an indexed file; open_vcf returns only these.
 _KEPT = (
     "call_genotype",
     "call_genotype_phased",
@@ -62,45 +62,50 @@ def open_vcf(
 ) -> xr.Dataset:
     """Open a VCF or BCF file, or a region of it, as a lazy Dataset.
 
-    The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory;
-    later ones open that, until the file's size or modification time changes. A region of
-    a file with a .tbi or .csi index is found at once; without an index the whole file is
-    scanned for it. For a large file, `bcftools index FILE` once is worth it.
+    The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory.
+    Later calls open the converted store, until the file's size or modification time
+    changes. With a .tbi or .csi index, a region is found at once; without one, the whole
+    file is scanned. For a large file, run `bcftools index FILE` once.
 
     Parameters
     ----------
     path
         .vcf, .vcf.gz or .bcf.
     region
-        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`: the
-        records whose position lies there, first and last included, counted from 1.
+        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`.
+        Selects records by position, counted from 1, first and last included.
     chunks
-        Variants a chunk of `call_genotype`; by default about 64 MB. Samples are not cut.
+        Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
+        samples.
     cache_dir
-        Where converted files are kept; the user's cache directory by default.
+        Folder of the converted files; the user's cache directory by default.
     worker_processes
-        Processes for converting a whole indexed file; 0 is this one alone.
+        Processes that convert a whole indexed file; 0 uses the current process alone.
 
     Returns
     -------
-    Dataset as of `open_vcf_zarr`, of genotypes and labels: `call_genotype` (int8: allele
-    index, -1 missing, -2 beyond the ploidy of the call), `call_genotype_phased` (true for a
-    haploid call), and the
-    `variant_`, `contig_`, `filter_` and `sample_` variables. The call `.` is missing in all
-    its alleles, unless the sample has haploid calls on the contig. INFO and other FORMAT fields
-    are left out; for those run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate
-    alleles are kept; a dosage counts the first.
+    Dataset of genotypes and labels, as `open_vcf_zarr` returns them:
+
+    - `call_genotype`: int8, lazy; allele index, -1 missing, -2 beyond the ploidy of the
+      call.
+    - `call_genotype_phased`: bool, lazy; true for a haploid call.
+    - the `variant_`, `contig_`, `filter_` and `sample_` variables.
+
+    A single `.` is a call with all alleles missing. It is haploid only if the sample has
+    haploid calls on the contig. INFO and other FORMAT fields are left out; to read them, run
+    `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage
+    counts the first.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If the file does not exist.
     ValueError
-        When the region cannot be read, its contig is not in the file or it holds no
-        record, when the file is not VCF, is damaged, or has no samples or no genotypes, when
-        a position is not from 1 to 2,147,483,647, or a line is past ``eager_limit``.
+        If the region is malformed, has no record, or names a contig that the file lacks; if
+        the file is not VCF, is damaged, or has no samples or no genotypes; if a position is
+        not from 1 to 2,147,483,647; or if a line exceeds ``eager_limit``.
     ImportError
-        When bio2zarr or cyvcf2 is not installed.
+        If bio2zarr or cyvcf2 is not installed.
 
     Examples
     --------
@@ -134,7 +139,7 @@ def open_vcf(
 
 
 def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
-    """Open a VCF Zarr store, or one that sgkit wrote, as a lazy Dataset.
+    """Open a VCF Zarr or sgkit store as a lazy Dataset.
 
     Parameters
     ----------
@@ -142,23 +147,25 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
         Path of a directory (.vcz, .zarr) or of a .zip of one, an address that zarr knows,
         or a zarr store. Zarr formats 2 and 3.
     chunks
-        Variants a chunk; by default whole chunks of the store of about 64 MB of calls.
-        Samples are not cut.
+        Variants per chunk. By default a chunk joins whole chunks of the store, to about
+        64 MB of calls. A chunk has all samples.
 
     Returns
     -------
-    Dataset of every variable of the store. Calls and other wide fields are lazy; labels
-    (`variant_position` int64, `variant_contig` int32, `variant_id`, `variant_allele`,
-    `sample_id`, `contig_id`, text as object arrays of str) are in memory.
-    `call_genotype` is as stored: allele index, -1 missing, -2 beyond the ploidy of the
-    call; `call_genotype.attrs["counted_allele"]` says that a dosage counts ALT.
+    Dataset of every variable of the store:
+
+    - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored:
+      allele index, -1 missing, -2 beyond the ploidy of the call.
+      `call_genotype.attrs["counted_allele"]` states that a dosage counts ALT.
+    - labels in memory: `variant_position` (int64), `variant_contig` (int32), `variant_id`,
+      `variant_allele`, `sample_id`, `contig_id`. Text is an object array of str.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such path.
+        If the path does not exist.
     ValueError
-        When it is no Zarr group, or one without genotypes, positions, contigs, alleles or
+        If it is not a Zarr group, or has no genotypes, positions, contigs, alleles or
         samples.
 
     Examples
@@ -184,7 +191,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
 
 
 def _region_of(text: str, source: Path) -> Region:
-    """The region, whose contig may be named with colons in the file."""
+    """Parse a region. Names of contigs in the file may contain colons."""
     return parse_region(text, known_contigs(source) if ":" in text else ())
 
 
@@ -202,7 +209,7 @@ def _cache_name(source: Path, region: Region | None) -> str:
 
 
 def _convert(source: Path, region: Region | None, store: Path, worker_processes: int) -> None:
-    """Write the VCF Zarr of a file, straight or by way of one small VCF a contig."""
+    """Write the VCF Zarr of a file, directly or from one small VCF per contig."""
     if region is None and index_of(source) is not None:
         require_records_fit(source)
         _bio2zarr([source], store, source, worker_processes)
@@ -219,11 +226,11 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
     try:
         with _quiet("bio2zarr"):
             vcf.convert(parts, store, worker_processes=worker_processes)
-    # bio2zarr and htslib raise whatever a bad record leads to, bare Exception included.
+    # A bad record can make bio2zarr and htslib raise almost anything, even a bare Exception.
     except Exception as error:
         if full_disk(error):
             raise
-        # Says which record it was, where it is one of the known faults.
+        # Raises a better error if a record has a known fault.
         check_records(source)
         msg = (
             f"{source} could not be converted: {type(error).__name__}: {error}. Check it with "
@@ -234,11 +241,12 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
 
 
 def _settle_ploidy(source: Path, store: Path) -> None:
-    """Call one allele phased, as VCF does, and one dot a missing call of the sample's ploidy.
+    """Mark haploid calls as phased, and give a single "." the ploidy of the sample.
 
-    Of a haploid call beside diploid ones cyvcf2 reads the phase past its end, so that
-    bio2zarr 0.2 stores one that differs from run to run. PLINK, vcftools and bcftools take `.`
-    for a missing call. It is haploid only where the sample has haploid calls on the contig.
+    VCF treats a call of one allele as phased. cyvcf2 reads the phase of a haploid call beside
+    diploid ones past its end, so bio2zarr 0.2 stores a phase that differs between runs. PLINK,
+    vcftools and bcftools read `.` as a missing call. It is haploid only if the sample has haploid
+    calls on the contig.
     """
     import zarr
 
@@ -275,14 +283,14 @@ def _settle_ploidy(source: Path, store: Path) -> None:
 
 
 def _is_haploid(calls: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Which calls (variants, samples, ploidy) have one allele, missing or not."""
+    """Return which calls (variants, samples, ploidy) have one allele, missing or not."""
     haploid: NDArray[np.bool_] = (calls[:, :, 1:] == -2).all(axis=2)
     return haploid
 
 
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Hold back warnings that are about the temporary files, not about the user's."""
+    """Silence a logger's warnings, which concern temporary files rather than the user's."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
 """Compiled readers of .bed rows and FASTA lines.
 
-Arrays in, arrays out. May import: the engine.
+They take and return arrays. May import: the engine.
 """

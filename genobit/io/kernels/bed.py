@@ -1,8 +1,8 @@
 """Expand PLINK 1 .bed rows into allele calls.
 
-A .bed byte holds four calls, the first sample in its two lowest bits. The codes are
-those of https://www.cog-genomics.org/plink/1.9/formats#bed:
-00 two copies of A1, 01 missing, 10 one copy of each, 11 two copies of A2.
+A .bed byte holds four calls, the first sample in its two lowest bits. The codes follow
+https://www.cog-genomics.org/plink/1.9/formats#bed: 00 two copies of A1, 01 missing, 10 one copy of
+each, 11 two copies of A2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from genobit.engine.simd.jit import njit
 # Allele indices (A2 = 0, A1 = 1) of each code: row 0b00, 0b01, 0b10, 0b11.
 _CALL_OF_CODE = np.array([[1, 1], [-1, -1], [0, 1], [0, 0]], dtype=np.int8)
 
-# One table row a byte value: the eight allele indices of its four calls.
+# One row per byte value: the eight allele indices of its four calls.
 _CALLS_OF_BYTE = _CALL_OF_CODE[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 0b11].reshape(
     256, 8
 )
@@ -37,19 +37,11 @@ def _expand_rows(rows: np.ndarray, table: np.ndarray, calls: np.ndarray) -> None
 
 
 def expand_bed_rows(rows: np.ndarray, n_samples: int) -> np.ndarray:
-    """Expand .bed rows into allele indices.
+    """Expand .bed rows into allele indices: 1 for A1, 0 for A2, -1 for missing.
 
-    Parameters
-    ----------
-    rows
-        uint8, (variants, ceil(n_samples / 4)), C-contiguous.
-    n_samples
-        Samples a row; what is left of the last byte is padding and is ignored.
-
-    Returns
-    -------
-    int8, (variants, n_samples, 2): 1 for A1, 0 for A2, -1 for missing. A heterozygous
-    call is (0, 1), as .bed keeps no phase.
+    rows: (variants, ceil(n_samples / 4)) uint8, C-contiguous; returns (variants, n_samples, 2)
+    int8. Padding in the last byte is ignored. A .bed has no phase, so a heterozygous call is (0,
+    1).
     """
     calls = np.empty((rows.shape[0], 2 * n_samples), dtype=np.int8)
     _expand_rows(rows, _CALLS_OF_BYTE, calls)

@@ -1,8 +1,8 @@
-"""Lines of the records of a FASTA file, a block of the file after the other.
+"""Scan the lines of FASTA records, one block of the file after another.
 
-Where all lines of a record but the last are of one width and end in the same way, the place of each
-symbol in the file is arithmetic, as in the index of ``samtools faidx``. So these are counted, and
-the first line that is not so is a fault.
+If all lines of a record but the last have one width and one ending, the place of each symbol
+follows by arithmetic, as in the index of ``samtools faidx``. The scan measures width and ending,
+and reports the first line that deviates as a fault.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMN, RETURN, WIDTH, ENDING, LENGTH, LAST, FIRST, LINES, FAULT = range(9)
-"""What is known of a record: symbols of the line so far; whether its last byte was a carriage
-return; symbols and end, in bytes, of the first line; symbols of whole lines; whether a line was the
-last that there may be; where the first symbol stands. Then of the file: lines so far, and a fault.
-"""
+"""Indices into the state. Of a record: symbols in the current line; whether its last byte was a
+carriage return; symbols of the first line; bytes of its line ending; symbols in complete lines;
+whether no further line may follow; place of the first symbol. Of the file: complete lines, and
+the fault."""
 OF_RECORD = LINES
-"""How many of these are of the record."""
+"""Number of state entries that describe a record."""
 UNEQUAL, FOREIGN = 1, 2
-"""Faults: a line after one that was shorter, or longer than the first; a byte that is no symbol."""
+"""Faults: a line after a shorter one, or longer than the first; a byte that is not a symbol."""
 _LINE_FEED, _CARRIAGE_RETURN, _NAME, _BLANK, _DELETE = 10, 13, ord(">"), 32, 127
 
 
@@ -36,24 +36,10 @@ def read_lines(
     state: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> int:
-    """Go through lines of symbols up to a line of a name, the end of the block or a fault.
+    """Scan symbols from ``start`` up to a name line, the end of the block or a fault; return where.
 
-    Parameters
-    ----------
-    block
-        Bytes of the file, which stand from ``base`` on.
-    start
-        Where to begin in the block.
-    base
-        Place of the block in the file.
-    state
-        What is known so far, goes on from block to block.
-    counts
-        How often each byte was a symbol, added to, (256,).
-
-    Returns
-    -------
-        Where it stopped in the block.
+    block: bytes of the file from place ``base`` on; state: (9,), continued from block to block;
+    counts: (256,), to which the number of each symbol is added.
     """
     k = start
     while k < block.size:
@@ -86,7 +72,7 @@ def read_lines(
 
 @njit
 def _count_run(block: NDArray[np.uint8], counts: NDArray[np.int64]) -> int:
-    """Count symbols up to the first byte that is none: how many."""
+    """Count symbols up to the first byte that is not a symbol; return how many there were."""
     for k in range(block.size):
         byte = block[k]
         if byte <= _BLANK or byte >= _DELETE:
