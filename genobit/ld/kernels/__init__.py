@@ -1,4 +1,4 @@
-"""Compiled: inner products and epilogues.
+"""Compiled kernels: inner products and the statistics computed from them.
 
 May import: the engine.
 """

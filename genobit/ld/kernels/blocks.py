@@ -1,8 +1,8 @@
-"""Candidates for haplotype blocks: confidence intervals of D' of pairs, and stretches of them.
+"""Candidates for haplotype blocks: confidence intervals of D' of pairs, and stretches of pairs.
 
-A pair's likelihood is taken at |D'| = 0, 0.01, ..., 1 (Gabriel et al. 2002; the estimate says on
-which side of 0), as a distribution over these 101 values. The interval's ends are one step outside
-of the value where the sum from 0, and from 1, first passes 5 %.
+The likelihood of a pair is computed at |D'| = 0, 0.01, ..., 1 (Gabriel et al. 2002). The sign of D'
+is that of the estimate. Normalised, these 101 values are a distribution. The ends of the confidence
+interval lie one step outside the values where the sum from 0, and from 1, first passes 5 %.
 """
 
 from __future__ import annotations
@@ -27,27 +27,28 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Planes, Rows
 
 RECOMBINED, NEITHER, UPPER, EDGE, STRONG, STRONGEST = 0, 1, 2, 3, 4, 5
-"""Kinds of pairs: upper end below 0.90; neither this nor the others; upper end at least 0.98 and
-lower end above 0.50, at least 0.70 (the ends of a block), above 0.70, above 0.80."""
+"""Kinds of pairs. RECOMBINED: upper end below 0.90. UPPER to STRONGEST: upper end at least 0.98 and
+lower end above 0.50, at least 0.70 (required at the ends of a block), above 0.70, above 0.80.
+NEITHER: all other pairs."""
 LOWEST = ((STRONGEST, 82), (STRONG, 72), (EDGE, 71), (UPPER, 52))
-"""From which of the 101 values on the sum must be above 95 % for a kind, strongest first."""
+"""Kinds, strongest first, with the index from which on the values must sum to more than 95 %."""
 FROM_98, FROM_90 = 97, 89
-"""Those whose sum to 1 must be above 5 % for an upper end of at least 0.98, and 0.90."""
+"""Indices from which on the sum must exceed 5 % for an upper end of at least 0.98, and 0.90."""
 VANISHING = 1e-10
-"""Frequency of a haplotype that |D'| = 1 leaves none of, as in Haploview."""
+"""Frequency used for a haplotype that is absent at |D'| = 1, as in Haploview."""
 CLEARLY = -math.log(240)
-"""Log of the likelihood at 0.89 over the largest, below which the twelve from there on sum to less
-than 5 %: with one maximum they fall. True of most pairs that are far apart."""
+"""Bound on the log ratio of the likelihood at 0.89 to the largest. Below it, the twelve values from
+0.89 on sum to less than 5 %, because with one maximum they fall. True for most distant pairs."""
 NEGLIGIBLE = -28.0
-"""Log of the share of the largest likelihood below which the rest is not looked at: 7e-13."""
+"""Log of the likelihood ratio to the maximum at which the scan stops: 7e-13."""
 SPANS = (20_000, 30_000)
 """Longest block of two and of three variants, in base pairs."""
 PANEL = 64
-"""Rows that share a product. Twice as many compute more pairs that no window holds."""
+"""Rows that share a product. Twice as many would compute more pairs outside all windows."""
 
 
 class Candidates(NamedTuple):
-    """First and last variant of each stretch that could be a block, both inside."""
+    """First and last variant, both inside, of each stretch that could be a block."""
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
@@ -57,7 +58,7 @@ class Candidates(NamedTuple):
 def _log_likelihood(
     g: int, known: tuple[float, float, float, float], h: float, x: float, y: float, bound: float
 ) -> float:
-    """At |D'| = g / 100, where D >= 0, but for a constant."""
+    """Return the log-likelihood at |D'| = g / 100, for D >= 0, up to a constant."""
     k11, k00, k10, k01 = known
     n = k11 + k00 + k10 + k01 + 2 * h
     p11 = (x * y + g * 0.01 * bound) / n
@@ -79,9 +80,9 @@ def _likelihoods(
     unimodal: bool,
     out: NDArray[np.float64],
 ) -> float:
-    """out (101,): likelihood at each |D'| over the largest; returns their sum.
+    """Fill out (101,) with the likelihood at each |D'| over the largest; returns the sum.
 
-    Where it has one maximum, it is 0 from where it is negligible on.
+    If ``unimodal``, values beyond the first negligible one are 0.
     """
     out[:] = -np.inf
     peak = -np.inf
@@ -110,9 +111,9 @@ def kind_of_pair(
     h: float,
     likelihoods: NDArray[np.float64],
 ) -> int:
-    """Kind of the pair of these haplotypes and double heterozygotes.
+    """Return the kind of a pair from its known haplotypes and double heterozygotes ``h``.
 
-    likelihoods (101,) is for scratch.
+    likelihoods (101,) is scratch memory.
     """
     x, y = k11 + k10 + h, k11 + k01 + h
     n = x + k01 + k00 + h
@@ -121,7 +122,7 @@ def kind_of_pair(
     f, two = double_heterozygotes(k11, k00, k10, k01, h)
     d = (k11 + f) * (k00 + f) - (k10 + h - f) * (k01 + h - f)
     if d < 0:
-        # Counting the other allele of the second variant turns the sign.
+        # Count the other allele of the second variant, which changes the sign of D.
         k11, k10, k00, k01, y, d = k10, k11, k01, k00, n - y, -d
     bound = min(x * (n - y), (n - x) * y)
     known, centre = (k11, k00, k10, k01), min(int(100 * d / bound + 0.5), 100)
@@ -177,12 +178,13 @@ def _scan(
     near: NDArray[np.int8],
     found: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Candidates that begin in the rows top .. bottom - 1, from the last row to the first.
+    """Find candidates that begin in rows top .. bottom - 1, from the last row to the first.
 
-    ``counts`` are of these rows with those from ``top`` on. strong[j] and recombined[j] are how
-    many such pairs there are among i + 1 .. j, and i .. j afterwards. A stretch with so many
-    recombined pairs that the largest one around it cannot be a block ends row i, and all before.
-    Returns the last column that row ``top`` came to, and the number of candidates.
+    The ``counts`` are of these rows with the rows from ``top`` on. Before row i, strong[j] and
+    recombined[j] count such pairs among rows i + 1 .. j; after it, among rows i .. j. A row ends at
+    a stretch with so many recombined pairs that even the largest stretch around it cannot be a
+    block. Earlier rows end there too. Returns the last column of row ``top``, and the number of
+    candidates.
     """
     likelihoods = np.empty(101)
     k = 0
@@ -215,18 +217,10 @@ def _scan(
 def candidates(
     rows: Rows, position: NDArray[np.int64], last: NDArray[np.int64], heads: int
 ) -> Candidates:
-    """Stretches of variants that could be blocks and begin in the first ``heads`` rows.
+    """Return the stretches of variants that could be blocks and begin in the first ``heads`` rows.
 
-    Parameters
-    ----------
-    rows
-        Dosages of the variants, up to the last that the windows of the first ``heads`` reach.
-    position
-        Base pair of each, sorted within a contig.
-    last
-        Last variant in the window of each, non-decreasing.
-    heads
-        How many of the rows' candidates are wanted.
+    The rows are dosages, up to the last variant in the windows of the first ``heads`` rows, sorted
+    by ``position``. The last variant in each window, ``last``, never decreases.
     """
     n, complete = len(position), rows.complete()
     last = np.minimum(last, n - 1)
@@ -277,7 +271,7 @@ def _largest_first(
 
 
 def largest_first(found: Candidates, position: NDArray[np.int64]) -> Candidates:
-    """Blocks of candidates: the longest first, of those as long the last, none over another."""
+    """Return blocks without overlap: takes the longest candidate first, and the last of equals."""
     first, last = found
     if not first.size:
         return found

@@ -1,10 +1,10 @@
-"""Which pairs of the rows that one window lists have an r2 above a limit.
+"""Comparison of the rows of one window: which pairs have an r2 above a limit.
 
-Rows stand in a list, ``live``, and a place is an index of it. Four rows at
-a time are multiplied with one, and the counts of their bits stay in registers.
+Rows are listed in ``live``, and a place is an index into this list. Four rows at a time are
+multiplied with one row, and their bit counts stay in registers.
 
-Arrays are handed over one by one: to take one from a tuple counts who holds it, as long as a pair
-takes.
+Arrays are separate arguments: taking one out of a tuple counts references, which takes as long as
+a pair.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LONG = 128
-"""Words of a row from which on the counts of a pair are looked at first: by estimate, since of
-variants with a frequency from 0.01 on they tell a fifth of the pairs apart."""
+"""Words in a row from which on allele counts are checked before a pair is multiplied. An estimate:
+for variants with a frequency from 0.01 on the counts decide a fifth of the pairs."""
 TOGETHER = 4
-"""Rows that one row is multiplied with at once."""
+"""Rows that are multiplied with one row at once."""
 AHEAD = 32
-"""Variants that are compared at a time in one's turn."""
+"""Variants that are compared at a time in the turn of one variant."""
 
 
 @njit
@@ -46,9 +46,10 @@ def _products(
     count: int,
     products: NDArray[np.int64],
 ) -> None:
-    """Sums of products of a row and ``count`` others; ``second`` is empty of haplotypes.
+    """Store the sums of products of a row with ``count`` others.
 
-    What is behind ``others[count - 1]``, up to a multiple of `TOGETHER`, are rows as well.
+    For haplotypes ``second`` is empty. Entries of ``others`` after ``count``, up to a multiple of
+    `TOGETHER`, must be rows too.
     """
     own = row * width
     for k in range(0, count, TOGETHER):
@@ -117,9 +118,9 @@ def _compare_short(
     above: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
 ) -> None:
-    """Compare those from ``fresh`` on with all before each: ``above`` (new, place) or not.
+    """Compare the rows from place ``fresh`` on with all rows before each: ``above`` (new, place).
 
-    ``wanted`` is set of places that are above the limit with a later one.
+    Sets ``wanted`` at places that are above the limit with a later row.
     """
     for k in range(size):
         totals[k], spreads[k] = total[live[k]], spread[live[k]]
@@ -151,7 +152,7 @@ def _compare_reachable(
     above: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
 ) -> None:
-    """The same of long rows, of pairs whose counts of alleles let r2 be above the limit."""
+    """Compare long rows; multiplies only pairs whose allele counts allow an r2 above the limit."""
     for place in range(fresh, size):
         row, new, some = live[place], place - fresh, 0
         c, h = counts[row, 1], counts[row, 2]
@@ -180,7 +181,7 @@ def _compare_gaps(
     above: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
 ) -> None:
-    """The same of rows that miss calls, one by one."""
+    """Compare rows with missing calls, pair by pair."""
     for place in range(fresh, size):
         for k in range(place):
             covariance, variances = called_terms(gaps, live[place], live[k])
@@ -210,7 +211,7 @@ def compare(
     above: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
 ) -> None:
-    """Compare the rows of any kind that are listed from ``fresh`` on with all before each."""
+    """Compare the rows from place ``fresh`` on with all rows before each, with or without gaps."""
     if gaps is not None:
         _compare_gaps(gaps, live, fresh, size, limit, above, wanted)
     elif width < LONG:
@@ -235,7 +236,7 @@ def _next_gap(
     live: NDArray[np.int64],
     keep: NDArray[np.bool_],
 ) -> int:
-    """The next place of `next_asked`, of rows that miss calls."""
+    """Return the place that `next_asked` returns, for rows with missing calls."""
     for k in range(after, size):
         if keep[live[k]]:
             covariance, variances = called_terms(gaps, live[place], live[k])
@@ -263,9 +264,9 @@ def next_asked(
     near: NDArray[np.int64],
     products: NDArray[np.int64],
 ) -> int:
-    """The first place from ``after`` on of a row that is left and above the limit; else ``size``.
+    """Return the first place from ``after`` on that is kept and above the limit; else ``size``.
 
-    Of complete rows, `AHEAD` that are left are compared at a time.
+    Complete rows are compared `AHEAD` at a time.
     """
     if gaps is not None:
         return _next_gap(gaps, after, size, place, limit, live, keep)

@@ -1,8 +1,8 @@
-"""Sums of a statistic of linkage by distance, of the pairs of a window, block by block.
+"""Sums of an LD statistic by distance, over the pairs in windows, block by block.
 
-Sums are of whole numbers, units of 2^-29, so that they do not depend on the order in which pairs
-come: the same for every chunking. A unit is 2e-9, less than float32 keeps of a value, and the sum
-of 2^33 pairs in one bin of one part of the genome still fits.
+The sums are integers in units of 2^-29, so they do not depend on the order of the pairs and are the
+same for every chunking. A unit is 2e-9, less than the precision of a float32 value. The sum of 2^33
+pairs in one bin of one part of the genome still fits.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 UNIT = 2**29
-"""Of the sums of values in [0, 1], and of distances as shares of the farthest."""
+"""Units in 1: for sums of values in [0, 1], and of distances as shares of the farthest."""
 PAIRS, VALUE, DISTANCE = 0, 1, 2
-"""What is summed in a bin."""
+"""Index of each sum of a bin."""
 
 
 @njit
@@ -40,8 +40,9 @@ def _add(
 ) -> None:
     """Add pairs i < shift + j, j <= last[i], of a block to their bins, sums (parts, bins, 3).
 
-    Bins are (edges[b], edges[b + 1]]; the first has its lower edge too. A pair is of the part of
-    its first row. Along a row distances do not decrease, so the bin is found by moving on.
+    Bins are (edges[b], edges[b + 1]]; the first includes its lower edge too. A pair belongs to the
+    part of its first row. Distances never decrease along a row, so the search for a bin starts at
+    the last one.
     """
     bins = edges.shape[0] - 1
     share = UNIT / edges[bins]
@@ -73,20 +74,12 @@ def sums_by_distance(
     part: NDArray[np.int64],
     edges: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Pairs of a window by the distance between them: (parts, bins, 3) sums of whole numbers.
+    """Return the sums of the pairs in windows by their distance: (parts, bins, 3) int64.
 
-    Parameters
-    ----------
-    statistic
-        Of `genobit.ld.kernels.r2`, of values in [0, 1].
-    a, b, last, shift
-        As for `genobit.ld.kernels.pairs.pairs`.
-    places
-        Where each row of ``a`` is, and each of ``b``; they do not decrease within a window.
-    part
-        Which part of the genome each row of ``a`` belongs to, from 0, not decreasing.
-    edges
-        Of the bins, ascending.
+    The statistic of `genobit.ld.kernels.r2` must be in [0, 1]. The arguments a, b, last and shift
+    are those of `genobit.ld.kernels.pairs.pairs`. The positions of the rows of both, ``places``,
+    never decrease within a window. The part of the genome of each row of ``a``, ``part``, counts
+    from 0 and never decreases.
     """
     parts = int(part[-1]) + 1 if part.size else 0
     sums = np.zeros((parts, edges.size - 1, 3), np.int64)

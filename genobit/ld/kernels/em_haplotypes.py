@@ -1,14 +1,15 @@
-"""Haplotype frequencies of two variants from unphased dosages: r2 and D' of largest likelihood.
+"""Haplotype frequencies of two variants from unphased dosages: maximum likelihood r2 and D'.
 
-The 3 x 3 table of dosages fixes all haplotypes but those of the h double heterozygotes: f of them
-carry the two counted alleles on one haplotype, h - f on different ones. Of the haplotypes that are
-known, in the units of the table, k11 carry both counted alleles, k00 none, k10 and k01 one. With
-P = (k11 + f)(k00 + f) and Q = (k10 + h - f)(k01 + h - f) a step of the EM algorithm (Hill 1974) is
+The 3 x 3 table of dosages determines all haplotypes except those of the h double heterozygotes: f
+of them carry both counted alleles on one haplotype, h - f on different haplotypes. The known
+haplotypes, in the units of the table, are k11 with both counted alleles, k00 with none, k10 and k01
+with one. With P = (k11 + f)(k00 + f) and Q = (k10 + h - f)(k01 + h - f), a step of the EM algorithm
+(Hill 1974) is
 
     f <- h P / (P + Q)
 
-and where it stands still, f Q = (h - f) P, the likelihood is stationary: a cubic in f, solved here
-in closed form. Its roots outside [0, h] are of no likelihood: below 0 it rises, above h it falls.
+At a fixed point, f Q = (h - f) P, the likelihood is stationary. This is a cubic in f, solved here
+in closed form. Only roots inside [0, h] are haplotype counts; other roots are ignored.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from genobit.engine.simd.jit import njit
 R2, DPRIME = 0, 1
 STATISTICS = {"r2_em": R2, "dprime_em": DPRIME}
 TIE = 1e-12
-"""Log-likelihoods this near for each haplotype are equal: sums of a few terms lose 1e-15 of it."""
+"""Log-likelihoods that differ by less, for each haplotype, are equal: rounding loses 1e-15."""
 STEPS = 30
-"""Most Newton steps. At a simple root one or two; where three roots meet each gains a third."""
+"""Most Newton steps. A simple root takes one or two; at a triple root each step gains a third."""
 NEAR = 1e-9
-"""A step this small, of h, is the last: at a simple root the next is of the square of it."""
+"""Smallest step, as a share of h: at a simple root the next step is of the order of its square."""
 
 Counts = NDArray[np.int32]
 Haplotypes = tuple[float, float, float, float, float]
@@ -43,10 +44,10 @@ def known_haplotypes(
     y: tuple[float, float],
     n: float,
 ) -> Haplotypes:
-    """Haplotypes k11, k00, k10, k01 that the table shows, and its double heterozygotes h.
+    """Return the haplotypes k11, k00, k10, k01 that the table shows, and double heterozygotes h.
 
-    Of n samples called at both variants n20 have dosage 2 at the first and 0 at the second; x and
-    y are how many of them have dosage 2 and 0 at the first, and at the second.
+    Among n samples called at both variants, n20 have dosage 2 at the first and 0 at the second.
+    The numbers with dosage 2 and 0 are x at the first variant, y at the second.
     """
     n21, n01 = x[0] - n22 - n20, x[1] - n02 - n00
     n12, n10 = y[0] - n22 - n02, y[1] - n20 - n00
@@ -62,7 +63,7 @@ def _term(count: float, haplotypes: float) -> float:
 
 @njit
 def _log_likelihood(f: float, k11: float, k00: float, k10: float, k01: float, h: float) -> float:
-    """But for a constant. Sums are in pairs, so that exchanging the variants changes no bit."""
+    """Return the log-likelihood up to a constant; swapping the variants does not change a bit."""
     p11, p00, p10, p01 = k11 + f, k00 + f, k10 + h - f, k01 + h - f
     known = (_term(k11, p11) + _term(k00, p00)) + (_term(k10, p10) + _term(k01, p01))
     return known + _term(h, p11 * p00 + p10 * p01)
@@ -70,7 +71,7 @@ def _log_likelihood(f: float, k11: float, k00: float, k10: float, k01: float, h:
 
 @njit
 def _polished(f: float, k11: float, k00: float, k10: float, k01: float, h: float) -> float:
-    """A root by Newton steps on f Q - (h - f) P, which subtracts but once."""
+    """Refine a root by Newton steps on f Q - (h - f) P, which has only one subtraction."""
     f = min(max(f, 0.0), h)
     for _ in range(STEPS):
         p11, p00, p10, p01 = k11 + f, k00 + f, k10 + h - f, k01 + h - f
@@ -89,10 +90,10 @@ def _polished(f: float, k11: float, k00: float, k10: float, k01: float, h: float
 def _cubic_maxima(
     k11: float, k00: float, k10: float, k01: float, h: float
 ) -> tuple[float, float, bool]:
-    """Where the likelihood is largest inside [0, h]: two places, and whether they differ.
+    """Return two places of maxima of the likelihood in [0, h], and whether they differ.
 
-    Neither k11 k00 nor k10 k01 is 0: f Q - (h - f) P is below 0 at 0 and above it at h, so one of
-    its roots is inside, or all three, of which the middle one is a minimum.
+    Neither k11 k00 nor k10 k01 is 0, so f Q - (h - f) P is negative at 0 and positive at h. One or
+    three of its roots are inside; of three, the middle one is a minimum.
     """
     same, other = k11 + k00, k10 + k01
     a = (same - other - 3 * h) / 2
@@ -101,7 +102,7 @@ def _cubic_maxima(
     q = (a * a - 3 * b) / 9
     r = (2 * a * a * a - 9 * a * b + 27 * c) / 54
     if r * r >= q * q * q:
-        # Two roots that meet are no maximum: the third is.
+        # A double root is no maximum; the third root is.
         s = -math.copysign((abs(r) + math.sqrt(r * r - q * q * q)) ** (1 / 3), r)
         root = s + (q / s if s != 0 else 0.0) - a / 3
         return root, root, False
@@ -119,16 +120,16 @@ def _cubic_maxima(
 
 @njit
 def _edge_maxima(k11: float, k00: float, k10: float, k01: float, h: float) -> tuple[float, bool]:
-    """The maximum inside (0, h] where k11 k00 is 0 and k10 k01 is not, and whether 0 is one too.
+    """Return the maximum in (0, h] if k11 k00 is 0 and k10 k01 is not, and whether 0 is one too.
 
-    f = 0 is a root then, and the others are those of a quadratic.
+    One root is f = 0, and the other two solve a quadratic.
     """
     b = (k11 + k00 - k10 - k01 - 3 * h) / 2
     c = ((k10 + h) * (k01 + h) - h * (k11 + k00)) / 2
     root = b * b - 4 * c
     if root < 0:
         return 0.0, False
-    # The root of the larger size first, and the other from their product: neither cancels.
+    # The larger root first, the other from their product: this avoids cancellation.
     t = -(b + math.copysign(math.sqrt(root), b)) / 2
     first, second = t, c / t if t != 0 else 0.0
     high, low = max(first, second), min(first, second)
@@ -141,16 +142,16 @@ def _edge_maxima(k11: float, k00: float, k10: float, k01: float, h: float) -> tu
 def double_heterozygotes(
     k11: float, k00: float, k10: float, k01: float, h: float
 ) -> tuple[float, bool]:
-    """How many double heterozygotes carry both counted alleles on one haplotype.
+    """Return how many double heterozygotes carry both counted alleles on one haplotype.
 
-    And whether the likelihood has a second maximum. Of two that are equal the larger is returned:
-    D > 0.
+    The second value tells whether the likelihood has a second maximum. If both maxima are
+    equal, the larger f is returned: D > 0.
     """
     if h == 0:
         return 0.0, False
     coupled, crossed = k11 * k00 == 0, k10 * k01 == 0
     if coupled and crossed:
-        # f (f - t) (h - f) with t a minimum, if it is inside.
+        # The cubic is f (f - t) (h - f); t is a minimum if it is inside.
         t = (h + k10 + k01 - k11 - k00) / 2
         low, high = 0.0, h
         if t <= 0 or t >= h:
@@ -161,7 +162,7 @@ def double_heterozygotes(
         if not two:
             return high, False
     elif crossed:
-        # The mirror image: h - f of them carry the alleles on different haplotypes.
+        # Mirror image: solve for h - f, the alleles on different haplotypes.
         away, two = _edge_maxima(k10, k01, k11, k00, h)
         low, high = _polished(h - away, k11, k00, k10, k01, h) if 0 < away < h else h - away, h
         if not two:
@@ -203,10 +204,10 @@ def complete_block(
     diagonal: int,
     out: NDArray[np.floating],
 ) -> None:
-    """counts (2 rows, 2 columns) of planes hom_alt and hom_ref, interleaved; out (rows, columns).
+    """Compute out (rows, columns) from counts (2 rows, 2 columns) of hom_alt and hom_ref.
 
-    X (rows, 2) and y (columns, 2) are how many are set in these planes of each. Columns before
-    i + diagonal of row i are left as they are: counts below it are none, and slow to solve.
+    The planes are interleaved. Their bit counts are x (rows, 2) and y (columns, 2). Columns before
+    i + diagonal of row i are skipped: no counts exist there, and solving them is slow.
     """
     for i in range(out.shape[0]):
         for j in range(max(0, i + diagonal), out.shape[1]):
@@ -217,7 +218,7 @@ def complete_block(
 def complete_pair(
     counts: Counts, i: int, j: int, n: float, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> Haplotypes:
-    """Haplotypes of a pair from the counts of `complete_block`."""
+    """Return the haplotypes of a pair from the counts of `complete_block`."""
     return known_haplotypes(
         counts[2 * i, 2 * j],
         counts[2 * i, 2 * j + 1],
@@ -231,9 +232,9 @@ def complete_pair(
 
 @njit
 def missing_block(counts: Counts, code: int, diagonal: int, out: NDArray[np.floating]) -> None:
-    """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved.
+    """Compute out (rows, columns) from counts (3 rows, 3 columns) of hom_alt, hom_ref and called.
 
-    Out (rows, columns), ``diagonal`` as for `complete_block`.
+    The planes are interleaved; ``diagonal`` is that of `complete_block`.
     """
     for i in range(out.shape[0]):
         for j in range(max(0, i + diagonal), out.shape[1]):
@@ -242,7 +243,7 @@ def missing_block(counts: Counts, code: int, diagonal: int, out: NDArray[np.floa
 
 @njit
 def missing_pair(counts: Counts, i: int, j: int) -> Haplotypes:
-    """Haplotypes of a pair from the counts of `missing_block`."""
+    """Return the haplotypes of a pair from the counts of `missing_block`."""
     return known_haplotypes(
         counts[3 * i, 3 * j],
         counts[3 * i, 3 * j + 1],

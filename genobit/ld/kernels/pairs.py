@@ -1,8 +1,8 @@
 """Pairs of rows whose r2 is at least a minimum: blocks of counts or of values -> a list of pairs.
 
-Most pairs of a window are far below the minimum. Of rows that miss no call they are told from
-their counts in registers of float32, and nothing is written; only those that may reach the minimum
-are worked out, one by one, as `genobit.ld.kernels.r2` does.
+Most pairs of a window are far below the minimum. Rows without missing calls are tested on their
+counts in float32 registers, and nothing is written. Only pairs that may reach the minimum are
+computed exactly, one by one, as in `genobit.ld.kernels.r2`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of both sides (2, pairs), and the statistic of each pair."""
 STRETCH = 8 * RATIO_LANES
-"""Pairs of a row that are looked at together; one by one, registers take twice as long."""
+"""Pairs of a row that are tested together; testing one register at a time takes twice as long."""
 SLACK, UNIT = 1 - 2.0**-18, 2.0**-21
-"""A pair is worked out that has this share of the least |r|, or misses it by UNIT of the bits: they
-are more than what three roundings to float32 lose of one, and five of the other."""
+"""Tolerances of the float32 test: it lowers the least |r| to this share, and by UNIT of the bits.
+They exceed the rounding errors: three roundings to float32 for the first, five for the second."""
 
 
 @njit
@@ -49,9 +49,9 @@ def _collect(
     found: NDArray[np.int64],
     kept: NDArray[np.float64],
 ) -> int:
-    """Pairs i < shift + j, j <= last[i], of a block whose value, or its square, is >= minimum.
+    """Collect pairs i < shift + j, j <= last[i], of a block whose value is at least the minimum.
 
-    As float32. Returns how many.
+    The value, or its square if ``squared``, is compared as float32. Returns the number of pairs.
     """
     k = 0
     for i in range(values.shape[0]):
@@ -77,7 +77,7 @@ def _near(
     width: NDArray[np.float32],
     margin: Any,
 ) -> int:
-    """Bits of the pairs of a register, from column j on, that may reach the minimum."""
+    """Return a bit mask of the pairs of a register, from column j, that may reach the minimum."""
     covariance = multiply_add(minus, load_ratios(share, j), load_ratios(counts, j))
     return reaching(covariance, multiply_add(wanted, load_ratios(width, j), margin))  # type: ignore[no-any-return]
 
@@ -92,8 +92,8 @@ def _keep(
     found: NDArray[np.int64],
     kept: NDArray[np.float64],
 ) -> int:
-    """Put a pair after k others if its r2 is at least the minimum; returns how many there are."""
-    if not np.float32(r * r) >= minimum:  # nor if it is no number
+    """Store a pair at index k if its r2 is at least the minimum; returns the number of pairs."""
+    if not np.float32(r * r) >= minimum:  # true for NaN too
         return k
     found[0, k] = row
     found[1, k] = column
@@ -115,15 +115,15 @@ def _collect_counts(
     found: NDArray[np.int64],
     kept: NDArray[np.float64],
 ) -> int:
-    """The same as `_collect` of r, from sums of x y (rows, columns).
+    """Collect pairs as `_collect` does for r, from sums of x y (rows, columns).
 
-    ``of_rows`` and ``of_columns`` are the `ld.sums` of both.
+    ``of_rows`` and ``of_columns`` are the `r2.sums` of both.
     """
     (x, scale_x), (y, scale_y) = of_rows, of_columns
     k, columns = 0, counts.shape[1]
     whole = columns // RATIO_LANES * RATIO_LANES
     least, margin = np.sqrt(float(minimum)) * SLACK, ratio_everywhere(np.float32(-UNIT * n))
-    # |xy - x y / n| >= (least / scale_x) / (n scale_y). One allele has no scale, reaches nothing.
+    # |xy - x y / n| >= (least / scale_x) / (n scale_y). Monomorphic rows have scale NaN: never.
     share, width = np.empty(columns, np.float32), np.empty(columns, np.float32)
     for j in range(columns):
         share[j], width[j] = y[j] / n, 1.0 / (n * scale_y[j])
@@ -140,7 +140,7 @@ def _collect_counts(
                 continue
             for j in range(begin, end, RATIO_LANES):
                 near = _near(of_row, j, minus, share, wanted, width, margin)
-                # Counts beside the window may be of anything.
+                # Counts outside the window are arbitrary.
                 for h in range(max(j, first), min(j + RATIO_LANES, stop)):
                     if near >> np.uint64(h - j) & np.uint64(1):
                         r = r2.correlation(n, x[i], y[h], scale_x[i] * scale_y[h], of_row[h])
@@ -159,19 +159,16 @@ def pairs(
     minimum: float,
     statistic: str = "r",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of row i of ``a`` with rows up to last[i] of ``b`` whose r2 is at least ``minimum``.
+    """Return pairs of row i of ``a`` with rows up to last[i] of ``b`` and r2 at least ``minimum``.
 
-    ``statistic`` is "r", whose square is compared, or "r2_em".
-
-    Without ``b``, pairs within ``a``.
-    Row j of ``b`` is row shift + j counted from the start of ``a``; only pairs of a row with a
-    later one count. Returns the rows of ``a``, those of ``b`` and the statistic (float64), sorted
-    by both.
-    ``last`` never decreases.
+    Three arrays, sorted by both rows: rows of ``a``, rows of ``b``, and the statistic (float64).
+    The statistic is "r", whose square is compared, or "r2_em". Without ``b``, pairs are within
+    ``a``. Row j of ``b`` is row shift + j counted from the start of ``a``. A pair is a row with a
+    later row. The values of ``last`` never decrease.
     """
     first = 0
     if b is not None:
-        # Of two chunks that follow each other the windows reach from the end to the beginning.
+        # Windows reach only from the end of one chunk to the beginning of the next.
         first = int(last.searchsorted(0))
         a, b = a.part(first, last.size), b.part(0, int(last.max(initial=-1)) + 1)
         last, shift = last[first:], shift - first
@@ -227,17 +224,17 @@ def _of_counts(
 
 
 class _Room:
-    """Where the pairs of one block after the other are put."""
+    """Reusable buffers for the pairs of one block after another."""
 
     def __init__(self) -> None:
         self._found, self._kept = np.empty((2, 0), np.int64), np.empty(0)
 
     def of(self, size: int) -> Found:
-        """Room for so many."""
+        """Return buffers for at least ``size`` pairs."""
         if self._kept.size < size:
             self._found, self._kept = np.empty((2, size), np.int64), np.empty(size)
         return self._found, self._kept
 
     def taken(self, count: int) -> Found:
-        """The first that were put there, to keep."""
+        """Return a copy of the first ``count`` pairs."""
         return self._found[:, :count].copy(), self._kept[:count].copy()

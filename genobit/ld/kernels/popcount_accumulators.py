@@ -1,13 +1,13 @@
-"""Counts of bits that are added up in the lanes in which the host finds them.
+"""Accumulators of bit counts, in the lanes in which the CPU counts bits.
 
-An x86 host without an instruction that counts the bits of a word looks up those of each byte, and
-one instruction more sums eight bytes to a word. That sum can wait until the end of a row: six
-instructions for a register and not eight.
+An x86 CPU without a vector popcount instruction looks up the bit count of each byte. One more
+instruction sums eight bytes to a word. That sum can wait until the end of a row, so a register
+takes six instructions instead of eight.
 
 =================================  ========================================================
-``zero_tally()``                     nothing counted
+``zero_tally()``                     an empty tally
 ``tally(a)``                         bits set in each lane of a register; ``+`` adds tallies
-``tallied(t)``                       a tally's register of words, whose lanes sum to all of it
+``tallied(t)``                       register of words whose lanes sum to the whole tally
 ``store_sums(array, i, a, b, c, d)``   sums of the lanes of four registers, ``array[i : i + 4]``
 =================================  ========================================================
 
@@ -32,7 +32,7 @@ from genobit.engine.simd.vector import REGISTER_WORDS, Lanes, address, register
 IN_BYTES = not host().vector_popcount and platform.machine().lower() in {"x86_64", "amd64"}
 tallies = Lanes(8, 8 * REGISTER_WORDS) if IN_BYTES else register
 TALLY_WORDS = 31 * REGISTER_WORDS if IN_BYTES else 2**31
-"""Each byte of a register adds 8 at most."""
+"""Words that a tally can hold without overflow: each register adds at most 8 to a byte."""
 
 
 def _tally(a: Register) -> Register:
@@ -50,13 +50,13 @@ def _store_sums(array: Any, index: int, *registers: Register) -> None:
 
 @instruction(zero(tallies.bits, tallies.count))
 def zero_tally(typing: Any) -> Any:
-    """Nothing counted."""
+    """Return an empty tally."""
     return tallies(), lambda *_: ir.Constant(tallies.vector, None)
 
 
 @instruction(_tally)
 def tally(typing: Any, a: Any) -> Any:
-    """Bits set in each lane of a register of words."""
+    """Return the number of bits set in each lane of a register of words."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         name = f"llvm.ctpop.v{tallies.count}i{tallies.bits}"
@@ -69,7 +69,7 @@ def tally(typing: Any, a: Any) -> Any:
 
 @instruction(_tallied)
 def tallied(typing: Any, a: Any) -> Any:
-    """A register of words whose lanes sum to all that the tally counted."""
+    """Return a register of words whose lanes sum to the whole tally."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not IN_BYTES:
@@ -83,13 +83,13 @@ def tallied(typing: Any, a: Any) -> Any:
 
 
 def _picked(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
-    """Lanes by number, those of b after those of a."""
+    """Return lanes by number; lanes of b are numbered after those of a."""
     order = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
     return builder.shuffle_vector(a, b, order)
 
 
 def _sums(builder: Any, parts: list[Any]) -> Any:
-    """Sums of the lanes of each of four vectors, by moves within halves of a register."""
+    """Return the sums of the lanes of four vectors, by moves within halves of a register."""
     while (count := parts[0].type.count) > 4:
         low, high = range(count // 2), range(count // 2, count)
         parts = [
@@ -110,7 +110,7 @@ def _sums(builder: Any, parts: list[Any]) -> Any:
 
 @instruction(_store_sums)
 def store_sums(typing: Any, array: Any, index: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """``array[index : index + 4]``, of int64, are the sums of the lanes of four registers."""
+    """Store the sums of the lanes of four registers in ``array[index : index + 4]``, int64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sums = _sums(builder, list(arguments[2:]))

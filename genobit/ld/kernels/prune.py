@@ -1,14 +1,14 @@
-"""The greedy pass of pruning: windows slide over variants, and of a correlated pair one goes.
+"""The greedy pass of pruning: windows slide over variants, and one of a correlated pair is removed.
 
-The rule is that of ``plink --indep-pairwise``. In a window, each variant that is left, in order, is
-compared with those left after it; at the first whose r2 is above the limit the rarer of the two
-goes (the later one where they are equally common) and the next variant's turn comes; the window is
-gone through again until nothing goes. A pair that was compared once is not compared again.
+The rule is that of ``plink --indep-pairwise``. In a window, each variant that is left has its turn,
+in order: it is compared with the later ones that are left. At the first r2 above the limit the
+rarer of the two is removed, or the later one if they are equally common. Then the next variant has
+its turn. The pass over a window repeats until nothing is removed. No pair is compared twice.
 
-A window has few variants that the one before has not, and few pairs above the limit. So the pairs
-of these few with all that are left are compared at once, four rows in registers, and only rows with
-a correlated one take turns: three quarters of the time of comparing pair by pair, which waits
-for branches.
+Most variants of a window were in the window before, and few pairs are above the limit. So the new
+variants are compared with all that are left at once, four rows in registers. Only rows with a
+correlated pair take turns. This takes three quarters of the time of comparing pair by pair, which
+waits for branches.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW = 128
-"""New variants of a window that are compared before the turns; of more, in their turn, which is
-slower by half in windows of 500 that share nothing."""
+"""Most new variants of a window that are compared before the turns. If there are more, each is
+compared in its turn, which is slower by half in windows of 500 that share nothing."""
 LINE_WORDS = 8
-"""Words of a cache line: those of the next window are asked for ahead."""
+"""Words in a cache line; the words of the next window are prefetched line by line."""
 
 
 @njit
 def _enter(
     start: int, stop: int, before: int, keep: NDArray[np.bool_], live: NDArray[np.int64], size: int
 ) -> tuple[int, int]:
-    """List the variants of a window that are left: how many, and how many of them old.
+    """List the variants of a window that are left; returns how many, and how many are not new.
 
-    ``live`` lists ``size`` variants of the window before, which ended at ``before``.
+    On entry ``live`` lists ``size`` variants of the previous window, which ended at ``before``.
     """
     fresh = 0
     for k in range(size):
@@ -61,7 +61,7 @@ def _first_turns(
     turns: NDArray[np.int64],
     after: NDArray[np.int64],
 ) -> int:
-    """List the places that have a pair above the limit, or may have one; returns how many."""
+    """List the places that have, or may have, a pair above the limit; returns how many."""
     left = 0
     for place in range(size):
         turns[left], after[place] = place, max(place + 1, fresh)
@@ -80,7 +80,7 @@ def _next_known(
     live: NDArray[np.int64],
     keep: NDArray[np.bool_],
 ) -> int:
-    """The next place, from ``after`` on, of one that is left and above the limit; else ``size``."""
+    """Return the first place from ``after`` on that is kept and above the limit; else ``size``."""
     for k in range(after, size):
         if above[k - fresh, place] and keep[live[k]]:
             return k
@@ -89,13 +89,13 @@ def _next_known(
 
 @njit
 def _rarer(i: int, j: int, frequency: NDArray[np.float64]) -> int:
-    """The variant with the rarer minor allele; the later where they are equally common."""
+    """Return the variant with the rarer minor allele; the later one if equally common."""
     return i if frequency[i] < frequency[j] * (1 - ROUNDING) else j
 
 
 @njit
 def _ask_for(first: Words, second: Words, start: int, stop: int) -> None:
-    """Words that are read soon."""
+    """Prefetch the words that are read next."""
     for at in range(start, stop, LINE_WORDS):
         prefetch(first, at)
         if second.size:
@@ -114,18 +114,18 @@ def prune(
     frequency: NDArray[np.float64],
     keep: NDArray[np.bool_],
 ) -> None:
-    """Go through windows in order.
+    """Prune windows in order: sets ``keep`` to False for the variants that are removed.
 
-    ``rows`` are variants from ``base`` on, all of the windows ``starts`` (first variant) to
-    ``stops`` (behind the last); ``gaps`` are the same where calls are missing. ``before`` is where
-    the last window ended that was gone through earlier. ``frequency`` and ``keep`` are of all
-    variants: the minor allele's, and whether a variant is left.
+    The ``rows`` are variants from ``base`` on and cover all windows, ``starts`` (first variant) to
+    ``stops`` (one past the last). If calls are missing, ``gaps`` are the same rows, else None. The
+    previous call ended at ``before``. The minor allele ``frequency`` and ``keep`` are of all
+    variants.
     """
     longest, begin = 0, before - base
     for window in range(starts.shape[0]):
         longest = max(longest, stops[window] - starts[window])
         begin = min(begin, starts[window] - base)
-    # Zeros: what is behind a list is a row, too.
+    # Zeros, because entries behind a list must be rows too.
     live, near = np.zeros(longest + TOGETHER, np.int64), np.zeros(longest + TOGETHER, np.int64)
     turns, after = np.empty(longest, np.int64), np.empty(longest, np.int64)
     above, wanted = np.empty((FEW, longest), np.bool_), np.zeros(longest, np.bool_)

@@ -1,13 +1,13 @@
 """Linkage disequilibrium of the rows of bit planes: blocks of counts -> blocks of r, r2, D or D'.
 
 Every statistic is a function of integers: the number n of haplotypes (or samples) called at both
-variants and, over those, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1; a dosage
-g enters as x = g - 1, which no correlation sees and which makes the product ternary. Without
-missing calls the sums of x and x^2 belong to a row and the product is all that is computed; with
-them all six come from a product of stacked planes. Both ways end in the same arithmetic on the
-same integers, so a result does not depend on which way its tile took. r2 and D' of the haplotype
-frequencies of dosages (`genobit.ld.kernels.em_haplotypes`) come from the products of the planes of
-homozygotes, four without missing calls, nine with them.
+variants and, over these, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1. A dosage g
+enters as x = g - 1: the shift changes no correlation and makes the product ternary. Without missing
+calls the sums of x and x^2 belong to a row, and only the product is computed for each pair. With
+missing calls all six sums come from a product of stacked planes. Both ways use the same arithmetic
+on the same integers, so the result does not depend on the way. For r2 and D' of the haplotype
+frequencies of dosages (`genobit.ld.kernels.em_haplotypes`) the planes of homozygotes are
+multiplied: four products without missing calls, nine with them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ STATISTICS = {"r": R, "r2": R2, "D": D, "dprime": DPRIME, "r2_adjusted": R2_ADJU
 
 @njit
 def correlation(n: float, x: float, y: float, scale: float, xy: float) -> float:
-    """The statistic r from the sums; ``scale`` is 1 / sqrt of both variances times n^4."""
+    """Return r from the sums; ``scale`` is 1 / sqrt of both variances times n^4."""
     return (n * xy - x * y) * scale
 
 
 @njit
 def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float) -> float:
-    """The statistic from the sums, ``scale`` as for r."""
+    """Return the statistic from the sums; ``scale`` is that of `correlation`."""
     if code <= R2:
         r = correlation(n, x, y, scale, xy)
         return r * r if code == R2 else r
@@ -48,7 +48,7 @@ def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float)
     if code == D:
         return covariance / (n * n)
     if code == R2_ADJUSTED:
-        # What chance adds to r2 of n observations taken off, Bulik-Sullivan et al. 2015.
+        # Subtract the bias of r2 of n observations, Bulik-Sullivan et al. 2015.
         r2 = (covariance * scale) ** 2
         return r2 - (1 - r2) / (n - 2) if n > 2 else np.nan
     # D' = D / Dmax, Lewontin 1964: the largest |D| that these allele frequencies allow.
@@ -60,7 +60,7 @@ def _statistic(code: int, n: float, x: float, y: float, scale: float, xy: float)
 
 @njit
 def inverse_root(n: float, x: float, xx: float) -> float:
-    """1 / sqrt(n sum x^2 - (sum x)^2); not a number where the variant is monomorphic."""
+    """Return 1 / sqrt(n sum x^2 - (sum x)^2); NaN for a monomorphic variant."""
     variance = n * xx - x * x
     return 1.0 / np.sqrt(variance) if variance > 0 else np.nan
 
@@ -76,9 +76,9 @@ def _complete_block(
     scale_y: NDArray[np.float64],
     out: Float,
 ) -> None:
-    """counts (rows, columns) sums of x y.
+    """Compute out (rows, columns) from counts (rows, columns), the sums of x y.
 
-    X, scale_x (rows,); y, scale_y (columns,); out (rows, columns).
+    Shapes: x, scale_x (rows,); y, scale_y (columns,).
     """
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
@@ -87,7 +87,10 @@ def _complete_block(
 
 @njit
 def _haplotype_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
-    """counts (2 rows, 2 columns) of planes alt and called, interleaved; out (rows, columns)."""
+    """Compute out (rows, columns) from counts (2 rows, 2 columns) of alt and called.
+
+    The planes are interleaved.
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             n = float(counts[2 * i + 1, 2 * j + 1])
@@ -99,9 +102,9 @@ def _haplotype_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
 
 @njit
 def _dosage_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
-    """counts (3 rows, 3 columns) of planes hom_alt, hom_ref and called, interleaved.
+    """Compute out (rows, columns) from counts (3 rows, 3 columns) of hom_alt, hom_ref and called.
 
-    Out (rows, columns).
+    The planes are interleaved.
     """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -126,7 +129,7 @@ def _inverse_roots(
 
 
 def sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of x and 1 / sqrt(n sum x^2 - (sum x)^2) of each row, nothing missing."""
+    """Return sum of x and 1 / sqrt(n sum x^2 - (sum x)^2) of each row without missing calls."""
     if rows.haplotypes:
         x = count_rows(rows.planes[0]).astype(np.float64)
         return x, _inverse_roots(float(rows.bits), x, x)
@@ -136,17 +139,17 @@ def sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _operand(rows: Rows) -> Planes:
-    """Planes whose product is the sum of x y: alt, or the mask and sign of g - 1."""
+    """Return the planes whose product is the sum of x y: alt, or mask and sign of g - 1."""
     return rows.planes if rows.haplotypes else rows.ternary()
 
 
 def _homozygotes(rows: Rows) -> Planes:
-    """Planes of both homozygotes as one, interleaved row by row."""
+    """Return the planes of both homozygotes, interleaved row by row."""
     return stacked(*rows.homozygotes())
 
 
 def _stacked(rows: Rows) -> Planes:
-    """All planes that the six sums need as one, interleaved row by row."""
+    """Return all planes that the six sums need, interleaved row by row."""
     planes = rows.planes if rows.haplotypes else rows.homozygotes()
     return stacked(*planes, rows.every())
 
@@ -163,8 +166,8 @@ def blocks(
 ) -> Iterator[Values]:
     """Yield blocks of a statistic between the rows of ``a`` and of ``b`` (or of ``a`` itself).
 
-    ``upper`` and ``columns`` are those of `gemm.products`, counted in variants; ``rows_of`` is a
-    band, and what is outside it may hold anything.
+    The arguments ``upper`` and ``columns`` are those of `gemm.products`, counted in variants. With
+    ``rows_of``, a band, values outside the band are arbitrary.
     """
     other = a if b is None else b
     complete = a.complete() and other.complete()
@@ -188,7 +191,7 @@ def blocks(
 def _grouped(
     statistic: str, a: Rows, b: Rows, complete: bool, upper: bool
 ) -> tuple[int, Callable[[NDArray[np.int32], slice, slice, Float], None]]:
-    """Planes that are stacked for a statistic, and what turns blocks of their counts into it."""
+    """Return the number of planes stacked for a statistic, and the kernel for their counts."""
     if statistic in STATISTICS:
         code, function = STATISTICS[statistic], _haplotype_block if a.haplotypes else _dosage_block
         return (2 if a.haplotypes else 3), lambda counts, _, __, out: function(counts, code, out)
@@ -206,7 +209,7 @@ def _grouped(
 
 
 def homozygous(rows: Rows) -> NDArray[np.float64]:
-    """How many samples of each row have dosage 2 and 0: (rows, 2)."""
+    """Return the numbers of samples with dosage 2 and 0 in each row: (rows, 2)."""
     return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
@@ -219,9 +222,9 @@ def complete_counts(
     columns: int = BLOCK_COLUMNS,
     narrow: bool = False,
 ) -> Iterator[Block]:
-    """Yield blocks of the sums of x y of rows that miss no call, as for `blocks`.
+    """Yield blocks of the sums of x y of rows without missing calls, as for `blocks`.
 
-    ``narrow`` is for who can take 16 bits as well as 32.
+    With ``narrow`` the counts of haplotypes may have 16 bits.
     """
     narrow &= a.haplotypes
     return products(
@@ -257,7 +260,7 @@ def _complete(
 
 
 def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
-    """The statistic of every row of ``a`` with every row of ``b``, or of ``a``.
+    """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``.
 
     (rows, rows) float32.
     """
@@ -274,9 +277,10 @@ def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32
 def band(
     statistic: str, a: Rows, b: Rows, last: NDArray[np.int64], width: int
 ) -> NDArray[np.float32]:
-    """The statistic of row i of ``a`` with rows i + 1 .. last[i] of ``b``: (rows, width) float32.
+    """Return the statistic of row i of ``a`` with rows i + 1 .. last[i] of ``b``.
 
-    ``b`` starts with the rows of ``a``; ``last`` never decreases. Pairs outside the window are NaN.
+    (rows, width) float32, NaN outside the window. The rows of ``a`` are the first rows of ``b``.
+    The values of ``last`` never decrease.
     """
     found = blocks(statistic, a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
     return pair_blocks.band(found, a.planes[0].shape[0], last, width)

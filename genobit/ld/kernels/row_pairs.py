@@ -1,8 +1,8 @@
-"""Correlation of single pairs of rows, for greedy passes that ask for few of all pairs.
+"""Correlation of single pairs of rows, for greedy passes that need few of all pairs.
 
-The sums are those of `genobit.ld.kernels.r2`. Of two complete rows the counts of their alleles alone
-bound r2 (Frechet: carriers overlap at most as far as the fewer reach, and at least as far as both
-do not fit side by side), and most pairs with a rare variant need no look at their words.
+The sums are those of `genobit.ld.kernels.r2`. For two complete rows the allele counts alone bound
+r2 (Frechet bounds: the overlap of carriers is at most the smaller set, and at least the excess of
+both over n). Most pairs with a rare variant are decided without reading their words.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 ROUNDING = 2.0**-44
-"""Relative slack of comparisons: that of plink, well above a few roundings of a double."""
+"""Relative tolerance of comparisons, as in plink; well above a few roundings of a double."""
 Words = NDArray[np.uint64]
 
 
 class PairRows(NamedTuple):
-    """Rows as the functions below take them; all arrays (rows, ...)."""
+    """Rows prepared for the functions of this module; all arrays (rows, ...)."""
 
     haplotypes: bool
     bits: int
     first: Words
-    """alt of haplotypes; mask of dosage - 1."""
+    """alt for haplotypes; mask of dosage - 1."""
     second: Words
     """Sign of dosage - 1; without words for haplotypes."""
     called: Words
-    """Without words where no call is missing."""
+    """Without words if no call is missing."""
     counts: NDArray[np.int64]
     """Calls, carriers (or alternative alleles), homozygotes of the alternative allele."""
     total: NDArray[np.int64]
-    """Sum of alleles, or of dosages - 1, as products are of these."""
+    """Sum of alleles, or of dosages - 1; products use the same coding."""
     spread: NDArray[np.float64]
-    """Variance of alleles times the square of the bits; -1 of a row that misses calls."""
+    """Variance of alleles times the square of the bits; -1 for a row with missing calls."""
 
 
 def pair_rows(
@@ -52,9 +52,9 @@ def pair_rows(
     start: int = 0,
     memory: Scratch | None = None,
 ) -> PairRows:
-    """Make planes ready for the functions below, after the rows of ``held`` from ``start`` on.
+    """Prepare planes for the functions of this module, after the rows of ``held`` from ``start``.
 
-    They are put into ``memory``, if it is given, which must not be that of ``held``.
+    The result uses ``memory``, if given, which must not be the memory of ``held``.
     """
     like, kept = chunks[0], 0 if held is None else held.total.size - start
     bits, words = like.bits, like.planes[0].shape[1]
@@ -62,7 +62,7 @@ def pair_rows(
     gaps = not all(rows.complete() for rows in chunks)
     if held is not None and held.called.shape[1] and (held.spread[start:] < 0).any():
         gaps = True
-    # Registers long: what is behind the words is 0.
+    # Whole registers: words past the row are 0.
     width = -(-words // REGISTER_WORDS) * REGISTER_WORDS
     new = Scratch() if memory is None else memory
     out = PairRows(
@@ -97,7 +97,7 @@ def pair_rows(
 
 @njit
 def _count(words: Words) -> int:
-    """Bits set in one row (words,)."""
+    """Return the number of bits set in one row (words,)."""
     total = np.uint64(0)
     for w in range(words.shape[0]):
         total += popcount(words[w])
@@ -117,8 +117,8 @@ def _prepare(
     total: NDArray[np.int64],
     spread: NDArray[np.float64],
 ) -> None:
-    """One pass over planes (rows, words), the second and third perhaps without words."""
-    # Loops over a row, and arrays that are no part of a tuple: an eighth of the time.
+    """Prepare planes (rows, words) in one pass; the second and third may have no words."""
+    # Loops over a row, and arrays outside a tuple, take an eighth of the time.
     dosages, gaps = hom_alt.shape[1] > 0, called.shape[1] > 0
     words, tail = alt.shape[1], ~np.uint64(0) >> np.uint64(-n % 64)
     for i in range(alt.shape[0]):
@@ -145,7 +145,7 @@ def _prepare(
 
 @njit
 def minor_frequency(rows: PairRows) -> NDArray[np.float64]:
-    """Frequency of the rarer allele of each row; NaN where nothing is called."""
+    """Return the frequency of the rarer allele of each row; NaN without calls."""
     out = np.empty(rows.counts.shape[0])
     for i in range(out.size):
         calls, carriers, homozygous = rows.counts[i]
@@ -156,7 +156,7 @@ def minor_frequency(rows: PairRows) -> NDArray[np.float64]:
 
 @njit
 def polymorphic(rows: PairRows) -> NDArray[np.bool_]:
-    """Whether the calls of each row differ."""
+    """Return whether the calls of each row differ."""
     out = np.empty(rows.counts.shape[0], np.bool_)
     for i in range(out.shape[0]):
         n, carriers, homozygous = rows.counts[i]
@@ -167,19 +167,19 @@ def polymorphic(rows: PairRows) -> NDArray[np.bool_]:
 
 @njit
 def variance(n: int, c: int, h: int) -> float:
-    """Variance of alleles, c carriers and h homozygotes among n, times n^2."""
+    """Return the variance of alleles times n^2, for c carriers and h homozygotes among n."""
     return float(n * (c + 3 * h) - (c + h) * (c + h))
 
 
 @njit
 def _overlap(n: int, a: int, b: int) -> int:
-    """Fewest positions that two sets of a and b among n share."""
+    """Return the fewest positions that two sets of a and b among n share."""
     return max(0, a + b - n)
 
 
 @njit
 def reachable(n: int, c: int, h: int, d: int, k: int, limit: float) -> bool:
-    """Whether r2 can be above the limit: c carriers, h homozygotes in one row, d and k in other."""
+    """Whether r2 can exceed the limit, given carriers c, d and homozygotes h, k of two rows."""
     most = min(c, d) + min(c, k) + min(h, d) + min(h, k)
     least = _overlap(n, c, d) + _overlap(n, c, k) + _overlap(n, h, d) + _overlap(n, h, k)
     x, y = c + h, d + k
@@ -189,7 +189,7 @@ def reachable(n: int, c: int, h: int, d: int, k: int, limit: float) -> bool:
 
 @njit
 def shared(a: Words, b: Words) -> int:
-    """Bits set in both rows (words,)."""
+    """Return the number of bits set in both rows (words,)."""
     both = np.uint64(0)
     for w in range(a.shape[0]):
         both += popcount(a[w] & b[w])
@@ -198,7 +198,7 @@ def shared(a: Words, b: Words) -> int:
 
 @njit
 def product(a: Words, a_sign: Words, b: Words, b_sign: Words) -> int:
-    """Sum of the products of two rows of -1, 0 and 1: masks and signs (words,)."""
+    """Return the sum of products of two rows of -1, 0 and 1: masks and signs (words,)."""
     both = np.uint64(0)
     differ = np.uint64(0)
     for w in range(a.shape[0]):
@@ -210,7 +210,7 @@ def product(a: Words, a_sign: Words, b: Words, b_sign: Words) -> int:
 
 @njit
 def called_terms(rows: PairRows, i: int, j: int) -> tuple[float, float]:
-    """The same of rows that miss calls, of those present in both."""
+    """Return covariance and product of variances over the calls of both rows, times n^2 and n^4."""
     a, b, here, there = rows.first[i], rows.first[j], rows.called[i], rows.called[j]
     n = shared(here, there)
     xx, yy = shared(a, there), shared(b, here)

@@ -1,7 +1,7 @@
 """Sums of r2 of each row with the others in its window.
 
-Every r2 is rounded to a multiple of 2^-36 before it is added: sums below 2^17 are then exact, in
-any order, and a score is the same for every chunking.
+Every r2 is rounded to a multiple of 2^-36 before it is added. Sums below 2^17 are then exact in any
+order, so a score is the same for every chunking.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 ROUND = 1.5 * 2.0 ** (52 - 36)
-"""Added and taken off again, it leaves a double no bits below 2^-36."""
+"""Adding and subtracting this constant rounds a double to a multiple of 2^-36."""
 
 
 @njit
@@ -55,15 +55,11 @@ def _add(
 def scores(
     a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, *, adjust: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of r2 and number of the pairs that have one, of rows of ``a`` and of ``b``: (2, rows).
+    """Return sum of r2 and number of pairs with r2, for rows of ``a`` and of ``b``: (2, rows).
 
-    Parameters
-    ----------
-    a, b, last, shift
-        As for `genobit.ld.kernels.pairs.pairs`. Without ``b`` each row is compared with itself,
-        too, and the second result is empty.
-    adjust
-        Whether r2 is less what chance adds to it.
+    The arguments a, b, last and shift are those of `genobit.ld.kernels.pairs.pairs`. Without ``b``
+    the sum includes each row itself, and the second result is empty. With ``adjust`` the bias of r2
+    is subtracted.
     """
     rows = np.zeros((2, a.planes[0].shape[0]))
     columns = rows if b is None else np.zeros((2, b.planes[0].shape[0]))

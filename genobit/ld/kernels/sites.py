@@ -1,8 +1,8 @@
-"""Linkage between sites of several states: tables of states of pairs -> T.
+"""LD between sites of several states: contingency tables of states of pairs -> T.
 
-A site has a plane for each state, of the taxa that are in that state and no other. Of two sites
-the products of these planes are a table of states by states over the taxa valid at both: an
-invalid taxon is in no plane, so that the sums of the table are the counts of c_i & c_j.
+A site has one plane for each state, with the taxa that have this state and no other. For two sites
+the products of these planes form a contingency table (states, states) over the taxa valid at both.
+An invalid taxon is in no plane, so the sums of the table are the counts of c_i & c_j.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from genobit.engine.pairwise.blocks import Values
 
 Planes = tuple[NDArray[np.uint64], ...]
-"""A plane of each state, (sites, words)."""
+"""One plane for each state, (sites, words)."""
 
 
 @njit
 def _inverse_variances(sums: NDArray[np.int64], n: np.int64, out: NDArray[np.float64]) -> int:
-    """1 / (x (n - x)) of each state that is present, 0 of others; returns how many are present."""
+    """Fill out (states,) with 1 / (x (n - x)), or 0 if absent; returns how many are present."""
     present = 0
     for s in range(sums.shape[0]):
         x = sums[s]
@@ -39,7 +39,7 @@ def _inverse_variances(sums: NDArray[np.int64], n: np.int64, out: NDArray[np.flo
 
 @njit
 def _table_block(counts: NDArray[np.int32], states: int, out: Float) -> None:
-    """counts (states rows, states columns), interleaved; out (rows, columns) <- T."""
+    """Compute T, out (rows, columns), from interleaved counts (states rows, states columns)."""
     x, y = np.empty(states, np.int64), np.empty(states, np.int64)
     of_x, of_y = np.empty(states), np.empty(states)
     for i in range(out.shape[0]):
@@ -92,7 +92,7 @@ def _blocks(
 
 
 def square(a: Planes, b: Planes | None = None) -> NDArray[np.float32]:
-    """T of every site of ``a`` with every site of ``b``, or of ``a``: float32."""
+    """Return T of every site of ``a`` with every site of ``b``, or of ``a``: float32."""
     other = a if b is None else b
     found = _blocks(a, b, upper=b is None)
     shape = a[0].shape[0], other[0].shape[0]
@@ -100,9 +100,10 @@ def square(a: Planes, b: Planes | None = None) -> NDArray[np.float32]:
 
 
 def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[np.float32]:
-    """T of site i of ``a`` with sites i + 1 .. last[i] of ``b``: (rows, width) float32.
+    """Return T of site i of ``a`` with sites i + 1 .. last[i] of ``b``: (rows, width) float32.
 
-    ``b`` starts with the sites of ``a``; ``last`` never decreases. Pairs outside are NaN.
+    The sites of ``a`` are the first sites of ``b``. The values of ``last`` never decrease. Pairs
+    outside are NaN.
     """
     found = _blocks(a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
     return blocks.band(found, a[0].shape[0], last, width)
