@@ -1,4 +1,4 @@
-"""Compiled: inner products and epilogues.
+"""Compiled kernels: inner products and epilogues.
 
 May import: the engine.
 """

@@ -1,17 +1,23 @@
-"""Counts of what two samples share -> KING-robust kinship and identity by state.
+"""KING-robust kinship and identity by state from the counts that two samples share.
 
-With x = dosage - 1, which is 0 where heterozygous or missing, all of it follows from five counts
-over the variants called in both samples: the sum T of x_i x_j (homozygotes alike less
-homozygotes opposed), H (both heterozygous), N (both called) and h_i, h_j (one heterozygous, the
-other called). Homozygous in both are N - h_i - h_j + H, so that
+Let x = dosage - 1, which is 0 where heterozygous or missing. Five counts over the variants called
+in both samples are enough:
+
+- T, the sum of x_i x_j: equal homozygotes minus opposite homozygotes
+- H, variants heterozygous in both
+- N, variants called in both
+- h_i and h_j, variants heterozygous in one sample and called in the other
+
+N - h_i - h_j + H variants are homozygous in both, so
 
     opposite homozygotes                IBS0 = (N - h_i - h_j + H - T) / 2
     sum of |g_i - g_j|                  N - H - T
     sum of (g_i - g_j)^2                2 (N - T) - h_i - h_j
 
-Where no call is missing N, h_i and h_j belong to rows, and kinship takes the ternary product
-alone: 0.27 s for 1,000 samples and 100,000 variants (Zen 3, AVX2), against 0.37 s of the three AND
-products that count H and IBS0. With 1 % of the calls missing, 0.4 s; with many, 0.66 s.
+If no call is missing, N, h_i and h_j belong to rows, and kinship needs the ternary product alone.
+This takes 0.27 s for 1,000 samples and 100,000 variants (Zen 3, AVX2). The three AND products that
+count H and IBS0 take 0.37 s. Kinship takes 0.4 s with 1 % of the calls missing, and 0.66 s with
+many missing.
 """
 
 from __future__ import annotations
@@ -34,36 +40,39 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Planes, Rows
 
 SHARED = np.dtype([("kinship", "f8"), ("ibs0", "f8"), ("variants", "i8")])
-"""What a table of relatives says of a pair."""
+"""Fields of a pair in the table of relatives."""
 
 
 class Sums(NamedTuple):
-    """Counts over some variants; None where nothing has been counted.
+    """Counts over some variants; None if nothing has been counted.
 
-    What belongs to rows is kept apart from what belongs to pairs, so that no pair is touched for
-    the variants that all samples are called at.
+    Counts of rows are kept apart from counts of pairs, so complete chunks add N, h_i and h_j by
+    row.
     """
 
     products: NDArray[Any] | None
-    """Sum of x_i x_j (rows, columns)."""
+    """Sum of x_i x_j: (rows, columns)."""
     hets: NDArray[Any] | None
-    """Both heterozygous (rows, columns)."""
+    """Both heterozygous: (rows, columns)."""
     called: NDArray[Any] | None
-    """Both called, of incomplete chunks (rows, columns)."""
+    """Both called, in incomplete chunks: (rows, columns)."""
     hets_a: NDArray[Any] | None
-    """Row heterozygous, column called, of incomplete chunks (rows, columns)."""
+    """Row heterozygous and column called, in incomplete chunks: (rows, columns)."""
     hets_b: NDArray[Any] | None
-    """Column heterozygous, row called, of incomplete chunks (rows, columns)."""
+    """Column heterozygous and row called, in incomplete chunks: (rows, columns)."""
     variants: NDArray[Any]
-    """Variants of complete chunks (1, 1)."""
+    """Variants of complete chunks: (1, 1)."""
     hets_of_a: NDArray[Any]
-    """Heterozygous calls of complete chunks (rows, 1)."""
+    """Heterozygous calls of each row in complete chunks: (rows, 1)."""
     hets_of_b: NDArray[Any]
-    """Heterozygous calls of complete chunks (1, columns)."""
+    """Heterozygous calls of each column in complete chunks: (1, columns)."""
 
 
 def _product(product: str, a: Planes, b: Planes | None) -> NDArray[np.int32]:
-    """All counts of a product (rows of a, rows of b), or of ``a`` with itself."""
+    """Return all counts of a product, (rows of a, rows of b) int32.
+
+    Without ``b``, ``a`` is multiplied by itself.
+    """
     m, n = a[0].shape[0], (a if b is None else b)[0].shape[0]
     out = np.empty((m, n), np.int32)
     for rows, columns, counts in products(product, a, b, upper=b is None):
@@ -84,14 +93,14 @@ def _called(a: Rows, b: Rows | None) -> NDArray[np.int32]:
 
 
 def _by_products(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
-    """The counts of an incomplete chunk, by three products of planes."""
+    """Return the pair counts of an incomplete chunk, from three products of planes."""
     hets_a = _product("and", _heterozygous(a), ((a if b is None else b).every(),))
     hets_b = transposed(hets_a) if b is None else _product("and", (a.every(),), _heterozygous(b))
     return {"called": _called(a, b), "hets_a": hets_a, "hets_b": hets_b}
 
 
 def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
-    """The same from lists of the calls that are missing."""
+    """Return the pair counts of an incomplete chunk, from lists of the missing calls."""
     every = a._replace(planes=(a.planes[0][:1],), called=None).every()
     het_a, missing_a = _heterozygous(a)[0], every & ~a.every()
     het_b, missing_b = (
@@ -109,7 +118,7 @@ def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
 
 
 def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int32]]:
-    """``called`` of a chunk in which calls are missing and, if needed, ``hets_a``, ``hets_b``."""
+    """Return ``called`` of an incomplete chunk, and ``hets_a`` and ``hets_b`` if needed."""
     if "h" not in needs:
         return {"called": _called(a, b)}
     shares = [
@@ -119,7 +128,7 @@ def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int
 
 
 def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
-    """The counts of one chunk that ``needs`` names: of (T)ernary, (H)ets, (N) and (h)et_i."""
+    """Return the counts of one chunk that ``needs`` names, as in `sums`."""
     other = a if b is None else b
     complete = a.complete() and other.complete()
     het_a = _heterozygous(a)
@@ -143,17 +152,13 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
 
 
 def sums(chunks: Sequence[tuple[Rows, Rows | None]], needs: str, dtype: type[np.integer]) -> Sums:
-    """The counts of two tiles of samples (b None: of one with itself) over chunks of variants.
+    """Return the counts of two tiles of samples over chunks of variants.
 
-    Parameters
-    ----------
-    chunks
-        Of each chunk the rows of both tiles.
-    needs
-        Letters: T and H for the arrays ``products`` and ``hets``, h for ``hets_a`` and
-        ``hets_b`` where calls are missing.
-    dtype
-        Of the sums: int32 holds those of 2**31 variants.
+    ``chunks`` holds the rows of both tiles in each chunk; b is None to pair a tile with itself.
+
+    The letters in ``needs`` name the counts: T is ``products`` and H is ``hets``; h is ``hets_a``
+    and ``hets_b`` where calls are missing. The dtype int32 holds the sums of fewer than 2**31
+    variants.
     """
     total: list[Any] = [None] * len(Sums._fields)
     for a, b in chunks:
@@ -166,7 +171,7 @@ def sums(chunks: Sequence[tuple[Rows, Rows | None]], needs: str, dtype: type[np.
 
 
 def _whole(counted: Sums, pairs: str, of_rows: str) -> NDArray[Any]:
-    """The sum over complete and incomplete chunks of one count, (rows, columns)."""
+    """Return one count over complete and incomplete chunks, (rows, columns)."""
     value, rest = getattr(counted, pairs), getattr(counted, of_rows)
     if value is not None:
         return np.asarray(value + rest)
@@ -174,7 +179,7 @@ def _whole(counted: Sums, pairs: str, of_rows: str) -> NDArray[Any]:
 
 
 def called(counted: Sums) -> NDArray[Any]:
-    """Variants called in both samples, (rows, columns)."""
+    """Return the number of variants called in both samples, (rows, columns)."""
     return _whole(counted, "called", "variants")
 
 
@@ -188,7 +193,10 @@ def _kinship(
     b: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
-    """Counts (rows, columns), numbers of the samples a (rows,), b (columns,) -> out."""
+    """Write kinship to out (rows, columns).
+
+    Counts: (rows, columns); a: (rows,) and b: (columns,) are the numbers of the samples.
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             x, y = np.int64(hets_a[i, j]), np.int64(hets_b[i, j])
@@ -203,10 +211,11 @@ def _kinship(
 
 
 def kinship(counted: Sums, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-    """KING-robust kinship of samples number a (rows,) and b (columns,); 0.5 with itself.
+    """Return KING-robust kinship of samples a (rows,) and b (columns,); 0.5 with itself.
 
-    (H - 2 IBS0) / (2 min(h_i, h_j)) + 1/2 - (h_i + h_j) / (4 min(h_i, h_j)) is
-    1/2 - sum (g_i - g_j)^2 / (4 min(h_i, h_j)). NaN where one of them has no heterozygous call.
+    (H - 2 IBS0) / (2 min(h_i, h_j)) + 1/2 - (h_i + h_j) / (4 min(h_i, h_j)) equals
+    1/2 - sum (g_i - g_j)^2 / (4 min(h_i, h_j)). The value is NaN if either sample has no
+    heterozygous call.
     """
     if counted.products is None:
         msg = "kinship needs the counts T and h"
@@ -230,7 +239,7 @@ def _ibs(
 
 
 def identity_by_state(counted: Sums) -> NDArray[np.float64]:
-    """Share of alleles alike in state, (2 IBS2 + IBS1) / 2N; NaN where N is 0."""
+    """Return the share of alleles alike in state, (2 IBS2 + IBS1) / 2N; NaN if N is 0."""
     if counted.products is None or counted.hets is None:
         msg = "identity by state needs the counts T and H"
         raise ValueError(msg)
@@ -240,10 +249,10 @@ def identity_by_state(counted: Sums) -> NDArray[np.float64]:
 
 
 def shared(counted: Sums, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[Any]:
-    """Kinship, share of opposite homozygotes and variants compared of each pair, as `SHARED`."""
+    """Return kinship, share of opposite homozygotes and variants compared, as `SHARED`."""
     out = np.empty((a.shape[0], b.shape[0]), SHARED)
     out["kinship"], out["variants"] = kinship(counted, a, b), called(counted)
-    # Each is at most the number of variants, which 32 bits hold; their sum may be more.
+    # 32 bits hold each count, but perhaps not their sum.
     of_a, of_b = _whole(counted, "hets_a", "hets_of_a"), _whole(counted, "hets_b", "hets_of_b")
     hets = np.add(of_a, of_b, dtype=np.int64)
     opposite = (out["variants"] - hets + counted.hets - counted.products) // 2

@@ -1,15 +1,16 @@
-"""What missing calls took from, or added to, a product that counted them as heterozygous.
+"""Corrections of a product that counted missing calls as heterozygous.
 
-A product of dosages less one counts a missing call as 0, as it does a heterozygous one, so with
-frequencies p
+A product of dosages - 1 counts a missing call as 0, like a heterozygous call. With frequencies p
+and d = 1 - 2p, the sum
 
-    sum (g - 2p)(g' - 2p) = sum (g - 1)(g' - 1) + sum d (g - 1) + sum d (g' - 1) + sum d^2,
+    sum (g - 2p)(g' - 2p) = sum (g - 1)(g' - 1) + sum d (g - 1) + sum d (g' - 1) + sum d^2
 
-d = 1 - 2p, has a term too many at each variant that one of the samples misses: d (g - 2p) of the
-other, or d^2 where both miss it. They are few, and each missing call takes one addition of a
-variant's terms to the sums of its sample: at 1 % missing a quarter of the time of the product
-that it corrects, where weighing all calls takes five times as long as that. A sample that misses
-the call too counts d^2 / 2, once from each side.
+then has a surplus term at each variant that one of the samples misses. The term is d (g - 2p) of
+the other sample, or d^2 if both samples miss the call.
+
+Each missing call adds the variant's terms of all samples to the sums of the sample that misses it.
+At 1 % missing this takes a quarter of the time of the product that it corrects. If two samples
+miss the same call, each of them contributes d^2 / 2.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 
 
 WORDS = 16
-"""Words whose sums are float32: of millions of variants they would be off by 1e-4."""
+"""Words summed in float32 before they are added to float64.
+
+Float32 sums over millions of variants would be off by 1e-4.
+"""
 
 
 @njit
@@ -47,13 +51,13 @@ def _fill_terms(
     terms: NDArray[np.float32],
     values: NDArray[np.float32],
 ) -> None:
-    """Words ``word`` of planes (rows, n) -> values (64, lanes of whole rows) of their calls.
+    """Write the terms of the calls in word ``word`` to values (64, lanes of whole rows).
 
-    ``terms`` (64, 4) are those of each state of a variant's calls.
+    carrier, hom_alt, called: (rows, n); terms: (64, 4), one for each state of a variant's calls.
     """
     rows = carrier.shape[0]
     block = np.empty((64, WORD_LANES), np.uint64)
-    # Three of the eight matrices that are transposed at once are the planes.
+    # `transpose_eight` turns eight matrices at once; the planes are three of them.
     for start in range(0, rows, 64):
         block[:] = 0
         for k in range(min(64, rows - start)):
@@ -82,9 +86,9 @@ def _add_missing(
     terms: NDArray[np.float32],
     out: NDArray[np.float64],
 ) -> None:
-    """Sum of the terms of all rows' calls at the variants that each other row misses.
+    """Add to each row of out the terms of all samples at the variants that this row misses.
 
-    carrier, hom_alt, called (m, n), missing (k, n), terms (64 n, 4), out (k, m rounded up) +=.
+    carrier, hom_alt, called: (m, n); missing: (k, n); terms: (64 n, 4); out: (k, m rounded up).
     Sums are float32 over `WORDS` words.
     """
     width = out.shape[1]
@@ -96,7 +100,7 @@ def _add_missing(
             word = missing[j, w]
             total = part[j]
             while word:
-                # The lowest bit's number is how many bits are below it.
+                # The index of the lowest set bit is the number of bits below it.
                 lowest = word & (~word + np.uint64(1))
                 row = values[_position(lowest)]
                 for i in range(0, width, FLOAT_LANES):
@@ -109,24 +113,15 @@ def _add_missing(
 
 @njit
 def _position(bit: np.uint64) -> int:
-    """Number of the only bit that is set in a word."""
+    """Return the index of the only bit that is set in a word."""
     return int(popcount(bit - np.uint64(1)))
 
 
 def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Terms of ``a``'s calls at the variants that each row of ``b`` misses.
+    """Return the surplus terms of ``a``'s calls at the variants that each row of ``b`` misses.
 
-    Parameters
-    ----------
-    a, b
-        Planes of dosages.
-    frequency
-        Of the counted allele, (variants,).
-
-    Returns
-    -------
-        float64 (rows of a, rows of b): what the product of the rows has too much for what ``b``
-        misses. What ``a`` misses is ``surplus(b, a, frequency).T``.
+    a, b: planes of dosages; frequency: (variants,), of the counted allele; returns float64 (rows of
+    a, rows of b). ``surplus(b, a, frequency).T`` has the terms for the calls that ``a`` misses.
     """
     words = a.planes[0].shape[1]
     d = 1 - 2 * frequency

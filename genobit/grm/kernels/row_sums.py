@@ -1,9 +1,11 @@
-"""Weighted sums of the bits of rows.
+"""Weighted sums of the set bits of rows.
 
-Whole weights are cut into the planes of their binary digits, of which a row shares some bits: 11
-digits of 1,000 samples' copies in a quarter of the time of tables, where a register's bits are
-counted by one instruction. For floats a table of the 256 sums of the weights of eight positions
-serves a byte of every row: eight positions for one load and one addition.
+Integer weights are cut into bit planes of their binary digits. Popcounts of the bits that a row
+shares with each digit give the sum. The copies of 1,000 samples have 11 digits; if one instruction
+counts the bits of a register, these take a quarter of the time of tables.
+
+Float weights use Four Russians tables: 256 sums of the weights of eight positions. One load and
+one addition cover eight positions of a row.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @njit
 def _add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray[Any]) -> None:
-    """Words (rows, n), weights (64 n,) -> out (rows,) += sum of the weights of each row's bits."""
+    """Add the weights (64 n,) at the set bits of words (rows, n) to out (rows,)."""
     table = np.zeros((8, 256), weights.dtype)
     octet = np.uint64(255)
     for w in range(words.shape[1]):
@@ -45,7 +47,7 @@ def _add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray
 def _add_digits(
     words: NDArray[np.uint64], digits: NDArray[np.uint64], out: NDArray[np.int64]
 ) -> None:
-    """Words (rows, n), digits (k, n) -> out (rows,) += bits shared with digit d, times 2**d."""
+    """Add 2**d times the bits that words (rows, n) and digit d of (k, n) share to out (rows,)."""
     n = words.shape[1]
     whole = n // WORD_LANES * WORD_LANES
     row, digit = words.reshape(-1), digits.reshape(-1)
@@ -61,16 +63,9 @@ def _add_digits(
 
 
 def add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray[Any]) -> None:
-    """Add to each of ``out`` (rows,) the weights at the bits that are set in its row.
+    """Add to out (rows,) the weights at the set bits of each row.
 
-    Parameters
-    ----------
-    words
-        uint64 (rows, words).
-    weights
-        (positions,), of the dtype of ``out``: int64 or float64.
-    out
-        (rows,).
+    words: (rows, words) uint64; weights: (positions,) int64 or float64, the dtype of ``out``.
     """
     padded = np.zeros(64 * words.shape[1], weights.dtype)
     padded[: weights.size] = weights
@@ -81,11 +76,11 @@ def add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray[
 
 
 def _whole_sums(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sum of the whole weights (64 n,) at the bits of each row of words (rows, n)."""
+    """Return the sums of integer weights (64 n,) at the set bits of words (rows, n)."""
     least = min(0, int(weights.min(initial=0)))
     above = weights - least
     most = int(above.max(initial=0))
-    # Of numbers of few bytes, and as truth values, digits are cut out in a tenth of the time.
+    # A narrow integer type and boolean digits cut the digits out in a tenth of the time.
     above = above.astype(np.min_scalar_type(most))
     ones = [above & above.dtype.type(1 << k) != 0 for k in range(most.bit_length())]
     planes = [np.packbits(digit, bitorder="little") for digit in ones]

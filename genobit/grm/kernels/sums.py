@@ -1,7 +1,8 @@
-"""Sums over variants for relationship matrices: a tile of samples, some chunks of variants.
+"""Sums over variants for relationship matrices, for a tile of samples and chunks of variants.
 
-Chunks without a missing call are counted in integers, by one ternary product of dosage - 1. What
-is weighted by variant, or misses calls, is summed in float32 blocks of values.
+Chunks without a missing call are counted in integers, by one ternary product of dosage - 1. If few
+calls are missing, that product is corrected for them. Other chunks, and chunks whose variants have
+different weights, are summed in float32 blocks of values.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ if TYPE_CHECKING:
 
 
 Values = NDArray[np.float32]
-"""What a missing call and dosages 0, 1 and 2 of each variant of a chunk count: (variants, 4)."""
+"""Values of a missing call and of dosages 0, 1 and 2 at each variant: (variants, 4)."""
 PRESENT = np.array([0, 1, 1, 1], np.float32)
-"""What a missing call and dosages 0, 1 and 2 count where only being called does."""
+"""Values that count calls: 0 for a missing call, 1 for dosages 0, 1 and 2."""
 
 
 class Chunk(NamedTuple):
-    """A tile of samples, or two, in a chunk of variants."""
+    """One or two tiles of samples in a chunk of variants."""
 
     a: Rows
     b: Rows | None
     """The second tile; None pairs ``a`` with itself."""
     copies: NDArray[np.int64]
-    """Copies of the counted allele, of all samples: (variants,)."""
+    """Copies of the counted allele in all samples: (variants,)."""
     called: NDArray[np.int64]
-    """Samples called, of all: (variants,)."""
+    """Number of samples called, of all samples: (variants,)."""
     weights: NDArray[np.float64]
-    """What a variant adds to the denominator: (variants,)."""
+    """Weight of each variant in the denominator: (variants,)."""
     frequency: NDArray[np.float64]
-    """Of the counted allele: (variants,)."""
+    """Frequency of the counted allele: (variants,)."""
 
 
 def _shape(chunk: Chunk) -> tuple[int, int]:
@@ -56,7 +57,7 @@ def _shape(chunk: Chunk) -> tuple[int, int]:
 def _sum_of_products(
     product: str, pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int]
 ) -> NDArray[np.int32]:
-    """The sum of products of planes, both halves of it where the second planes are None."""
+    """Return the sum of products of planes; fill both halves if second planes are None."""
     out, symmetric = np.zeros(shape, np.int32), False
     for a, b in pairs:
         symmetric = b is None
@@ -68,11 +69,11 @@ def _sum_of_products(
 
 
 def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
-    """Sum of (g - 1)(g' - 1) for all pairs, a missing call counting 0: int32 (rows, columns)."""
+    """Return sums of (g - 1)(g' - 1), a missing call counting 0: (rows, columns) int32."""
     scratch = Scratch()
 
     def ternary(side: str, rows: Rows | None) -> Any:
-        # In memory of the chunk before: of fresh memory the system clears the pages first.
+        # Reuse the memory of the previous chunk: the system would clear fresh pages first.
         if rows is None:
             return None
         return rows.ternary(scratch.array(side, (2, *rows.planes[0].shape), np.uint64))
@@ -82,7 +83,7 @@ def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
 
 
 def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
-    """Variants with a weight that both samples are called at: int32 (rows, columns)."""
+    """Return the number of weighted variants called in both: (rows, columns) int32."""
     pairs = (
         (
             (c.a.every() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
@@ -100,23 +101,23 @@ def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 
 def weighted_products(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:
-    """Sum of the products of two samples' values, for all pairs: float64 (rows, columns)."""
+    """Return sums of the products of two samples' values: (rows, columns) float64."""
     return gram([(c.a, c.b, of_chunk) for c, of_chunk in zip(chunks, values, strict=True)])
 
 
 def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-    """Sum of (g - 2p)(g' - 2p) over the variants called in both: float64 (rows, columns).
+    """Return sums of (g - 2p)(g' - 2p) over variants called in both: (rows, columns) float64.
 
-    Counted with missing calls as heterozygous ones, then corrected for each of them
-    (`missing_corrections`): for few missing calls.
+    Missing calls first count as heterozygous and are then corrected one by one, which is fast for
+    few missing calls (`missing_corrections`).
     """
     out = centred_products(chunks).astype(np.float64)
     for chunk in chunks:
-        # A variant that nobody is called at has no frequency: 1/2 makes all its terms 0.
+        # A variant without calls has no frequency; 1/2 makes all its terms 0.
         frequency = np.nan_to_num(chunk.frequency, nan=0.5)
         left = _row_terms(chunk.a, frequency)
         right = left if chunk.b is None else _row_terms(chunk.b, frequency)
-        # In this order a tile with itself stays symmetric to the last bit.
+        # This order of additions keeps a tile with itself symmetric to the last bit.
         out += left[:, None] + right
         out += ((1 - 2 * frequency) ** 2).sum()
         if chunk.b is None:
@@ -129,7 +130,7 @@ def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
 
 
 def _row_terms(rows: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of (1 - 2p)(g - 1) over a sample's calls: float64 (rows,)."""
+    """Return the sum of (1 - 2p)(g - 1) over each sample's calls: (rows,) float64."""
     out = np.zeros(rows.planes[0].shape[0])
     for plane, weights in zip(
         rows.homozygotes(), (1 - 2 * frequency, 2 * frequency - 1), strict=True
@@ -139,19 +140,19 @@ def _row_terms(rows: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def weights_compared(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-    """Sum of the weights of the variants that both are called at: float64 (rows, columns)."""
+    """Return the sum of weights of variants called in both: (rows, columns) float64."""
     roots = [np.sqrt(chunk.weights).astype(np.float32) for chunk in chunks]
     return gram([(c.a, c.b, np.outer(r, PRESENT)) for c, r in zip(chunks, roots, strict=True)])
 
 
 def copies_of_samples(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
-    """Copies of the counted allele in each sample: int64 (rows,)."""
+    """Return the copies of the counted allele in each sample: (rows,) int64."""
     counts = [count_rows(plane) for chunk in chunks for plane in chunk.a.planes]
     return np.sum(counts, axis=0, dtype=np.int64)
 
 
 def copies_shared(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
-    """Sum of g times the copies that all samples have of the same allele: int64 (rows,)."""
+    """Return sums of g times the allele's copies in all samples: (rows,) int64."""
     out = np.zeros(chunks[0].a.planes[0].shape[0], np.int64)
     for chunk in chunks:
         for plane in chunk.a.planes:
@@ -160,7 +161,7 @@ def copies_shared(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
 
 
 def copies_expected(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-    """Sum of g times twice the allele's frequency: float64 (rows,)."""
+    """Return sums of 2p g, with p the allele's frequency: (rows,) float64."""
     out = np.zeros(chunks[0].a.planes[0].shape[0])
     for chunk in chunks:
         for plane in chunk.a.planes:
@@ -169,7 +170,7 @@ def copies_expected(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
 
 
 def values_of_samples(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:
-    """Sum of each sample's values: float64 (rows,)."""
+    """Return the sum of each sample's values: (rows,) float64."""
     out = np.zeros(chunks[0].a.planes[0].shape[0])
     for chunk, of_chunk in zip(chunks, values, strict=True):
         missing, *dosages = of_chunk.astype(np.float64).T
@@ -181,9 +182,9 @@ def values_of_samples(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDAr
 
 
 def fourth_moments(chunk: Chunk, values: Values, means: NDArray[np.float64]) -> float:
-    """Sum over variants of the squared sum of squares of z - mean, over all samples.
+    """Return the sum over variants of the squared sum of squares of z - mean, over all samples.
 
-    Of variants with a weight; ``means`` (samples,) are those of each sample's values z.
+    Only variants with a weight count; ``means`` (samples,) are the means of each sample's values z.
     """
     total, around = 0.0, means @ means
     for columns, z in blocks(chunk.a, values):

@@ -1,10 +1,10 @@
-"""M M' of dosages M (samples x variants) by the multiplications that have been published, and ours.
+"""M M' of dosages M (samples x variants): six published multiplications and two of our own.
 
 Schlather (2020), "Efficient calculation of the genomic relationship matrix", bioRxiv
-2020.01.12.903146, with the R package miraculix, compares six ways to add up products of genotypes
-0, 1, 2 without unpacking them. Each is a module here, written from its description with our own
-bit planes, SIMD values and tables, and states its coding, its identity and its operations. They
-give the same integers; `Rows` without missing calls go in.
+2020.01.12.903146, compares six ways to sum products of genotypes 0, 1, 2 without unpacking them;
+its R package is miraculix. Each way has a module here, written from its published description
+with our own bit planes, SIMD values and tables. The module states its coding, its identity and
+its operation count. All kernels take `Rows` without missing calls and return the same integers.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 SLAB = 224
-"""Words of a plane that are coded at a time: 14,336 variants, 3.5 to 7 KiB a sample."""
+"""Words of a plane coded at a time: 14,336 variants, 3.5 to 7 KiB a sample."""
 TILE = 32
-"""Samples whose codes, 112 to 224 KiB, stay in the second-level cache while others meet them."""
+"""Samples in a tile; their codes, 112 to 224 KiB, stay in the L2 cache."""
 
 
 class _Method(NamedTuple):
-    """How a published method codes genotypes and multiplies two samples."""
+    """Coding and multiplication of a published method."""
 
     code_rows: Callable[..., NDArray[Any]]
-    """carrier, hom_alt (rows, words) -> codes (rows, units)."""
+    """carrier, hom_alt: (rows, words); returns codes (rows, units)."""
     code_columns: Callable[..., NDArray[Any]]
-    """The same of the other factor; hamming codes the two differently."""
+    """Codes of the second factor; only hamming codes the two factors differently."""
     multiply: Callable[..., None]
-    """Codes (m, units), (n, units), a diagonal, counts (m, n) += products summed over units."""
+    """codes: (m, units), (n, units); a diagonal; adds sums of products to counts (m, n)."""
 
 
 _METHODS = {
@@ -63,23 +63,11 @@ KERNELS = (*PUBLISHED, "popcount")
 
 
 def crossproduct(kernel: str, a: Rows, b: Rows | None = None) -> NDArray[np.int64]:
-    """Sums over variants of products of dosages, for every row of a with every row of b.
+    """Return sums over variants of dosage products, (rows of a, rows of b) int64, exact.
 
-    Parameters
-    ----------
-    kernel
-        One of `KERNELS`, or "auto": the ternary product of the engine, the fastest here.
-    a, b
-        Samples (rows) of the same variants (bits); without ``b``, ``a`` with itself.
-
-    Returns
-    -------
-        int64 (rows of a, rows of b), exact.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kernel, one this CPU cannot run, or missing calls.
+    ``kernel`` is one of `KERNELS`, or "auto" for the engine's ternary product, the fastest here.
+    Without ``b``, ``a`` is multiplied by itself. Raises ValueError for an unknown kernel, a kernel
+    that this CPU cannot run, or missing calls.
     """
     check_kernel(kernel)
     for rows in (a,) if b is None else (a, b):
@@ -92,13 +80,7 @@ def crossproduct(kernel: str, a: Rows, b: Rows | None = None) -> NDArray[np.int6
 
 
 def check_kernel(kernel: str) -> None:
-    """Refuse a kernel that does not exist, or that this CPU has no instruction for.
-
-    Raises
-    ------
-    ValueError
-        For either.
-    """
+    """Raise ValueError for an unknown kernel or one that this CPU has no instruction for."""
     if kernel not in {"auto", *KERNELS}:
         msg = f"kernel={kernel!r} is not one of 'auto', {', '.join(map(repr, KERNELS))}"
         raise ValueError(msg)
@@ -125,7 +107,7 @@ def _refuse_missing(rows: Rows) -> None:
 
 
 def _by_pairs(method: _Method, a: Rows, b: Rows | None) -> NDArray[np.int64]:
-    """Slabs of variants; of each, tiles of samples that stay in cache."""
+    """Return all products, by slabs of variants and tiles of samples that stay in cache."""
     other = a if b is None else b
     m, n = a.planes[0].shape[0], other.planes[0].shape[0]
     counts = np.zeros((m, n), np.int64)
@@ -136,7 +118,7 @@ def _by_pairs(method: _Method, a: Rows, b: Rows | None) -> NDArray[np.int64]:
         for left in range(0, n, TILE):
             bottom = m if b is not None else min(m, left + TILE)
             tile = counts[:bottom, left : left + TILE]
-            # On and above the diagonal row == left + column, or everything.
+            # Without b, a row starts at its diagonal column; with b, every row takes all columns.
             diagonal = -left if b is None else -m
             method.multiply(rows[:bottom], columns[left : left + TILE], diagonal, tile)
     if b is None:

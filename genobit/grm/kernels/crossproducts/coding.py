@@ -1,4 +1,4 @@
-"""Genotypes in two bits, 00, 01 and 10: the coding that four of the multiplications share."""
+"""Two-bit genotypes 00, 01 and 10, the coding that four of the multiplications share."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def two_bits(
     carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64], octets: int
 ) -> NDArray[np.uint8]:
-    """carrier, hom_alt (rows, words) -> dosages as numbers of two bits, four in a byte.
+    """Return dosages as two-bit numbers, four in a byte, padded with zeros.
 
-    (rows, a multiple of ``octets``), zeros past the end. Of a dosage the upper bit is hom_alt and
-    the lower one is set in heterozygotes.
+    carrier, hom_alt: (rows, words); returns (rows, bytes), bytes a multiple of ``octets``. The
+    upper bit of a dosage is hom_alt; the lower bit is set in heterozygotes.
     """
     rows, words = carrier.shape
     out = padded(rows, 2 * words, octets)
@@ -27,6 +27,6 @@ def two_bits(
 
 
 def padded(rows: int, words: int, octets: int) -> NDArray[np.uint64]:
-    """Zeros (rows, words), words rounded up to a multiple of ``octets`` bytes."""
+    """Return zeros (rows, words) uint64, words rounded up to a multiple of ``octets`` bytes."""
     each = octets // 8
     return np.zeros((rows, -(-words // each) * each), np.uint64)

@@ -1,9 +1,9 @@
-"""Multiply: 16-bit multiplication of one genotype in eight, eight times.
+"""Multiply: 16-bit multiplications of every eighth genotype, in eight rounds.
 
-Coding: two bits, 00, 01, 10. A register of 256 bits holds 128 genotypes, eight in each of its 16
-lanes of 16 bits. Both registers are masked to the lowest genotype of each lane, multiplied and
-neighbours added by one instruction (pmaddwd: 16 products into 8 lanes of 32 bits), added up, and
-shifted right by two bits for the next genotype.
+Coding: two bits, 00, 01, 10. A 256-bit register holds 128 genotypes, eight in each of its 16
+lanes of 16 bits. A round masks both registers to the lowest genotype of each lane. One
+instruction (pmaddwd) then multiplies the lanes and adds neighbours: 16 products become 8 lanes of
+32 bits. The next round shifts by two bits to the next genotype.
 
 Identity: sum x y = sum over k of sum over lanes of (X >> 2k & 3) (Y >> 2k & 3).
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LOWEST = 0x0003000300030003
-"""The lowest genotype of each 16-bit lane."""
+"""Mask of the lowest genotype of each 16-bit lane."""
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """carrier, hom_alt (rows, words) -> two-bit codes (rows, bytes), whole registers."""
+    """Return two-bit codes (rows, bytes) in whole registers; planes: (rows, words)."""
     return two_bits(carrier, hom_alt, OCTETS)
 
 
 @njit
 def _product(x: Any, y: Any, places: int) -> Any:
-    """Products of the genotypes ``places`` bits up in each lane, neighbours added."""
+    """Return products of the genotypes ``places`` bits up in each lane, neighbours added."""
     mask, distance = repeat(np.uint64(LOWEST)), np.uint64(places)
     return multiply_pairs(shift_right(x, distance) & mask, shift_right(y, distance) & mask)
 
@@ -69,7 +69,7 @@ def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n:
 def multiply(
     a: NDArray[np.uint8], b: NDArray[np.uint8], diagonal: int, counts: NDArray[np.int64]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    """Add products to counts (m, k) from column ``row + diagonal`` on; a: (m, n), b: (k, n)."""
     n = a.shape[1]
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):

@@ -1,17 +1,17 @@
-"""Packed: products from AND, OR and shifts, counted in fields of four bits and then of eight.
+"""Packed: products by AND, OR and shifts, counted in four-bit fields and then in bytes.
 
-Coding: two bits, 00, 01, 10. Of two registers X and Y, Z = X & Y holds 1 x 1 as 01 and one half of
-2 x 2 as 10, both as numbers. The lower bit of S = (X >> 1 & Y) | (Y >> 1 & X) | (Z >> 1) is set
-for 1 x 2, 2 x 1 and the other half of 2 x 2, each worth two.
+Coding: two bits, 00, 01, 10. For two registers X and Y, Z = X & Y is the number 01 for 1 x 1 and
+10 for 2 x 2, half of that product. S = (X >> 1 & Y) | (Y >> 1 & X) | (Z >> 1) has its lower bit
+set for 1 x 2, 2 x 1 and 2 x 2. This bit is worth two; for 2 x 2 it is the other half.
 
-Identity: sum x y = 2 sum S + sum Z over fields of two bits.
+Identity: sum x y = 2 sum S + sum Z over two-bit fields.
 
-Four-bit fields take the counts: they hold 7 additions of Z (at most 2 each) and 14 of S (at most
-1); bytes take those and hold 28 registers' worth.
+Four-bit fields hold 7 additions of Z (at most 2 each) and 14 of S (at most 1 each). Bytes hold the
+sums of these fields over 28 registers.
 
-Operations for 128 products, a register of 256 bits: 2 loads, 7 for S and Z, 10 to add their halves
-to fields, and (4 x 4 + 2 x 4) / 7 to empty the fields: about 21. No lookup and no multiplication:
-the method for SSE2.
+Operations for 128 products (one 256-bit register): 2 loads, 7 for S and Z, 10 to add their halves
+to fields, and (4 x 4 + 2 x 4) / 7 to empty the fields: about 21. There is no lookup and no
+multiplication, so this is the method for SSE2.
 
 Schlather (2020), bioRxiv 2020.01.12.903146, method "Packed".
 """
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIELDS = 7
-"""Registers whose Z a field of four bits holds."""
+"""Registers whose Z adds up in a four-bit field."""
 BYTES = 28
-"""Registers whose fields a byte holds: 4 fields x 2 x 28 = 224."""
+"""Registers whose fields add up in a byte: 4 fields x 2 x 28 = 224."""
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """carrier, hom_alt (rows, words) -> two-bit codes (rows, bytes), whole groups of registers."""
+    """Return two-bit codes (rows, bytes) in whole groups of registers; planes: (rows, words)."""
     return two_bits(carrier, hom_alt, FIELDS * OCTETS)
 
 
 @njit
 def _emptied(even: Any, odd: Any) -> Any:
-    """Two registers of four-bit fields, added up to bytes."""
+    """Return two registers of four-bit fields, summed to bytes."""
     low, four = repeat(np.uint64(0x0F0F0F0F0F0F0F0F)), np.uint64(4)
     return (
         (even & low)
@@ -56,7 +56,7 @@ def _emptied(even: Any, odd: Any) -> Any:
 
 @njit
 def _group(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int) -> tuple[Any, Any]:
-    """S and Z of `FIELDS` registers, added up to bytes."""
+    """Return S and Z of `FIELDS` registers, summed to bytes."""
     one, two = np.uint64(1), np.uint64(2)
     ones, threes = repeat(np.uint64(0x1111111111111111)), repeat(np.uint64(0x3333333333333333))
     s_even = s_odd = z_even = z_odd = zero_bytes()
@@ -88,7 +88,7 @@ def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n:
 def multiply(
     a: NDArray[np.uint8], b: NDArray[np.uint8], diagonal: int, counts: NDArray[np.int64]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    """Add products to counts (m, k) from column ``row + diagonal`` on; a: (m, n), b: (k, n)."""
     n = a.shape[1]
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):

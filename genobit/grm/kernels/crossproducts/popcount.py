@@ -1,17 +1,18 @@
-"""Ours: the engine's products of bit planes, without a coding of their own.
+"""Products of dosages by the engine's products of bit planes, without a coding of their own.
 
 Coding: the planes themselves, carrier (dosage 1 or 2) and hom_alt (dosage 2), so that
 x = carrier + hom_alt.
 
 Identity of "popcount": sum x y = |a & a'| + |a & h'| + |h & a'| + |h & h'|, four AND products.
 
-Identity of the ternary product ("auto"): t = x - 1 is -1, 0 or 1, a mask (homozygotes) and a sign
-(dosage 0), and sum x y = sum t t' + sum x + sum y - n over n variants. One product instead of four;
-the sums of rows are popcounts.
+Identity of the ternary product ("auto"): t = x - 1 is -1, 0 or 1, stored as a mask (homozygotes)
+and a sign (dosage 0). Over n variants, sum x y = sum t t' + sum x + sum y - n. This takes one
+product instead of four; the sums of rows are popcounts.
 
-Operations for 128 products, those of `genobit.engine.gemm.products` on this CPU. By tables of four bits
-(AVX2): 4 lookups and 4 additions of four AND products, or 2 and 2 of a ternary product. Tables and
-columns are loaded once for a tile of several rows, half a load a lookup or less.
+The operations for 128 products are those of `genobit.engine.gemm.products` on this CPU. With
+Four Russians tables of four bits (AVX2), four AND products take 4 lookups and 4 additions. A
+ternary product takes 2 lookups and 2 additions. Tables and columns are loaded once for a tile of
+several rows, at most half a load for each lookup.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def by_and(a: Rows, b: Rows | None) -> NDArray[np.int64]:
-    """Products of dosages from the four AND counts of two planes."""
+    """Return dosage products from the four AND counts of two planes, (rows, columns) int64."""
     first = stacked(*a.planes)
     second = None if b is None else stacked(*b.planes)
     out = _empty(a, b)
@@ -44,7 +45,7 @@ def by_and(a: Rows, b: Rows | None) -> NDArray[np.int64]:
 
 
 def by_ternary(a: Rows, b: Rows | None) -> NDArray[np.int64]:
-    """Products of dosages from the sums of products of one less the dosage."""
+    """Return dosage products from ternary products of dosage - 1, (rows, columns) int64."""
     second = None if b is None else b.ternary()
     out = _empty(a, b)
     for rows, columns, counts in products("ternary", a.ternary(), second, upper=b is None):
@@ -68,5 +69,5 @@ def _write(
 
 
 def _sums(rows: Rows) -> NDArray[np.int64]:
-    """Copies of the counted allele of each row."""
+    """Return the copies of the counted allele in each row, (rows,) int64."""
     return count_rows(rows.planes[0]) + count_rows(rows.planes[1])

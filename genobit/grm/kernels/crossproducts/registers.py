@@ -1,4 +1,4 @@
-"""What these multiplications ask of a register of bytes, beyond `genobit.engine.simd.vector`."""
+"""Register operations of these multiplications that `genobit.engine.simd.vector` lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from genobit.engine.simd.vector import BYTE_LANES, Lanes, bytes_
 OCTETS = BYTE_LANES
 """Bytes of a register."""
 CODES = 4 * OCTETS
-"""Genotypes of two bits in a register."""
+"""Two-bit genotypes in a register."""
 sums = Lanes(32, OCTETS // 4)
 
 
@@ -36,7 +36,7 @@ def _multiply_pairs(a: Register, b: Register) -> Register:
 
 @instruction(_repeat)
 def repeat(typing: Any, word: Any) -> Any:
-    """A register of bytes that repeats the eight of a word: a mask."""
+    """Return a register of bytes that repeats the eight bytes of a word, as a mask."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.VectorType(ir.IntType(64), OCTETS // 8)
@@ -50,8 +50,8 @@ def repeat(typing: Any, word: Any) -> Any:
 
 @instruction(_total)
 def total(typing: Any, lanes: Any) -> Any:
-    """The sum of all lanes, as a word."""
-    # Sums of bytes fit 16 bits, where one instruction (psadbw) adds up eight of them.
+    """Return the sum of all lanes, as a word."""
+    # Sums of bytes fit 16 bits, for which one instruction (psadbw) adds eight bytes.
     wide = ir.VectorType(ir.IntType(16 if lanes.bits == 8 else 64), lanes.count)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -67,20 +67,20 @@ def total(typing: Any, lanes: Any) -> Any:
 
 @instruction(zero(sums.bits, sums.count))
 def zero_sums(typing: Any) -> Any:
-    """Lanes of 32 bits, all zero."""
+    """Return 32-bit lanes, all zero."""
     return sums(), lambda *_: ir.Constant(sums.vector, None)
 
 
 @instruction(_multiply_pairs)
 def multiply_pairs(typing: Any, a: Any, b: Any) -> Any:
-    """Products of the 16-bit lanes of two registers, neighbours added: pmaddwd."""
+    """Return products of the 16-bit lanes of two registers, neighbours added (pmaddwd)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         half = OCTETS // 2
         narrow = ir.VectorType(ir.IntType(16), half)
         x, y = (builder.bitcast(v, narrow) for v in arguments)
         if platform.machine().lower() in {"x86_64", "amd64"}:
-            # By name: of small numbers LLVM makes a multiplication, a shift and a blend of it.
+            # By name: for small numbers LLVM emits a multiplication, a shift and a blend.
             name = "llvm.x86.avx2.pmadd.wd" if OCTETS == 32 else "llvm.x86.sse2.pmadd.wd"
             kind = ir.FunctionType(sums.vector, [narrow, narrow])
             return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x, y])

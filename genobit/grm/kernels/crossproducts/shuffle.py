@@ -1,13 +1,13 @@
-"""Shuffle: two genotypes in four bits, their products from two tables of 16 sums in a register.
+"""Shuffle: products of two genotypes in four bits, from two tables of 16 sums in registers.
 
-Coding: two bits, 00, 01, 10. The two-bit tables (`twobit`) of two genotypes instead of eight have
-16 entries, which a byte shuffle (pshufb) looks up for all bytes of a register at once.
+Coding: two bits, 00, 01, 10. The tables are those of `twobit`, for two genotypes instead of eight.
+They have 16 entries, so a byte shuffle (pshufb) looks up all bytes of a register at once.
 
-Identity: sum x y = sum of T_and[X & Y] + T_or[X | Y] over parts of four bits, with T_and the sum
-of {01: 1, 10: 4} over two codes and T_or of {11: 2}.
+Identity: sum x y = sum of T_and[X & Y] + T_or[X | Y] over four-bit parts. T_and is the sum of
+{01: 1, 10: 4} over two codes, and T_or of {11: 2}.
 
-Operations for 128 products, a register of 256 bits: 2 loads, 1 AND, 1 OR, 2 shifts, 4 masks, 4
-lookups, 4 additions: 18. A byte of four genotypes adds up to 16, so bytes are summed every 15
+Operations for 128 products (one 256-bit register): 2 loads, 1 AND, 1 OR, 2 shifts, 4 masks, 4
+lookups, 4 additions: 18. A byte of four genotypes adds at most 16, so bytes are summed every 15
 registers.
 
 Schlather (2020), bioRxiv 2020.01.12.903146, method "Shuffle", the fastest of the six there.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = 15
-"""Additions of at most 16 that a byte holds."""
+"""Registers whose sums, at most 16 in a byte, add up in a byte."""
 NIBBLE = 0x0F0F0F0F0F0F0F0F
 AND_SUMS = (0, 1, 4, 0, 1, 2, 5, 0, 4, 5, 8, 0, 0, 0, 0, 0)
 OR_SUMS = (0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 2, 2, 2, 4)
@@ -38,13 +38,13 @@ TABLES = np.concatenate([np.resize(np.array(t, np.uint8), OCTETS) for t in (AND_
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """carrier, hom_alt (rows, words) -> two-bit codes (rows, bytes), whole registers."""
+    """Return two-bit codes (rows, bytes) in whole registers; planes: (rows, words)."""
     return two_bits(carrier, hom_alt, OCTETS)
 
 
 @njit
 def _sums(table: Any, codes: Any) -> Any:
-    """Of each byte, the sum of what the table says of its two halves."""
+    """Return the sum of the table entries of the two halves of each byte."""
     nibble = repeat(np.uint64(NIBBLE))
     return lookup(table, codes & nibble) + lookup(table, shift_right(codes, np.uint64(4)) & nibble)
 
@@ -87,5 +87,5 @@ def _multiply(
 def multiply(
     a: NDArray[np.uint8], b: NDArray[np.uint8], diagonal: int, counts: NDArray[np.int64]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    """Add products to counts (m, k) from column ``row + diagonal`` on; a: (m, n), b: (k, n)."""
     _multiply(a, b, TABLES, diagonal, counts)

@@ -1,13 +1,13 @@
-"""Three-bit table: five genotypes in 16 bits, their products from one table of 32,768 sums.
+"""Three-bit table: products of five genotypes in 16 bits, from one table of 32,768 sums.
 
-Coding: 000, 011, 110, five in the lower 15 bits of 16. The AND of two codes tells the product:
-1 x 1 is 011, 1 x 2 and 2 x 1 are 010, 2 x 2 is 110, and everything else 000.
+Coding: 000, 011, 110, five codes in the lower 15 of 16 bits. The AND of two codes gives the
+product: 1 x 1 is 011, 1 x 2 and 2 x 1 are 010, 2 x 2 is 110, and everything else 000.
 
-Identity: sum x y = sum of T[X & Y] over 16-bit parts, T the sum of {000: 0, 010: 2, 011: 1,
-110: 4} over five codes. T has 32 KiB, as much as a first-level cache.
+Identity: sum x y = sum of T[X & Y] over 16-bit parts. T is the sum of {000: 0, 010: 2, 011: 1,
+110: 4} over five codes. T takes 32 KiB, as much as an L1 cache.
 
-Operations for 20 products, a word of 64 bits: 2 loads, 1 AND, 4 extractions, 4 lookups, 4
-additions: 15. A table of this size has no vector lookup, so the words are scalars.
+Operations for 20 products (one 64-bit word): 2 loads, 1 AND, 4 extractions, 4 lookups, 4
+additions: 15. No vector lookup takes a table of this size, so the words are scalars.
 
 Schlather (2020), bioRxiv 2020.01.12.903146, method "ThreeBit".
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PRODUCTS = {0b000: 0, 0b010: 2, 0b011: 1, 0b110: 4}
-"""What the AND of two codes stands for."""
+"""Product of two genotypes, by the AND of their codes."""
 
 
 def _table() -> NDArray[np.uint8]:
@@ -41,7 +41,7 @@ TABLE = _table()
 
 @njit
 def _every_third(five: np.uint64) -> np.uint64:
-    """Five bits moved apart to bits 0, 3, 6, 9 and 12."""
+    """Spread five bits to bits 0, 3, 6, 9 and 12."""
     return (
         five & np.uint64(1)
         | (five & np.uint64(2)) << np.uint64(2)
@@ -53,7 +53,7 @@ def _every_third(five: np.uint64) -> np.uint64:
 
 @njit
 def _five(words: NDArray[np.uint64], place: int) -> np.uint64:
-    """Five bits of a row from ``place`` on, zero past the end."""
+    """Return five bits of a row from ``place`` on, zero past the end."""
     w, bit = place >> 6, np.uint64(place & 63)
     found = words[w] >> bit
     if bit > 59 and w + 1 < words.shape[0]:
@@ -78,7 +78,7 @@ def _code(
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """carrier, hom_alt (rows, words) -> codes (rows, ceil(bits / 20)), 20 genotypes a word."""
+    """Return codes (rows, ceil(bits / 20)), 20 genotypes a word; planes: (rows, words)."""
     rows, words = carrier.shape
     out = np.zeros((rows, -(-64 * words // 20)), np.uint64)
     _code(carrier, hom_alt, out)
@@ -109,5 +109,5 @@ def _multiply(
 def multiply(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int64]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    """Add products to counts (m, k) from column ``row + diagonal`` on; a: (m, n), b: (k, n)."""
     _multiply(a, b, TABLE, diagonal, counts)

@@ -1,14 +1,14 @@
-"""Two-bit tables: eight genotypes in 16 bits, their products from two tables of 65,536 sums.
+"""Two-bit tables: products of eight genotypes in 16 bits, from two tables of 65,536 sums.
 
 Coding: two bits, 00, 01, 10. The AND of two codes is 01 for 1 x 1 and 10 for 2 x 2; their OR is
 11 for 1 x 2 and 2 x 1.
 
-Identity: sum x y = sum of T_and[X & Y] + T_or[X | Y] over 16-bit parts, with T_and the sum of
-{01: 1, 10: 4} over eight codes and T_or of {11: 2}. The two tables have 128 KiB: they come from
-the second-level cache.
+Identity: sum x y = sum of T_and[X & Y] + T_or[X | Y] over 16-bit parts. T_and is the sum of
+{01: 1, 10: 4} over eight codes, and T_or of {11: 2}. The two tables take 128 KiB, so they are read
+from the L2 cache.
 
-Operations for 32 products, a word of 64 bits: 2 loads, 1 AND, 1 OR, 8 extractions, 8 lookups, 8
-additions: 28. Tables of this size have no vector lookup, so the words are scalars.
+Operations for 32 products (one 64-bit word): 2 loads, 1 AND, 1 OR, 8 extractions, 8 lookups, 8
+additions: 28. No vector lookup takes tables of this size, so the words are scalars.
 
 Schlather (2020), bioRxiv 2020.01.12.903146, method "TwoBit".
 """
@@ -40,7 +40,7 @@ TABLE_OR = _table({0b11: 2})
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """carrier, hom_alt (rows, words) -> two-bit codes (rows, 2 words)."""
+    """Return two-bit codes (rows, 2 words); carrier, hom_alt: (rows, words)."""
     return two_bits(carrier, hom_alt, 8).view(np.uint64)
 
 
@@ -76,5 +76,5 @@ def _multiply(
 def multiply(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int64]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += products, from column ``row + diagonal`` on."""
+    """Add products to counts (m, k) from column ``row + diagonal`` on; a: (m, n), b: (k, n)."""
     _multiply(a, b, TABLE_AND, TABLE_OR, diagonal, counts)
