@@ -1,5 +1,5 @@
-"""Relationship matrices, KING, identity by state, relatives, unrelated sets, cross products.
+"""Relationship matrices, kinship, identity by state, unrelated samples and cross products.
 
-`methods` has the accessor's methods, `kernels` the compiled sums.
+`methods` holds the accessor's methods, `kernels` the compiled sums.
 May import: `visual`, `io`, `data` and the engine; the explorer also `pca`.
 """

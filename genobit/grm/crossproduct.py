@@ -1,7 +1,7 @@
-"""M M', the sums over variants of products of dosages, by a multiplication of choice.
+"""Cross product M M' of dosages, with a choice of kernels.
 
-The integer part of a relationship matrix (VanRaden 2008), and what Schlather (2020, bioRxiv
-2020.01.12.903146) times. `genobit.grm.kernels.crossproducts` has the multiplications.
+M M' is the integer part of a relationship matrix (VanRaden 2008), and the product that Schlather
+(2020, bioRxiv 2020.01.12.903146) times. `genobit.grm.kernels.crossproducts` has the kernels.
 """
 
 from __future__ import annotations
@@ -52,23 +52,11 @@ def _finish(
 
 
 def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:
-    """Sums over variants of products of dosages, of all pairs of samples.
+    """Return sums over variants of dosage products for all pairs: (samples, samples) int64, lazy.
 
-    Parameters
-    ----------
-    samples
-        Planes of dosages; calls may not be missing.
-    kernel
-        "auto" or a name in `genobit.grm.kernels.crossproducts.KERNELS`.
-
-    Returns
-    -------
-        int64 (samples, samples), lazy, exact: the same for every kernel and chunking.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kernel or one this CPU cannot run; when computed, for missing calls.
+    ``kernel`` is "auto" or a name in `genobit.grm.kernels.crossproducts.KERNELS`. The result is
+    exact and equal for every kernel and chunking. Raises ValueError for an unknown kernel or one
+    that this CPU cannot run; computing raises ValueError if a call is missing.
     """
     from genobit.grm.kernels.crossproducts import check_kernel
 

@@ -1,14 +1,16 @@
-"""Relatives: KING-robust kinship, identity by state, and degrees of relationship.
+"""Relatives: KING-robust kinship, identity by state and degrees of relationship.
 
-Of two samples i and j, over the N variants called in both, with h_i and h_j heterozygous calls,
-H heterozygous in both, IBS0 opposite homozygotes and IBS2 equal dosages,
+Take two samples i and j, over the N variants called in both. The counts h_i and h_j are their
+heterozygous calls, and H the variants heterozygous in both. IBS0 counts opposite homozygotes, IBS2
+equal dosages and IBS1 the remaining variants. Then
 
     kinship = (H - 2 IBS0) / (2 m) + 1/2 - (h_i + h_j) / (4 m),  m = min(h_i, h_j)
     IBS     = (2 IBS2 + IBS1) / (2 N)
 
-The first is KING-robust for pairs between families (Manichaikul et al. 2010, equation 11): it
-needs no allele frequencies, so that samples of several populations may stand together. A sample
-has kinship 0.5 with itself; any other pair of which one has no heterozygous call has none: NaN.
+The first formula is KING-robust kinship for pairs between families (Manichaikul et al. 2010,
+equation 11). It needs no allele frequencies, so the samples may come from several populations. A
+sample has kinship 0.5 with itself. Kinship with another sample is NaN if either has no
+heterozygous call.
 """
 
 from __future__ import annotations
@@ -35,20 +37,16 @@ DEGREES: dict[str, float] = {
     "third degree": 2**-4.5,
     "unrelated": -np.inf,
 }
-"""Degree -> the kinship that it lies above, from the closest (Manichaikul et al. 2010, Table 1)."""
+"""Degree -> lower bound of its kinship, exclusive, closest degree first.
+
+The bounds are those of Manichaikul et al. 2010, Table 1.
+"""
 
 
 def degree_of(kinship: ArrayLike) -> NDArray[Any]:
-    """Name the degree of relationship of each kinship coefficient.
+    """Return the degree of relationship of each kinship coefficient, empty text for NaN.
 
-    Parameters
-    ----------
-    kinship
-        KING-robust kinship coefficients, any shape; 0.5 is a sample with itself.
-
-    Returns
-    -------
-        A key of `DEGREES` for each, of the same shape; empty text where the kinship is NaN.
+    kinship: KING-robust, any shape; returns keys of `DEGREES`, of the same shape.
 
     Examples
     --------
@@ -58,7 +56,7 @@ def degree_of(kinship: ArrayLike) -> NDArray[Any]:
     values = np.asarray(kinship, np.float64)
     names = np.array([*DEGREES, ""])
     above = [values > bound for bound in DEGREES.values()]
-    # Of -inf nothing lies above -inf: what is no NaN and in no other band is unrelated.
+    # -inf > -inf is False, so set the last band here: "unrelated" is any number.
     above[-1] = ~np.isnan(values)
     return names[np.select(above, range(len(above)), default=len(above))]
 
@@ -89,7 +87,10 @@ def _finish(
 
 
 def _finish_compared(*args: Any, name: str) -> NDArray[np.float64]:
-    """Values and variants compared, (2, rows, columns): floats hold those of 2**53 variants."""
+    """Return values and variants compared: (2, rows, columns) float64.
+
+    A float64 counts up to 2**53 variants exactly.
+    """
     return np.stack([_finish(*args, name=name), _finish(*args, name="called")])
 
 
@@ -114,43 +115,37 @@ def _compared(samples: SampleChunks, name: str, needs: str) -> tuple[da.Array, d
 
 
 def king(samples: SampleChunks) -> da.Array:
-    """KING-robust kinship of all pairs of samples, over the calls present in both.
+    """Return KING-robust kinship of all pairs of samples: (samples, samples) float64, lazy.
 
-    Returns
-    -------
-        float64 (samples, samples), lazy: 0.5 on the diagonal, NaN for a pair of which one has no
-        heterozygous call. The same bits for every chunking.
+    Counts are over the calls present in both samples. The diagonal is 0.5. A pair is NaN if either
+    sample has no heterozygous call. The result has the same bits for every chunking.
     """
     return _pairs(samples, "kinship", "Th", np.float64)
 
 
 def king_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
-    """Give `king`, and the variants called in both samples of each pair: int64, lazy.
+    """Return `king`, and the number of variants called in both samples of each pair (int64, lazy).
 
-    Both are of the same counts: computed together they cost one.
+    Both come from the same counts, so computing them together costs no more than one.
     """
     return _compared(samples, "kinship", "Th")
 
 
 def ibs_compared(samples: SampleChunks) -> tuple[da.Array, da.Array]:
-    """Give the share of alleles identical by state, and the variants it is over, of all pairs.
+    """Return the share of alleles identical by state, and the number of variants that it is over.
 
-    Returns
-    -------
-        float64 (samples, samples), lazy: over the calls present in both, NaN for a pair without
-        any, the same bits for every chunking; and the variants called in both, int64, lazy, of
-        the same counts: computed together they cost one.
+    Both are (samples, samples) and lazy, float64 and int64. Shares are over the calls present in
+    both samples; a pair without any is NaN. They have the same bits for every chunking. Both come
+    from the same counts, so computing them together costs no more than one.
     """
     return _compared(samples, "identity_by_state", "TH")
 
 
 def shared(samples: SampleChunks) -> da.Array:
-    """Kinship, share of opposite homozygotes and variants compared of all pairs of samples.
+    """Return kinship, share of opposite homozygotes and variants compared of all pairs of samples.
 
-    Returns
-    -------
-        Structured (samples, samples), lazy, fields ``kinship`` and ``ibs0`` (float64) and
-        ``variants`` (int64): all of the same counts.
+    The result is structured (samples, samples) and lazy. Its fields are ``kinship`` and ``ibs0``
+    (float64) and ``variants`` (int64), all from the same counts.
     """
     from genobit.grm.kernels.kinship import SHARED
 

@@ -1,6 +1,6 @@
 """Genomic relationship matrices.
 
-With g the dosage of an allele of frequency p in a sample, and q = 1 - p, a relationship is
+Let g be the dosage in a sample of an allele of frequency p, and q = 1 - p. A relationship is
 sum z z' / sum w over the variants, where
 
 =================  ==============================  ==========  ============================
@@ -12,24 +12,25 @@ vanraden2, gcta    (g - 2p) / sqrt(2pq)            1           VanRaden 2008, me
 dominance          -2p^2, 2pq, -2q^2 for g = 0..2  (2pq)^2     Vitezica et al. 2013
 =================  ==============================  ==========  ============================
 
-A variant of one allele (2pq = 0) has z = w = 0; with ``count_monomorphic``, w = 1 for the methods
+A monomorphic variant (2pq = 0) has z = w = 0. With ``count_monomorphic`` it has w = 1 in methods
 that divide by a number of variants, as in plink 1.9 and plink2.
 
 "endelman_jannink" shrinks vanraden1 (Endelman and Jannink 2012, equations 13 to 18). "hadamard"
-squares its entries and divides by their mean on the diagonal, of the samples that have a value:
-additive by additive epistasis (Henderson 1985, Vitezica et al. 2017).
+squares the entries of vanraden1 and divides them by the mean of the squared diagonal, over the
+samples that have a value. It models additive-by-additive epistasis (Henderson 1985, Vitezica et
+al. 2017).
 
-Missing calls have z = 0. With "mean" (their mean was imputed) the denominator is over all
-variants, with "pairwise" over those called in both samples.
+Missing calls have z = 0. With "mean" they are imputed with the mean, and the denominator is over
+all variants. With "pairwise" the denominator is over the variants called in both samples.
 
-vanraden1 without missing calls, by the samples' own frequencies, is integer arithmetic to one last
-division. With M the dosages of
-n samples, B = M M' 1 and allele counts c = M' 1,
+Without missing calls and by the samples' own frequencies, vanraden1 is integer arithmetic up to
+one last division. Let M be the dosages of n samples, B = M M' 1 and c = M' 1 the allele counts.
+Then
 
-    A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c,
+    A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c.
 
-and M M' is the ternary product of dosages less one plus what belongs to rows. So a matrix is the
-same bits however variants and samples were cut.
+M M' is the ternary product of dosages - 1 plus terms of single rows. The matrix therefore has the
+same bits for every chunking of variants and samples.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _CHOICES = {
     "endelman_jannink": ("mean",),
 }
 BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
-"""Methods that are of allele frequencies."""
+"""Methods that use allele frequencies."""
 COUNTED = frozenset({"vanraden2", "gcta"})
 """Methods that divide by a number of variants."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
@@ -81,12 +82,9 @@ def check(
     loco: bool,
     count_monomorphic: bool = False,
 ) -> str:
-    """Return the missing rule in force.
+    """Return the rule for missing calls: ``missing``, or the method's default.
 
-    Raises
-    ------
-    ValueError
-        For a method that does not exist, or one that cannot do what is asked.
+    Raises ValueError for an unknown method or an option that the method does not support.
     """
     if method not in LONG_NAMES:
         msg = f"method={method!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
@@ -119,24 +117,12 @@ def matrix(
     contigs: Groups | None = None,
     count_monomorphic: bool = False,
 ) -> Matrix:
-    """Relationship matrix of samples.
+    """Return the lazy relationship matrix of samples, or a matrix without each contig.
 
-    Parameters
-    ----------
-    method, missing
-        Checked by `check`.
-    samples
-        Planes by samples.
-    frequency
-        Of the counted allele in the base population, (variants,); by default that of the samples.
-    contigs
-        Chunks of each contig: a matrix without each of them.
-    count_monomorphic
-        Count variants of one allele in the divisor.
-
-    Returns
-    -------
-        Lazy.
+    ``method`` and ``missing`` have passed `check`. ``frequency`` (variants,) is that of the counted
+    allele in the base population. None takes the frequency in the samples. ``contigs`` holds the
+    chunks of each contig to leave out. ``count_monomorphic`` counts monomorphic variants in the
+    divisor.
     """
     if method in {"king", "ibs"}:
         from genobit.grm import kinship

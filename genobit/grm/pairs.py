@@ -1,4 +1,4 @@
-"""Pairs of samples of which a matrix says more than a threshold, as a long table made by tiles."""
+"""Long table of the pairs of samples whose value in a matrix reaches a threshold, tile by tile."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Labels = dict[str, "NDArray[Any]"]
 
 @dataclass(eq=False)
 class _Triangle(Tasks):
-    """``function(tile, first row, first column, labels of rows, of columns)`` of each tile.
+    """Tasks of the tiles on and above the diagonal of a matrix.
 
-    Of those on and above the diagonal of a matrix.
+    Each is ``function(tile, first row, first column, labels of rows, labels of columns)``.
     """
 
     prefix = "genobit-related"
@@ -76,7 +76,10 @@ def _triangle(
 def _above(
     wanted: NDArray[np.bool_], top: int, left: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Samples i < j of what is wanted of a tile whose first are ``top`` and ``left``, sorted."""
+    """Return the samples i < j of each wanted pair of a tile, sorted, two int64 (pairs,).
+
+    wanted: (rows, columns); ``top`` and ``left`` are the first samples of the tile.
+    """
     rows, columns = np.nonzero(wanted)
     pair = rows + top < columns + left
     return rows[pair] + top, columns[pair] + left
@@ -103,28 +106,15 @@ def _table(
 def table(
     matrix: da.Array, method: str, minimum: float, labels: Mapping[str, NDArray[Any]]
 ) -> dd.DataFrame:
-    """Pairs of samples whose value in a symmetric matrix is at least ``minimum``.
+    """Return the pairs of samples whose value in a symmetric matrix is at least ``minimum``.
 
-    Parameters
-    ----------
-    matrix
-        (samples, samples), float64; of method "king" what `relatives.shared` returns.
-    method
-        Name of the column of values.
-    minimum
-        Smallest value of a pair in the table.
-    labels
-        Columns that describe a sample, each (samples,).
+    matrix: (samples, samples) float64, or the result of `relatives.shared` for method "king". The
+    value column is named ``method``. ``labels`` are columns that describe a sample, each
+    (samples,).
 
-    Returns
-    -------
-        Lazy dask DataFrame, a partition for each tile on or above the diagonal, in which each
-        pair of different samples stands once, the earlier sample first, sorted.
-
-    Raises
-    ------
-    ValueError
-        For a minimum that is no finite number.
+    The result is a lazy dask DataFrame, with a partition for each tile on or above the diagonal.
+    Each pair of different samples is listed once, the earlier sample first, in sorted order. Raises
+    ValueError for a minimum that is not finite.
     """
     check_minimum("minimum", minimum)
     function = partial(_table, method=method, minimum=float(minimum))
@@ -141,11 +131,9 @@ def _closer(
 
 
 def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
-    """Pairs of samples whose KING-robust kinship is above a threshold, found tile by tile.
+    """Return the pairs with KING-robust kinship above a threshold: int64 (2, pairs), by tiles.
 
-    Returns
-    -------
-        int64 (2, pairs), the earlier sample of each pair in the first row.
+    The first row holds the earlier sample of each pair.
     """
     matrix = relatives.king(samples)
     layer = _triangle(partial(_closer, kinship=float(kinship)), matrix, {})

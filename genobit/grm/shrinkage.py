@@ -1,4 +1,4 @@
-"""Matrices made of another relationship matrix: shrunk towards its mean, or squared."""
+"""Matrices derived from another relationship matrix: shrunk towards its mean, or squared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _over(numerator: da.Array, denominator: da.Array) -> da.Array:
 
 
 def hadamard(additive: da.Array) -> da.Array:
-    """Squares of the entries over their mean on the diagonal, where that has a value."""
+    """Return the squared entries over their mean on the diagonal; the mean skips NaN."""
     if additive.ndim == 3:
         return da.stack([hadamard(part) for part in additive])
     squares = additive**2
@@ -45,10 +45,10 @@ def _times_over(
 
 
 def shrunk(sums: RelationshipSums, samples: SampleChunks) -> da.Array:
-    """Endelman and Jannink 2012: the covariance of samples, shrunk towards its mean variance.
+    """Return the relationship matrix shrunk towards its mean variance (Endelman and Jannink 2012).
 
-    In the covariance S over m variants, its target T = mean(diag S) I and the means w of the
-    samples' values, the weight of T is sum Var(S) / sum (S - T)^2, in [0, 1].
+    Let S be the covariance of the samples over m variants, T = mean(diag S) I its target and w the
+    means of the samples' values. The weight of T is sum Var(S) / sum (S - T)^2, clipped to [0, 1].
     """
     additive = sums.matrix(samples, None).values
     weights = sums.along[2]
@@ -63,7 +63,7 @@ def shrunk(sums: RelationshipSums, samples: SampleChunks) -> da.Array:
     moments = _fourth_moments(samples, sums, means)
     variance = _over(moments, used**2) - _over(squares, used)
     weight = da.clip(_over(variance, squares - sums.samples * target**2), 0, 1)
-    # A covariance that is its target, as of one sample, is shrunk by any weight or none.
+    # If the covariance equals its target (one sample), any weight gives the same matrix.
     weight = da.where(da.isnan(weight), 0.0, weight)
     shrunk = (1 - weight) * covariance + weight * target * _eye(additive)
     return (shrunk + outer) / scale
@@ -84,7 +84,10 @@ def _value_terms(method: str, chunks: Sequence[Any]) -> Sums:
 
 
 def _fourth_moments(samples: SampleChunks, sums: RelationshipSums, means: da.Array) -> da.Array:
-    """Sum over variants of the squared sum of squares about the samples' means."""
+    """Return the sum over variants of the squared sum of squares about the samples' means, lazy.
+
+    means: (samples,).
+    """
     planes = [plane.rechunk({0: -1}).to_delayed()[0] for plane in samples.planes]
     blocks = [array.to_delayed().reshape(-1) for array in sums.along]
     whole = means.rechunk(-1).to_delayed()[0]

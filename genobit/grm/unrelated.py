@@ -1,17 +1,19 @@
-"""A set of samples no two of which are related: an independent set of the graph of relatives.
+"""Set of unrelated samples: an independent set of the graph of relatives.
 
-The largest one is NP-hard to find. Two greedy rules are tried and the larger set is kept, that of
-the first rule where they agree:
+Finding the largest set is NP-hard. Two greedy rules are tried and the larger set is kept; if both
+are equally large, that of rule 1:
 
-1. Remove samples until no pair is left: the only relative of a sample that has one, if there is
-   such a sample, else the sample with most relatives (``plink2 --king-cutoff``, ``plink
-   --rel-cutoff``). Then add back, in order, whoever has no relative among the kept.
-2. Keep the sample with fewest relatives, remove those, and again (Halldórsson and Radhakrishnan
-   1997).
+1. Remove samples until no related pair is left. If a sample has a single relative, remove that
+   relative. Otherwise remove the sample with most relatives (``plink2 --king-cutoff``, ``plink
+   --rel-cutoff``). Then add back, in order, each sample without a relative in the set.
+2. Keep the sample with fewest relatives, remove its relatives, and repeat (Halldórsson and
+   Radhakrishnan 1997).
 
-Ties go to the earlier sample, so the set is always the same. Among 1,814 heterogeneous-stock
-mice at 0.0884 (73,075 pairs) the rules keep 135 and 143, plink2 134; of the trios of HapMap all
-three keep 207 of 279. Both sets are maximal: whoever was removed has a relative among the kept.
+Ties go to the earlier sample, so the set is always the same. Both sets are maximal: each removed
+sample has a relative in the set.
+
+Among 1,814 heterogeneous-stock mice at 0.0884 (73,075 pairs) the rules keep 135 and 143 samples,
+and plink2 keeps 134. For the HapMap trios all three keep 207 of 279.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Relatives = list[list[int]]
-"""Of each sample its relatives."""
+"""Relatives of each sample."""
 
 
 def _relatives(pairs: NDArray[np.int64], n: int) -> Relatives:
@@ -37,7 +39,7 @@ def _relatives(pairs: NDArray[np.int64], n: int) -> Relatives:
 
 
 class _Degrees:
-    """How many relatives each sample has left, and the sample with fewest or most of them."""
+    """Number of relatives that each sample has left, with a heap ordered by that number."""
 
     def __init__(self, relatives: Relatives, sign: int) -> None:
         self.relatives, self.sign = relatives, sign
@@ -47,16 +49,19 @@ class _Degrees:
         heapq.heapify(self.heap)
 
     def pop(self) -> int | None:
-        """The present sample with fewest (sign 1) or most (-1) relatives; the earliest of them."""
+        """Return the present sample with fewest (sign 1) or most (-1) relatives, or None.
+
+        Ties go to the earliest sample.
+        """
         while self.heap:
             count, k = heapq.heappop(self.heap)
-            # What an older count left in the heap is passed over.
+            # Skip heap entries with an outdated count.
             if self.present[k] and count == self.sign * self.left[k]:
                 return k
         return None
 
     def remove(self, k: int) -> list[int]:
-        """Remove a sample; returns its relatives that are present."""
+        """Remove a sample and return its relatives that are still present."""
         self.present[k] = False
         others = [other for other in self.relatives[k] if self.present[other]]
         for other in others:
@@ -66,7 +71,7 @@ class _Degrees:
 
 
 def _remove_most_related(relatives: Relatives) -> list[bool]:
-    """Rule 1: of each sample whether it is kept."""
+    """Apply rule 1; return for each sample whether it is kept."""
     degrees = _Degrees(relatives, -1)
     single = [k for k, count in enumerate(degrees.left) if count == 1]
     while True:
@@ -90,7 +95,7 @@ def _remove_most_related(relatives: Relatives) -> list[bool]:
 
 
 def _keep_least_related(relatives: Relatives) -> list[bool]:
-    """Rule 2: of each sample whether it is kept."""
+    """Apply rule 2; return for each sample whether it is kept."""
     degrees = _Degrees(relatives, 1)
     kept = [False] * len(relatives)
     while (k := degrees.pop()) is not None:
@@ -101,18 +106,9 @@ def _keep_least_related(relatives: Relatives) -> list[bool]:
 
 
 def unrelated(pairs: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Choose samples, as many as two greedy rules find, of which no two are a pair.
+    """Return a maximal set of samples without a related pair, by the better of two greedy rules.
 
-    Parameters
-    ----------
-    pairs
-        Pairs of related samples, (2, pairs), each once.
-    n
-        Number of samples.
-
-    Returns
-    -------
-        bool (samples,): whether each is kept. No other sample can be added.
+    pairs: (2, pairs), each related pair once; returns bool (samples,), whether each sample is kept.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Methods of the accessor: validate, delegate, put labels on.
+"""Methods of the accessor: validate, delegate, attach labels.
 
 May import: the topics of the analysis, `data` and the engine.
 """

@@ -1,7 +1,4 @@
-"""``ds.genobit`` on products of dosages.
-
-A part of the accessor, and like it labels in, labels out. May import: packed and what is below.
-"""
+"""``ds.genobit.crossproduct``: products of dosages, with labels."""
 
 from __future__ import annotations
 
@@ -17,17 +14,17 @@ class CrossproductMethods:
     _ds: xr.Dataset
 
     def crossproduct(self, kernel: str = "auto", *, compute: bool = False) -> xr.DataArray:
-        """Sums over variants of products of dosages, M M', of all pairs of samples.
+        """Sums over variants of dosage products, M M', for all pairs of samples.
 
         Parameters
         ----------
         kernel
-            Which multiplication: "auto", the fastest here, or one of those that Schlather (2020)
-            compares, "multiply", "hamming", "threebit", "twobit", "shuffle" and "packed", or
-            "popcount", four AND products of bit planes. All give the same integers.
+            Multiplication to use. "auto" is the fastest here. "multiply", "hamming", "threebit",
+            "twobit", "shuffle" and "packed" are those that Schlather (2020) compares. "popcount" is
+            four AND products of bit planes. All kernels return the same integers.
         compute
-            Compute at once, in memory. Refused, with its size, where the result would be larger
-            than ``get_options().eager_limit`` bytes.
+            Compute at once, in memory. Refused, with its size, if the result is larger than
+            ``get_options().eager_limit`` bytes.
 
         Returns
         -------
@@ -37,16 +34,16 @@ class CrossproductMethods:
         Raises
         ------
         ValueError
-            For an unknown kernel, or "shuffle" on a CPU without a byte lookup; when computed, for
-            missing calls: `grm` says how they count.
+            For an unknown kernel, or "shuffle" on a CPU without a byte lookup. When computed, for
+            missing calls; `grm` has rules for these.
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        Every variant counts, those on X, Y and MT too: a product has no model of chromosomes, while
-        `grm` leaves them out. The codings, identities and operation counts are in
-        `genobit.grm.kernels.crossproducts`, one module a kernel.
+        All variants count, including those on X, Y and MT. `grm` leaves these out; a product has no
+        model of chromosomes. `genobit.grm.kernels.crossproducts` has a module for each kernel, with
+        its coding, identity and operation count.
 
         Examples
         --------

@@ -1,7 +1,4 @@
-"""``ds.genobit.grm``: relationship matrices with their labels.
-
-A part of the accessor, and like it labels in, labels out. May import: packed and what is below.
-"""
+"""``ds.genobit.grm``: relationship matrices, with labels."""
 
 from __future__ import annotations
 
@@ -51,62 +48,71 @@ class RelationshipMethods:
             (additive by additive), "king" (KING-robust kinship) or "ibs" (share of alleles
             identical by state). `genobit.grm.matrix` has the formulas.
         missing
-            "mean" imputes the mean of a variant, "pairwise" sums over the variants called in both
-            samples. By default "pairwise" for "gcta" and "king" and "ibs", which know no other,
-            "mean" else; "endelman_jannink" knows no other.
+            "mean" imputes the mean of a variant; "pairwise" sums over the variants called in both
+            samples. The default is "pairwise" for "gcta", "king" and "ibs", and "mean" for the
+            other methods. "king" and "ibs" support only "pairwise", "endelman_jannink" only "mean".
         allele_frequency
-            Of the counted allele in a base population, (variants,), or the name of a variable; by
-            default of these samples. A DataArray or Series is aligned by its labels.
+            Frequency of the counted allele in a base population, (variants,), or the name of a
+            variable. The default is the frequency in these samples. A DataArray or Series is
+            aligned by its labels.
         loco
             Leave one chromosome out: a matrix without each contig, all in one pass.
         autosomes
-            By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
+            By default, contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as in
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
-            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the rules.
+            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the
+            rules.
         count_monomorphic
-            Count variants of one allele in the divisor, as plink 1.9 and plink2 do. They add
-            nothing to a relationship, so values become smaller. For "gcta" and "vanraden2", which
+            Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. They add nothing
+            to a relationship, so values become smaller. Only for "gcta" and "vanraden2", which
             divide by a number of variants.
         explain
-            Return, instead of the result, what tiles of other edges would cost: tasks, seconds of
-            work, bytes moved and held of each, and the ``chunk_rows`` that is the cheapest for the
-            threads of this machine or of the cluster that is active.
+            Return the cost of other tile sizes instead of the result. For each size it lists tasks,
+            seconds of work, and bytes moved and held. It names the cheapest ``chunk_rows`` for the
+            threads of this machine or of the active cluster.
         compute
-            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
 
         Returns
         -------
-            float64, lazy unless ``compute``: (samples_0, samples_1) with the labels of the samples
-            on both sides. With ``loco`` (contigs, samples_0, samples_1), where the coordinate
-            ``contig_left_out`` names the contig that a matrix is without: ``.isel(contigs=0)``
-            is the first matrix. With "pairwise" the coordinate ``variants_compared``, int64,
-            counts the variants behind each entry: those called in both samples, of all for "king"
-            and "ibs", of those whose frequency is neither 0 nor 1 for the others (of all with
-            ``count_monomorphic``). A pair without any is NaN.
+            float64 (samples_0, samples_1), lazy unless ``compute``, with the labels of the samples
+            on both sides.
 
-            Attributes: ``variants`` is the number of variants that were used,
-            ``variants_left_out`` and ``contigs_left_out`` say what ``autosomes`` left out.
+            With ``loco`` the dimensions are (contigs, samples_0, samples_1). The coordinate
+            ``contig_left_out`` names the contig that a matrix leaves out: ``.isel(contigs=0)`` is
+            the first matrix.
+
+            With "pairwise" the coordinate ``variants_compared``, int64, counts the variants called
+            in both samples of each entry. "king" and "ibs" count all variants. The other methods
+            count variants whose frequency is neither 0 nor 1, or all with ``count_monomorphic``. A
+            pair without any is NaN.
+
+            Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
+            ``contigs_left_out`` list what ``autosomes`` left out.
 
         Raises
         ------
         ValueError
-            For an unknown method or one that cannot do what is asked, a frequency that is no
-            number in [0, 1], or another number of them than variants; for a chromosome that the
-            species does not have; with ``loco`` for contigs whose variants do not stand together.
+            For an unknown method, or an option that the method does not support. For a frequency
+            outside [0, 1] or not a number, or another number of frequencies than variants. For a
+            chromosome that the species does not have. With ``loco``, for contigs whose variants are
+            not contiguous.
         KeyError
             With ``loco`` and no ``variant_contig``.
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        "vanraden1" without missing calls, by the frequencies of these samples, is exact to its
-        last division and the same bits for every chunking; it costs samples^2 / 2 x variants
-        ternary products. "king" and "ibs" are exact in the same way, with missing calls too. The
-        methods that weight variants, and "vanraden1" with missing calls, take float32 sums, good
-        to some 1e-6 of the diagonal. A variant whose frequency is 0 or 1 counts nowhere, unless
-        ``count_monomorphic`` counts it in the divisor; "king" and "ibs" use no frequencies, and
-        count every variant.
+        "vanraden1" without missing calls, by the frequencies of these samples, is exact up to its
+        last division. It has the same bits for every chunking, and costs samples^2 / 2 x variants
+        ternary products. "king" and "ibs" are exact in the same way, also with missing calls.
+
+        Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
+        to some 1e-6 of the diagonal.
+
+        A variant whose frequency is 0 or 1 does not count, unless ``count_monomorphic`` counts it
+        in the divisor. "king" and "ibs" use no frequencies and count every variant.
 
         Examples
         --------
@@ -162,7 +168,7 @@ class RelationshipMethods:
 def _labelled(
     found: Matrix, ds: xr.Dataset, method: str, contigs: dict[str, list[int]] | None
 ) -> xr.DataArray:
-    """The matrix with the samples' labels on both sides, and the contig that each is without."""
+    """Return the matrix with the samples' labels on both sides and the contigs left out."""
     from genobit.grm.matrix import LONG_NAMES
 
     dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
@@ -172,7 +178,7 @@ def _labelled(
     }
     if contigs is not None:
         dims = ("contigs", *dims)
-        # Objects: Zarr has no stable specification for text of fixed width.
+        # dtype object: Zarr has no stable specification for fixed-width text.
         coords["contig_left_out"] = ("contigs", np.array(list(contigs), object))
     if found.compared is not None:
         about = {"long_name": "variants called in both samples"}
@@ -187,7 +193,7 @@ def _labelled(
 
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:
-    """Chunks of variants of each contig, by its name."""
+    """Return the chunks of variants of each contig, by its name."""
     contig = np.asarray(labels.contig_of_variants(ds))
     first = np.cumsum((0, *variants))[:-1]
     out: dict[str, list[int]] = {}

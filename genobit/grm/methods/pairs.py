@@ -1,7 +1,4 @@
-"""``ds.genobit`` on relatives: the table of related pairs, and samples that are not related.
-
-A part of the accessor, and like it labels in, labels out. May import: packed and what is below.
-"""
+"""``ds.genobit.grm_pairs`` and ``ds.genobit.unrelated``: related pairs and unrelated samples."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from genobit.data.autosomes import Autosomes
 
 LABELS = (model.SAMPLE_ID, "sample_family_id")
-"""Columns of the table of pairs, where the Dataset has them."""
+"""Label columns of the table of pairs, if the Dataset has them."""
 
 
 class RelativesMethods:
@@ -45,36 +42,40 @@ class RelativesMethods:
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
     ) -> dd.DataFrame:
-        """Pairs of samples that are related, as a long table made tile by tile.
+        """Table of the related pairs of samples, made tile by tile.
 
         Parameters
         ----------
         method, missing, allele_frequency, autosomes, count_monomorphic
             As for `grm`.
         minimum
-            Smallest value of a pair in the table: 0.0884 is the second degree of kinship, 0.05 a
-            usual cutoff of a GCTA matrix.
+            Smallest value of a pair in the table. 0.0884 is the bound of second-degree kinship;
+            0.05 is a usual cutoff for a GCTA matrix.
 
         Returns
         -------
-            Lazy dask DataFrame, a partition for each tile of the matrix on or above its diagonal,
-            sorted: ``samples_0`` < ``samples_1`` (positions along ``samples``),
-            ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``
-            where known, and the value, float64, in a column named as the method. With "king" also
-            ``ibs0`` (share of opposite homozygotes), ``variants`` (called in both) and
-            ``degree`` (a key of `genobit.grm.kinship.DEGREES`).
-            ``.to_parquet(folder)`` streams it; ``.compute()`` loads it.
+            Lazy dask DataFrame, sorted, with a partition for each tile of the matrix on or above
+            its diagonal. The columns are
+
+            - ``samples_0`` < ``samples_1``: positions along ``samples``
+            - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
+              where known
+            - the value, float64, in a column named as the method
+            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (called in
+              both) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
+
+            ``.to_parquet(folder)`` streams the table; ``.compute()`` loads it.
 
         Raises
         ------
         ValueError
-            For an unknown method, or a ``minimum`` that is no finite number.
+            For an unknown method, or a ``minimum`` that is not finite.
 
         Notes
         -----
-        Only the tiles that are being computed are held. Exceptions: "endelman_jannink" needs the
-        whole matrix before its first tile, and "hadamard" the tiles on the diagonal, for their
-        mean. Pairs that have no value (NaN) are left out.
+        Memory holds only the tiles being computed, with two exceptions. "endelman_jannink" needs
+        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for
+        their mean. Pairs without a value (NaN) are left out.
 
         Examples
         --------
@@ -89,7 +90,7 @@ class RelativesMethods:
         from genobit.grm import kinship, pairs
 
         check_minimum("minimum", minimum)
-        # What does not go with a method is refused there.
+        # `grm` refuses options that the method does not support.
         matrix = self.grm(
             method,
             missing=missing,
@@ -99,7 +100,7 @@ class RelativesMethods:
         )
         values = matrix.data
         if method == "king":
-            # Of the same counts, the other columns too.
+            # These counts also give the columns ``ibs0`` and ``variants``.
             kept = choose(self._ds, autosomes).kept
             values = kinship.shared(packed.by_samples(self._ds, variants=kept)[2])
         names = {
@@ -110,32 +111,32 @@ class RelativesMethods:
         return pairs.table(values, method, minimum, names)
 
     def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
-        """Samples of which no two are related: as many as two greedy rules find.
+        """Maximal set of unrelated samples, by the better of two greedy rules.
 
         Parameters
         ----------
         king
-            Pairs whose KING-robust kinship is greater are related: 0.354, 0.177, 0.0884 and
-            0.0442 leave no duplicates, and no pairs of the first, second and third degree.
+            Pairs with a larger KING-robust kinship are related. 0.354 leaves no duplicates; 0.177,
+            0.0884 and 0.0442 leave no pairs of the first, second and third degree.
         autosomes
             As for `grm`.
 
         Returns
         -------
             bool (samples,), computed, with the labels of the samples: ``ds.genobit.isel(
-            samples=keep)`` selects them. No other sample can be added; the same Dataset always
-            gives the same set, at least as large as that of ``plink2 --king-cutoff``.
+            samples=keep)`` selects them. No other sample can be added. A Dataset always gives
+            the same set, at least as large as that of ``plink2 --king-cutoff``.
 
         Raises
         ------
         ValueError
-            For a threshold that is no finite number.
+            For a threshold that is not finite.
 
         Notes
         -----
-        The matrix is never held, only the pairs that are related. A pair of which one sample has
-        no heterozygous call has no kinship, and does not count as related. How the samples are
-        chosen: `genobit.grm.unrelated`.
+        Memory holds only the related pairs, never the matrix. If a sample of a pair has no
+        heterozygous call, the pair has no kinship and does not count as related.
+        `genobit.grm.unrelated` has the rules.
 
         Examples
         --------
