@@ -1,4 +1,4 @@
-"""Compiled: inner products and epilogues.
+"""Compiled kernels of the epistasis search: contingency tables, bounds and scores.
 
 May import: the engine.
 """

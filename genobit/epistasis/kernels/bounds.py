@@ -1,34 +1,21 @@
-"""Bounds in front of the scores of contingency tables: what a score is at most, in 32 bits.
+"""Upper bounds of the scores of contingency tables, in float32.
 
-With n_xc samples of class c in genotype cell x, sums n_x and N_c, N in all, e = n_x N_c / N
-expected and r = n_xc / e, N MI is the sum over cells and classes of e (r ln r - r + 1), and
+A table has n_xc samples of class c in genotype cell x, sums n_x and N_c, and N in all. With
+e = n_x N_c / N and r = n_xc / e, N MI is at most the sum over cells and classes of
 
-    r ln r - r + 1 <= (r - 1)^2 (r + 2) / (4 r + 2)
+    e (r - 1)^2 (r + 2) / (4 r + 2)
 
-by the Pade approximant ln r <= (r - 1)(r + 5) / (4 r + 2) (Topsoe 2007, "Some bounds for the
-logarithmic function"). It holds below 1, too: approximant less logarithm is 0 at 1, and its
-derivative, 4 (r - 1)^3 / (r (4 r + 2)^2), has the sign of r - 1. Both sides agree up to the third
-power of r - 1 and at r = 0, so that of random combinations about one in 5,000 comes past, where
-MI <= ln(1 + chi2 / N) lets through a third of quadruples.
+(Topsoe 2007, "Some bounds for the logarithmic function"). About one random combination in 5,000
+passes this bound.
 
-All terms are positive, so that rounding changes their sum by less than as many units of the last
-place as there are terms, and 64 of the operations of each. What n_xc - e loses is at most 4 units
-of e; times 2 |n_xc - e| / e it is 8 of |n_xc - e|, whose sum is at most 2 N: 32 units of 1 are
-more. A unit is twice what an operation rounds by.
+For two classes without missing calls a quick bound comes first. It takes half of the operations
+and no division. The classes have shares f and g = 1 - f. A cell of n samples has f n + d of the
+first class, and t = d / n. N MI is at most the sum over cells of
 
-In front of it stands another, of two classes with shares f and g = 1 - f, that takes half of the
-operations and no division. A cell of n samples, of which f n + d are of the first class, gives
-n K(d / n), the relative entropy K(x) of shares f + x to f. With K'' = 1 / ((f + x) (g - x)),
+    d t (A + B t + C t^2),  A = 1 / (2 f g),  B = (f - g) / (6 f^2 g^2)
 
-    K(x) = x^2 (A + B x + h(x) x^2),  A = 1 / (2 f g),  B = (f - g) / (6 f^2 g^2)
-
-where h(x) is a mean of the fourth derivative between 0 and x, weighted, and that is convex: h is at
-most C, the larger of its values where a cell is all of one class. N MI is at most the sum of
-d t (A + B t + C t^2) over cells, t = d / n.
-
-What reciprocals are off by, e, changes d t by e of it and A + B t + C t^2 by at most e of
-(2 + k) / (1 - k), k = |B| / (2 sqrt(A C)), and little more, since |B t| is at most k (A + C t^2).
-What d loses, 2 units of n, changes a term by as many of n (2 A + 3 |B| + 4 C), as t is at most 1.
+C bounds the rest of the series. See docs/internals/epistasis-bounds.md for the proofs and the
+rounding errors.
 """
 
 from __future__ import annotations
@@ -56,17 +43,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNIT = 2.0**-23
-"""Of the last place of 32 bits: twice what one operation rounds by."""
+"""Unit in the last place of a float32; one operation rounds by at most half of it."""
 TINY = np.float32(1e-30)
-"""Keeps empty cells from 0 / 0; nothing beside the denominator of any other."""
+"""Added to denominators so that empty cells give no 0 / 0; negligible in all other cells."""
 MOST_LOST = 1e-4
-"""Nats of a table by which quick bounds may be off; where classes are very unequal it is more."""
+"""Largest rounding error of a quick bound, in nats. Very unequal classes exceed it and do without
+the quick bound."""
 MARGIN = np.float32(1 - 2e-5)
-"""Sums of chi2 of a few hundred terms of 32 bits are off by less."""
+"""Allows for the rounding of chi2, a float32 sum of a few hundred terms."""
 
 
 class Classed(NamedTuple):
-    """How the samples of some tables are dealt to the classes."""
+    """Class shares and sample counts of some tables."""
 
     shares: NDArray[np.float32]
     """N_c / N, (classes, n)."""
@@ -76,7 +64,10 @@ class Classed(NamedTuple):
 
 @njit
 def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
-    """Of ``n`` tables where no call is missing."""
+    """Return the class shares of ``n`` tables without missing calls.
+
+    sizes: (classes,), samples of each class.
+    """
     shares, samples = np.empty((sizes.shape[0], n), np.float32), np.empty(n, np.float32)
     total = sizes.sum()
     for c in range(sizes.shape[0]):
@@ -86,23 +77,23 @@ def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
 
 
 class Quick(NamedTuple):
-    """What quick bounds of complete tables need to know."""
+    """Coefficients and margins of the quick bound, for tables without missing calls."""
 
     share: np.float32
-    """Of the first class, f."""
+    """f, the share of the first class."""
     square: np.float32
-    """A, and the others of the sum."""
+    """A; ``cube`` is B and ``fourth`` is C."""
     cube: np.float32
     fourth: np.float32
     samples: float
-    """N times what is left of the sum where reciprocals are rough; 0 if there is no such bound."""
+    """N, reduced for the error of approximate reciprocals; 0 if there is no quick bound."""
     lost: float
-    """Nats, at most."""
+    """Largest rounding error in nats."""
 
 
 @njit
 def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
-    """The quick bounds of tables where no call is missing."""
+    """Return the quick bound of tables without missing calls."""
     none = np.float32(0)
     if sizes.shape[0] != 2 or rule.statistic == CHI2 or sizes.min() == 0:
         return Quick(none, none, none, none, 0.0, 0.0)
@@ -121,9 +112,9 @@ def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
 def any_near(
     tables: Any, cells: int, width: int, stop: int, quick: Quick, information: float
 ) -> bool:
-    """Whether any of the first ``stop`` tables may have so much information.
+    """Return whether any of the first ``stop`` tables may reach ``information`` nats.
 
-    ``tables`` (2, cells, width) are `borrowed`. About as many terms are added as for `least_bound`.
+    tables: (2, cells, width), `borrowed`. The rounding margin is like that of `least_bound`.
     """
     least = (information - quick.lost) / (1 + (2 * cells + 64) * UNIT) * quick.samples
     limit, less = ratio_everywhere(np.float32(least)), ratio_everywhere(-quick.share)
@@ -148,7 +139,7 @@ def any_near(
 
 @njit
 def count_classes(tables: NDArray[Any], out: Classed) -> None:
-    """The same of the samples that tables (classes, cells, n) have."""
+    """Fill ``out`` with the class shares and sample counts of tables (classes, cells, n)."""
     classes, cells, n = tables.shape
     size, total = np.empty(n, np.int32), np.zeros(n, np.int32)
     for c in range(classes):
@@ -178,9 +169,10 @@ def bound(
     samples: int,
     out: NDArray[np.float32],
 ) -> np.float32:
-    """Bounds of tables (classes, cells, n) of at most ``samples``, and the least that will do.
+    """Fill ``out`` (n,) with upper bounds of tables (classes, cells, n) and return their limit.
 
-    Gain is at most the information, and the interaction's likelihood ratio at most 2 n MI.
+    A table whose bound is below the limit scores below ``threshold``. Gain is at most MI, and the
+    likelihood ratio of the interaction at most 2 n MI. No table has more than ``samples`` samples.
     """
     if rule.statistic == CHI2:
         relative_chi2(tables, out)
@@ -193,13 +185,14 @@ def bound(
 
 @njit
 def least_information(rule: Rule, threshold: float, samples: int) -> float:
-    """Nats that a table has at least whose score reaches the threshold."""
+    """Return the smallest mutual information, in nats, of a table that reaches the threshold."""
     return threshold / (2 * samples) if rule.statistic == BOOST else threshold
 
 
 @njit
 def any_reach(bounds: NDArray[np.float32], limit: np.float32) -> bool:
-    """Whether some bounds are no less than the limit, asked of a register at a time."""
+    """Return whether any bound is not less than ``limit``."""
+    # Counting compares a whole register at a time; a loop that ends early does not.
     reached = 0
     for k in range(bounds.shape[0]):
         reached += not (bounds[k] < limit)
@@ -208,13 +201,16 @@ def any_reach(bounds: NDArray[np.float32], limit: np.float32) -> bool:
 
 @njit
 def least_bound(information: float, terms: int) -> float:
-    """The least that `most_information` of ``terms`` counts can be where there is so much."""
+    """Return the smallest `most_information` of ``terms`` counts that hold ``information`` nats."""
     return (information - 32 * UNIT) / (1 + (terms + 64) * UNIT)
 
 
 @njit
 def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.float32]) -> None:
-    """Most mutual information of tables (classes, cells, n) in nats: out (n,)."""
+    """Fill ``out`` (n,) with upper bounds of mutual information, in nats.
+
+    tables: (classes, cells, n).
+    """
     classes, cells, _ = tables.shape
     shares, samples = classed
     out[:] = 0
@@ -246,7 +242,7 @@ def _add(
     share: NDArray[np.float32],
     out: NDArray[np.float32],
 ) -> None:
-    """e (r - 1)^2 (r + 2) / (4 r + 2) of a cell in a class."""
+    """Add e (r - 1)^2 (r + 2) / (4 r + 2) of one cell and class to ``out``."""
     two, four = np.float32(2), np.float32(4)
     for k in range(out.shape[0]):
         count = np.float32(counts[k])
@@ -265,15 +261,14 @@ def _of_two(
     samples: NDArray[np.float32],
     k: int,
 ) -> Any:
-    """The bounds of a register of tables of two classes, from number k on.
+    """Return the bounds of one register of tables of two classes, from table k on.
 
-    With the counts a and b of a cell, shares f and g = 1 - f, n = a + b, d = a - f n, s = d (3 (g -
-    f) n - 2 d) and m = 9 f g n^2 the terms of both classes are d^2 (m + s) / (2 f g n (m + 2 s)):
-    one division. Where s is negative m + 2 s is a third of m or more.
+    The counts of a cell are a and b, with n = a + b; the shares are f and g = 1 - f. The terms of
+    both classes add up to d^2 (m + s) / (2 f g n (m + 2 s)), which takes one division:
 
-    d, taken of the first class, loses up to 2 units of n also where g n is small. The terms of a
-    cell grow with d by at most 1 + r / 2, r of the second class, and the sum of r n over cells is N
-    at most: 3 units of 1 in all, of the 32 that there are.
+        d = a - f n,  s = d (3 (g - f) n - 2 d),  m = 9 f g n^2
+
+    See docs/internals/epistasis-bounds.md.
     """
     left, right = load_ratios(lefts, k), load_ratios(rights, k)
     both, tiny = left * right, ratio_everywhere(TINY)
@@ -299,7 +294,7 @@ def _of_two(
 def _of_two_alone(
     tables: NDArray[Any], left: np.float32, right: np.float32, samples: np.float32, k: int
 ) -> np.float32:
-    """The same of one table."""
+    """Return the bound of table k; `_of_two` for the tables that fill no register."""
     two, three, nine = np.float32(2), np.float32(3) * (right - left), np.float32(9) * (left * right)
     total = np.float32(0)
     for x in range(tables.shape[1]):
@@ -314,7 +309,7 @@ def _of_two_alone(
 
 @njit
 def relative_chi2(tables: NDArray[Any], out: NDArray[np.float32]) -> None:
-    """tables (classes, cells, n) -> 1 + chi2 / N of each, in 32 bits."""
+    """Fill ``out`` (n,) with 1 + chi2 / N of tables (classes, cells, n), in float32."""
     classes, cells, n = tables.shape
     one = np.float32(1)
     weights = np.empty((classes, n), np.float32)
@@ -352,7 +347,10 @@ def _add_two(
     weights: NDArray[np.float32],
     out: NDArray[np.float32],
 ) -> None:
-    """The same of two classes, a cell in one go: nothing goes through memory between them."""
+    """Add the chi2 terms of two classes to ``out``, without an intermediate array.
+
+    first, second: (cells, n) counts of the two classes; weights: (2, n).
+    """
     one = np.float32(1)
     left, right = weights[0], weights[1]
     for x in range(first.shape[0]):

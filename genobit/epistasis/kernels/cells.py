@@ -1,4 +1,4 @@
-"""Tables of a few given combinations, cell by cell: what a ranking is reported from."""
+"""Contingency tables of a few given combinations, for reporting a ranking."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.tables import Classes
 
 TOGETHER = 256
-"""Combinations whose planes are held at a time."""
+"""Combinations whose bit planes are in memory at a time."""
 
 
 def exact_planes(planes: NDArray[np.uint64], samples: int) -> NDArray[np.uint64]:
-    """Planes (kinds, variants, words) of one class -> of dosage 0, 1 and 2, (3, variants, words).
+    """Return the planes of dosage 0, 1 and 2 of one class.
 
-    ``kinds`` are carrier and hom_alt, after called if a call is missing.
+    planes: (kinds, variants, words) uint64; returns (3, variants, words). The kinds are carrier
+    and hom_alt, preceded by called if any call is missing.
     """
     carrier, hom_alt = planes[-2:]
     if planes.shape[0] == 3:
@@ -34,7 +35,10 @@ def exact_planes(planes: NDArray[np.uint64], samples: int) -> NDArray[np.uint64]
 
 
 def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Tables (classes, 3^k, n) of combinations (n, k), the last member's genotype fastest."""
+    """Return contingency tables (classes, 3^k, n) of combinations (n, k).
+
+    The genotype of the last member changes fastest along the cells.
+    """
     n, order = members.shape
     out = np.zeros((len(classes.planes), 3**order, n), np.int32)
     for start in range(0, n, TOGETHER):

@@ -1,8 +1,8 @@
-"""Combinations of variants in the order of their last member, and the planes of their genotypes.
+"""Combinations of variants in colexicographic order, and the intersections of their planes.
 
-Combinations are numbered in colexicographic order, the combinatorial number system (Knuth, The Art
-of Computer Programming 4A, 7.2.1.3): those among the first m variants are the first C(m, k), so
-that a range of numbers is all that a piece of work needs.
+Combinations have the numbers of the combinatorial number system (Knuth, The Art of Computer
+Programming 4A, 7.2.1.3): combinations of the first m variants are the first C(m, k). A unit of work
+is therefore a range of numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def numbered(number: int, size: int) -> tuple[int, ...]:
-    """The combination of a number.
+    """Return combination ``number`` of ``size`` members, in colexicographic order.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def numbered(number: int, size: int) -> tuple[int, ...]:
     """
     members = []
     for k in range(size, 0, -1):
-        # The largest m with C(m, k) <= number: doubling, then halving, in exact integers.
+        # Find the largest m with C(m, k) <= number by doubling and bisection, in exact integers.
         low, high = k - 1, max(k, 1)
         while math.comb(high, k) <= number:
             low, high = high, 2 * high
@@ -41,7 +41,7 @@ def numbered(number: int, size: int) -> tuple[int, ...]:
 
 
 def combinations(first: int, count: int, size: int) -> NDArray[np.int64]:
-    """Combinations ``first`` to ``first + count``: (count, size), members ascending.
+    """Return combinations ``first`` to ``first + count``: (count, size), members ascending.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _follow(members: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     size = members.shape[0]
     for k in range(out.shape[0]):
         out[k] = members
-        # The first member that can move up by one does, and those before it start again.
+        # Increment the first member that has room, and reset all members before it.
         at = 0
         while at + 1 < size and members[at] + 1 == members[at + 1]:
             members[at] = at
@@ -74,24 +74,25 @@ def intersect(
     by_plane: bool,
     out: NDArray[np.uint64],
 ) -> None:
-    """planes (kinds, variants, words), members (n, size) -> out (n x kinds ** size, words).
+    """Fill ``out`` with the AND of the members' planes, for each pattern of kinds.
 
-    Bits that are set in a plane of every member; the first member's kind changes slowest. Lines of
-    a part stand together, or with ``by_plane`` those of a pattern of kinds.
+    planes: (kinds, variants, words); members: (n, size); out: (n x kinds ** size, words). The kind
+    of the first member changes slowest. The lines of one part are adjacent; with ``by_plane`` the
+    lines of one pattern are adjacent.
     """
     kinds, _, words = planes.shape
     n, size = members.shape
     patterns = kinds**size
     for i in range(n):
         start, step = (i, n) if by_plane else (i * patterns, 1)
-        # Rows are not taken out of the arrays: who holds the planes would be counted, and threads
-        # that share them wait for each other's counts.
+        # Index single words: a row view would update the array's reference count, and threads
+        # that share the planes would wait for each other.
         for kind in range(kinds):
             for w in range(words):
                 out[start + step * kind, w] = planes[kind, members[i, 0], w]
         done = kinds
         for m in range(1, size):
-            # From the last to the first, so that none is overwritten before it is used.
+            # Go from the last pattern to the first: none is overwritten before it is read.
             for pattern in range(done - 1, -1, -1):
                 source = start + step * pattern
                 for kind in range(kinds - 1, -1, -1):

@@ -1,9 +1,9 @@
-"""Tables of a few last parts at a time, so few that they stay in the first-level cache.
+"""Contingency tables of a block, for a chunk of last parts that fits in the first-level cache.
 
-Counts are of samples with at least so many copies, or any call: cells are what subtractions leave,
-along the last part's members and then along the first's. Those along the last part's are done for
-a line of counts, and lines of subsets of the first parts, which many first parts share, are done
-before the first parts are gone through.
+A block counts samples with any call, at least one copy and at least two copies. Subtractions turn
+these counts into cells: along the members of the last part, then along those of the first part.
+`share` subtracts along the last part for the subsets of first parts, which many first parts share.
+`fill` does the rest for one first part.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.tables import Block
 
 CHUNK_BYTES = 24 * 2**10
-"""Most bytes of the tables of a chunk: three quarters of a first-level cache of 32 KiB."""
+"""Most bytes of the tables of a chunk: three quarters of a 32 KiB first-level cache."""
 NARROWEST, WIDEST = COUNT_LANES, 256
 
 
 class Chunk(NamedTuple):
-    """Room for the tables of a few last parts, and where their cells come from."""
+    """Buffers for the tables of a chunk of last parts, and the sources of their cells."""
 
     tables: NDArray[Any]
-    """(classes, patterns of a first part, of a last part, width), whole numbers of 16 or 32 bits;
-    what stands beyond the last parts that there are is of no account."""
+    """(classes, patterns of a first part, patterns of a last part, width) int16 or int32. Columns
+    past the last of the last parts hold arbitrary numbers."""
     shared: NDArray[Any]
-    """(classes, 1 + lines of subsets of the first parts + own, patterns of a last part, width): the
-    last ones are lines of the first part that is looked at."""
+    """(classes, 1 + lines of subsets of the first parts + own, patterns of a last part, width). The
+    last ``own`` lines belong to the current first part."""
     own: int
     """Lines that a first part does not share."""
     sources: NDArray[np.int64]
-    """(first parts, patterns): a line of counts, or ``-1 - line`` of ``shared``."""
+    """(first parts, patterns): a line of counts, or ``-1 - line`` for a line of ``shared``."""
     offsets: NDArray[np.int64]
-    """Where the cells of each pattern of a first part stand in ``shared``, (patterns,)."""
+    """(patterns,): offset in ``shared`` of the cells of each pattern of the current first part."""
 
 
 def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
-    """Room for the tables of a block, in ``scratch`` until the next one."""
+    """Return the buffers for the tables of a block; ``scratch`` reuses them for the next block."""
     scratch = scratch or Scratch()
     rows, columns = counted.rows.choices.size, counted.columns.choices.size
     classes = len(counted.counts)
@@ -64,7 +64,7 @@ def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
     fitting = CHUNK_BYTES // (classes * rows * columns * dtype.itemsize)
     most = max(NARROWEST, min(fitting, WIDEST) // NARROWEST * NARROWEST)
     n = max(1, counted.column_places.shape[1])
-    # Chunks of one size: what a narrower last one leaves is worked out, too.
+    # All chunks have one width; the surplus columns of the last chunk are computed, too.
     width = math.ceil(n / math.ceil(n / most) / NARROWEST) * NARROWEST
     choices = counted.rows.choices
     lines = int(counted.rows.starts[-1]) if choices[0] == 0 else 0
@@ -82,14 +82,17 @@ def _sources(counted: Block) -> NDArray[np.int64]:
     rows, places = counted.rows, counted.row_places
     lines = rows.starts + rows.strides * places[rows.choices].T
     whole = rows.choices == rows.choices[-1]
-    # The first shared line is of all samples, which no member is asked about.
+    # Shared line 0 counts all samples: its pattern chooses no member.
     sources = np.where(whole, lines, np.where(rows.choices == 0, -1, -2 - lines))
     return np.ascontiguousarray(sources)
 
 
 @njit
 def padded_places(counted: Block) -> NDArray[np.uint32]:
-    """Places of the columns in registers, one choice of members after another."""
+    """Return the subset numbers of the last parts, padded to whole registers per choice.
+
+    Returns (choices x padded last parts,) uint32.
+    """
     choices, parts = counted.column_places.shape
     out = np.zeros((choices, -(-parts // COUNT_LANES) * COUNT_LANES), np.uint32)
     out[:, :parts] = counted.column_places
@@ -98,9 +101,9 @@ def padded_places(counted: Block) -> NDArray[np.uint32]:
 
 @njit
 def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) -> None:
-    """Cells of the subsets of first parts, with last parts from ``start`` on.
+    """Fill ``chunk.shared`` with the cells of subsets of first parts.
 
-    ``places`` are `padded_places`.
+    The chunk begins at last part ``start``; places: the result of `padded_places`.
     """
     if counted.rows.choices[0]:
         return
@@ -159,22 +162,12 @@ def fill(
     shared_lines: int,
     own: int,
 ) -> None:
-    """Tables of first part ``row`` with last parts from ``start`` on.
+    """Fill ``tables`` for first part ``row`` and the chunk of last parts from ``start`` on.
 
-    The last member's genotype changes fastest. Arrays of a block and of a chunk are in one
-    dimension, and `borrowed` from the caller who goes through the first parts.
-
-    Parameters
-    ----------
-    row, counts, row_counts
-        First part, of those of a block, its counts and those of its lines.
-    lines
-        Lines of a class, and numbers of a line.
-    kinds, choices, starts, subsets, places, parts, start
-        Of the columns: patterns, `Cells`, `padded_places`, places of a choice, the first last part.
-    sources, offsets, shared, tables, shape, shared_lines, own
-        Of the chunk: its arrays, the shape of its tables, lines of ``shared`` that a class has, and
-        how many of them are the part's own.
+    The genotype of the last member changes fastest. All arrays are flat and `borrowed` by the
+    caller. ``lines`` holds the lines of a class and the counts of a line; ``kinds`` is the number
+    of patterns of a last part, and ``parts`` the padded number of last parts. ``shared_lines`` is
+    the number of lines of ``shared`` in a class.
     """
     classes, patterns, others, width = shape
     size = others * width
@@ -209,7 +202,10 @@ def fill(
 
 @njit
 def _exactly(shared: Any, offsets: Any, patterns: int, size: int, tables: Any, to: int) -> None:
-    """Cells of first parts with at least none, one and two copies -> exactly, from ``to`` on."""
+    """Write tables from ``to`` on: turn counts of at least 0, 1 and 2 copies into exact ones.
+
+    This subtracts along the members of the first part; ``shared`` holds cells by `_cells_of`.
+    """
     if patterns == 3:
         for k in range(0, size, COUNT_LANES):
             none = load_counts(shared, offsets[0] + k)
@@ -260,7 +256,10 @@ def _cells_of(
     to: int,
     width: int,
 ) -> None:
-    """Cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on."""
+    """Write the cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on.
+
+    ``total`` is the count of the line alone.
+    """
     there = min(width, parts - start)
     if patterns == 9 and choices[0] == 0 and max(subsets[1], subsets[3]) <= COUNT_LANES:
         _cells_of_two(
@@ -308,9 +307,9 @@ def _cells_of_two(
     to: int,
     width: int,
 ) -> None:
-    """The same of two members with few subsets: nothing goes through memory in between.
+    """Write the cells of last parts of two members with few subsets, all in registers.
 
-    ``seconds`` and ``firsts`` are where the places of the members stand.
+    ``seconds`` and ``firsts`` are the offsets of the members' subset numbers in ``places``.
     """
     every, whole = everywhere(counts, total), at + start
     second_once, second_twice = at + starts[1], at + starts[2]
@@ -371,7 +370,11 @@ def _copy(source: Any, at: int, count: int, out: Any, to: int) -> None:
 
 @njit
 def _separate(cells: Any, first: int, count: int, step: int) -> None:
-    """At least none, one and two copies -> exactly, along members ``step`` numbers apart."""
+    """Turn counts of at least 0, 1 and 2 copies into exact ones, in place.
+
+    The first member's cells are ``step`` numbers apart, those of each further member three times
+    as far.
+    """
     while step < count:
         for cell in range(first, first + count, 3 * step):
             for k in range(cell, cell + step, COUNT_LANES):
@@ -384,7 +387,7 @@ def _separate(cells: Any, first: int, count: int, step: int) -> None:
 
 @njit
 def _exact(none: Any, one: Any, two: Any) -> tuple[Any, Any, Any]:
-    """Registers of at least none, one and two copies -> exactly."""
+    """Turn registers of at least 0, 1 and 2 copies into exact ones."""
     return none - one, one - two, two
 
 
@@ -404,7 +407,7 @@ def _store_nine(
     one: tuple[Any, Any, Any],
     two: tuple[Any, Any, Any],
 ) -> None:
-    """A register of the cells of two members, of which at least so many copies are given."""
+    """Store one register of the nine cells of two members, given counts of at least 0, 1 and 2."""
     none, one, two = _exact(*none), _exact(*one), _exact(*two)
     _store_three(cells, k, step, (none[0] - one[0], none[1] - one[1], none[2] - one[2]))
     _store_three(cells, k + 3 * step, step, (one[0] - two[0], one[1] - two[1], one[2] - two[2]))

@@ -1,10 +1,10 @@
 """Logistic regression of two classes on the genotypes of two variants, from their 3 x 3 tables.
 
-The model without interaction has an effect of each genotype of either variant. Newton's method
-takes a weighted least squares a step, solved by elimination of the rows and then of the columns.
-Iterative proportional fitting, as plink 1.9 does it, comes to the same fit, but where cells are
-empty its steps shrink like 1 / k^2 and it ends early; Newton's error falls at least e-fold a step
-even there, where effects grow without limit.
+The model without interaction has one effect for each genotype of either variant. Each step of
+Newton's method solves a weighted least squares problem: it eliminates the rows, then the columns.
+The iterative proportional fitting of plink 1.9 has the same limit. With empty cells its steps
+shrink like 1 / k^2 and it stops early. The error of Newton's method falls at least e-fold a step
+even there, although the effects grow without limit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 STEPS = 100
 CONVERGED = 1e-13
-"""Change of the ratio in a step, of the samples, at which the fit stands."""
+"""The fit has converged when a step changes the likelihood ratio by at most this per sample."""
 LONGEST = 3.0
 """Longest step of an effect, in logits."""
 DEPENDENT = 1e-13
-"""A pivot below this part of its column is 0."""
+"""A pivot below this share of its column's weight is 0."""
 
 
 @njit
 def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64]) -> float:
-    """Likelihood ratio of the interaction: controls and cases (3, 3)."""
+    """Return the likelihood ratio of the interaction; controls and cases: (3, 3) counts."""
     n = controls + cases
     effects, move = np.zeros((2, 3)), np.zeros((2, 3))
     fitted = np.empty((3, 3))
@@ -41,7 +41,7 @@ def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64])
                 fitted[a, b] = 1 / (1 + np.exp(-effects[0, a] - effects[1, b]))
         ratio = _ratio(controls, cases, n, fitted)
         if ratio - best > CONVERGED * samples:
-            # Too far: back to the middle of the step.
+            # The step was too long: go back half of it.
             move /= 2
             effects -= move
             continue
@@ -56,10 +56,11 @@ def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64])
 
 @njit
 def _linked(n: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether cells that are not empty link a column to one before it, maybe through others.
+    """Return the columns (3,) that filled cells link to an earlier column, directly or not.
 
-    One column of those that are linked stays 0: what all of them add, the rows may take away. If
-    rounding makes that direction a step, it is the longest and nothing else moves.
+    The first column of each linked group keeps effect 0: adding a constant to the group is the same
+    as subtracting it from its rows. Without this, rounding may take a very long step in that
+    direction, and the limit on the step then stops all other effects.
     """
     group = np.arange(3)
     for b in range(1, 3):
@@ -91,7 +92,7 @@ def _ratio(
 def _step(
     left_over: NDArray[np.float64], weights: NDArray[np.float64], linked: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """A step of Newton's of the effects (2, 3), of rows and of columns."""
+    """Return one Newton step (2, 3): effects of the rows, then of the columns."""
     row_weights, row_sums = weights.sum(axis=1), left_over.sum(axis=1)
     column_weights, right = weights.sum(axis=0), left_over.sum(axis=0)
     left = np.diag(column_weights)
@@ -110,7 +111,7 @@ def _step(
             for b in range(3):
                 move -= weights[a, b] * step[1, b]
             step[0, a] = move / row_weights[a]
-    # All by one factor: cut one by one, effects that cancel each other stand still.
+    # Scale all effects by one factor: if each is cut alone, effects that cancel each other stall.
     return step * min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))
 
 
@@ -118,7 +119,7 @@ def _step(
 def _solved(
     left: NDArray[np.float64], right: NDArray[np.float64], least: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """x of left x = right (3,), 0 where a pivot is not above the least."""
+    """Solve left x = right (3,) in place; x is 0 where a pivot is not above ``least``."""
     for b in range(3):
         if left[b, b] <= least[b]:
             continue

@@ -1,12 +1,12 @@
-"""Mutual information of contingency tables, genotypes of a combination by class.
+"""Mutual information of contingency tables: genotypes of a combination by class.
 
-Of a table with n_xc samples of class c in genotype cell x, sums n_x and N_c, and N in all:
+A table has n_xc samples of class c in genotype cell x, sums n_x and N_c, and N in all:
 
     MI = ln N + (sum n_xc ln n_xc - sum n_x ln n_x - sum N_c ln N_c) / N     (nats)
 
-Counts are whole numbers, so x ln x comes from a table of N + 1 numbers. The table holds them as
-whole multiples of a power of two, so that sums are exact: a score has the same bits whatever the
-order of cells and classes, for any coding of alleles and any order of the members.
+Counts are whole numbers, so x ln x comes from a lookup table of N + 1 numbers. The lookup table
+holds whole multiples of a power of two, so sums are exact. A score therefore has the same bits for
+any order of cells and classes, any coding of alleles and any order of the members.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 BITS = 60
-"""Bits of the largest multiple: sums of four such numbers fit in 64 bits with a sign."""
+"""Bits of the largest multiple: sums of four such numbers fit in a signed 64-bit integer."""
 
 
 class Logarithms(NamedTuple):
-    """x ln x for x from 0 on, in whole multiples of a unit."""
+    """Lookup table of x ln x for x = 0, 1, ..., in whole multiples of ``unit``."""
 
     multiples: NDArray[np.int64]
     unit: float
@@ -35,7 +35,7 @@ class Logarithms(NamedTuple):
 
 @functools.lru_cache(4)
 def x_log_x(most: int) -> Logarithms:
-    """x ln x for x from 0 to ``most``, to be read only."""
+    """Return the lookup table of x ln x for x from 0 to ``most``; cached, so do not change it."""
     x = np.arange(most + 1, dtype=np.float64)
     x[1:] *= np.log(x[1:])
     unit = 2.0 ** (np.ceil(np.log2(max(float(x[-1]), 1.0))) - BITS)
@@ -46,7 +46,10 @@ def x_log_x(most: int) -> Logarithms:
 def mutual_information(
     tables: NDArray[np.int32], k: int, logarithms: Logarithms
 ) -> tuple[float, int]:
-    """Mutual information of table k in nats, and the samples in it."""
+    """Return the mutual information of table k in nats, and the number of its samples.
+
+    tables: (classes, cells, n).
+    """
     if tables.shape[0] == 2:
         return _information_of_two(tables[0], tables[1], k, logarithms)
     classes, cells, _ = tables.shape
@@ -74,7 +77,10 @@ def mutual_information(
 def _information_of_two(
     first: NDArray[np.int32], second: NDArray[np.int32], k: int, logarithms: Logarithms
 ) -> tuple[float, int]:
-    """The same of two classes: three sums go side by side, none waits for another's addition."""
+    """Return `mutual_information` of two classes, with three sums that do not depend on each other.
+
+    first, second: (cells, n).
+    """
     multiples = logarithms.multiples
     left, right, both = np.int64(0), np.int64(0), np.int64(0)
     cases, controls = 0, 0

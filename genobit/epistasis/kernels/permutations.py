@@ -1,9 +1,9 @@
 """The largest score of a block of combinations under permutations of the classes.
 
-A permutation gives the samples other classes, as many of each. Planes of the parts, tables of all
-samples together and what packs the last parts are the same under all of them: a permutation costs
-the AND of the first parts' planes with a mask, and counts of all classes but the largest, which is
-what the others leave of the total.
+A permutation deals the classes to the samples anew and keeps the class sizes. The planes of the
+parts and the tables of all samples together do not change. A permutation therefore costs the AND
+of the first parts' planes with a mask, and the counts of all classes except the largest. The counts
+of the largest class are the total less the others.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
     from genobit.engine.gemm.scratch import Scratch
 
 LINES = 1024
-"""Lines of first parts, of several permutations, that make a product worth its packing."""
+"""Lines of first parts, from several permutations, in one product: enough to repay its packing."""
 COUNTS = 2**23
-"""Most counts of a product."""
+"""Most counts in one product."""
 
 
 class BestPermuted(NamedTuple):
-    """As `genobit.epistasis.kernels.search.Best`, and the largest score under each permutation."""
+    """`genobit.epistasis.kernels.search.Best` with the largest score under each permutation."""
 
     scores: NDArray[np.float64]
     members: NDArray[np.int64]
     scored: int
     maxima: NDArray[np.float64]
-    """(permutations,), -inf where nothing is ranked."""
+    """(permutations,), -inf if no combination is ranked."""
 
 
 def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.uint64]:
-    """Samples of each class under each permutation: (permutations, classes, words).
+    """Return the samples of each class under each permutation: (permutations, classes, words).
 
-    Samples are in the order of `Classes`, each class from a word on. Permutation k depends on the
-    seed and on k alone.
+    Samples are in the order of `Classes`; each class begins at a new word. Permutation k depends
+    only on the seed and on k.
     """
     classes = np.repeat(np.arange(len(sizes)), sizes)
     words = [-(-size // 64) for size in sizes]
@@ -70,7 +70,7 @@ def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.
 
 
 def mask_bytes(sizes: tuple[int, ...], count: int) -> int:
-    """What those take."""
+    """Return the bytes of `permuted_masks` for ``count`` permutations."""
     return 8 * count * len(sizes) * sum(-(-size // 64) for size in sizes)
 
 
@@ -86,14 +86,9 @@ def search_permuted(
     rule: Rule,
     masks: NDArray[np.uint64],
 ) -> BestPermuted:
-    """As `genobit.epistasis.kernels.search.search`, and the same combinations under permutations.
+    """Search as `genobit.epistasis.kernels.search.search`, and again under each permutation.
 
-    Parameters
-    ----------
-    classes, first, last, top, threshold, allowed, scratch, rule
-        As there.
-    masks
-        What `permuted_masks` returns.
+    masks: the result of `permuted_masks`.
     """
     best = search(classes, first, last, top, threshold, allowed, scratch, rule=rule)
     maxima = np.full(len(masks), -np.inf)
@@ -110,7 +105,7 @@ def _permuted(
     last: NDArray[np.int64],
     masks: NDArray[np.uint64],
 ) -> Iterator[Block]:
-    """Counts of a block under each permutation."""
+    """Yield the counts of the block under each permutation."""
     planes = np.concatenate(classes.planes, axis=2)
     total = block(Classes((planes,), (sum(classes.sizes),)), first, last)
     wholes: tuple[NDArray[Any], ...] = (total.counts, total.row_counts, total.column_counts)
@@ -155,7 +150,10 @@ def _lines(
 def _masked(
     left: NDArray[np.uint64], right: NDArray[np.uint64], masks: NDArray[np.uint64]
 ) -> list[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
-    """Counts of all lines, of rows and of columns under each of some masks."""
+    """Return, for each mask, the counts of all pairs of lines, of ``left`` and of ``right``.
+
+    left: (m, words); right: (n, words); masks: (k, words).
+    """
     stacked = (masks[:, None] & left).reshape(-1, left.shape[1])
     counts = product(stacked, right)
     rows = count_rows(stacked)

@@ -1,4 +1,4 @@
-"""Which combinations of variants are in a search: distances of members, and sets they are of."""
+"""The scope of a search: distances and linkage of members, and membership in sets."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ if TYPE_CHECKING:
 
 
 class Distances(NamedTuple):
-    """Pairs of variants that no combination holds."""
+    """Pairs of variants that no combination may hold."""
 
     contigs: NDArray[np.int64]
     """(variants,)."""
     coordinates: NDArray[np.float64]
     """(variants,)."""
     gap: float
-    """Pairs on one contig that are less apart; 0 for none."""
+    """Least distance of two members on one contig; 0 for no limit."""
     linked: NDArray[np.uint8]
-    """(variants, bytes): bit b of byte w of row i is the pair (i, 8 w + b); (0, 0) for none."""
+    """Excluded pairs, (variants, bytes): bit b of byte w of row i is the pair (i, 8 w + b).
+    (0, 0) for none."""
 
 
 @njit
 def _together(a: int, b: int, distances: Distances) -> bool:
-    """Whether a combination may hold both."""
+    """Return whether a combination may hold both variants."""
     if distances.gap > 0 and distances.contigs[a] == distances.contigs[b]:
         apart = abs(distances.coordinates[a] - distances.coordinates[b])
         if not apart >= distances.gap:
@@ -37,7 +38,7 @@ def _together(a: int, b: int, distances: Distances) -> bool:
 
 @njit
 def within(members: NDArray[np.int64], distances: Distances, out: NDArray[np.bool_]) -> None:
-    """Members (n, size) -> whether all members of each may be in one combination, (n,)."""
+    """Fill ``out`` (n,): whether a combination may hold all members of each row of (n, size)."""
     for k in range(members.shape[0]):
         out[k] = True
         for i in range(members.shape[1]):
@@ -53,11 +54,11 @@ def between(
     sets: NDArray[np.uint8],
     out: NDArray[np.bool_],
 ) -> None:
-    """First (m, p), last (n, q) -> which pairs of parts are combinations in the scope, (m, n).
+    """Fill ``out`` (m, n): which pairs of parts, first (m, p) and last (n, q), are in the scope.
 
-    Of ``sets`` (variants,) bit 0 marks the members of one set and bit 1 those of the other: a
-    combination holds a member of one and another variant that is a member of the other. Without
-    sets it is (0,). Parts are such that `within` holds.
+    sets: (variants,), bit 0 marks members of one set and bit 1 those of the other; (0,) for no
+    sets. A combination holds a member of one set and another variant from the other set. All parts
+    must fulfil `within`.
     """
     m, p = first.shape
     n, q = last.shape
@@ -77,7 +78,7 @@ def between(
 
 @njit
 def _marks(members: NDArray[np.int64], sets: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Of each part the sets it has members of, and how many members are in a set: (n, 2)."""
+    """Return for each part the sets of its members, and its number of members in a set: (n, 2)."""
     out = np.zeros((members.shape[0], 2), np.uint8)
     for k in range(members.shape[0]):
         for j in range(members.shape[1]):

@@ -1,4 +1,4 @@
-"""The best of the combinations of first parts and last parts, by their contingency tables."""
+"""Search of one block: score the combinations of first and last parts, and keep the best."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 
 RANKED_BY_INFORMATION = Rule()
 DENSE = 1
-"""Most cells of a table for each sample: where there are more, samples are dealt one by one."""
+"""Most cells of a table per sample; larger tables are filled sample by sample."""
 EVERY = np.empty((0, 0), np.bool_)
-"""All pairs of parts are in the search."""
+"""Value of ``allowed`` for a search of all pairs of parts."""
 
 
 class Best(NamedTuple):
-    """Combinations that may be among the best, in no order."""
+    """Combinations that may be among the best, unsorted."""
 
     scores: NDArray[np.float64]
     members: NDArray[np.int64]
     """(combinations, order), ascending."""
     scored: int
-    """How many came past the bound."""
+    """Number of combinations that passed the bound."""
 
 
 def search(
@@ -60,24 +60,10 @@ def search(
     scratch: Scratch | None = None,
     rule: Rule = RANKED_BY_INFORMATION,
 ) -> Best:
-    """Combinations of a first part and a last part that begins after it, scored at least so high.
+    """Return the combinations of a first part and a later last part that may be in the top ``top``.
 
-    Parameters
-    ----------
-    classes
-        Planes of variants by class.
-    first, last
-        Parts, (m, p) and (n, q), members ascending.
-    top
-        How many are asked for: the search drops what cannot be among them.
-    threshold
-        A score that this many are known to reach; 0 if none are known.
-    allowed
-        Which pairs of parts are in the search, (m, n); all by default.
-    scratch
-        Memory that blocks use one after the other.
-    rule
-        What to rank by, and which combinations are not ranked.
+    first: (m, p), last: (n, q), members ascending; allowed: (m, n) pairs in the search, all by
+    default. ``threshold`` is a score that at least ``top`` combinations are known to reach, or 0.
     """
     cells = 3 ** (first.shape[1] + last.shape[1])
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
@@ -129,7 +115,7 @@ def best_of_block(
     rule: Rule,
     scratch: Scratch | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
-    """Scores, numbers of first parts and of last parts, and how many came past the bound."""
+    """Return scores, numbers of first and of last parts, and how many pairs passed the bound."""
     return _search(
         counted,
         room(counted, scratch),
@@ -151,7 +137,7 @@ def _wanted(
     starts: NDArray[np.int64],
     allowed: NDArray[np.bool_],
 ) -> bool:
-    """Whether a first part and a last part are a combination, and one of the search."""
+    """Return whether first part ``i`` and last part ``k`` form a combination of the search."""
     return starts[k] > ends[i] and (allowed.size == 0 or allowed[i, k])
 
 
@@ -168,12 +154,12 @@ def _least_of(
     bounds: NDArray[np.float32],
     stop: int,
 ) -> np.float32:
-    """The least bound that will do, which ``bounds`` are for; infinite where no table reaches it.
+    """Fill ``bounds`` and return their limit; infinite if none of the first ``stop`` reaches it.
 
-    ``flat`` are the tables, `borrowed`; the first ``stop`` are asked about.
+    tables: (classes, cells, n); flat: the same tables, flat and `borrowed`.
     """
     if incomplete:
-        # Calls are missing: tables have samples of their own.
+        # With missing calls each table has its own number of samples.
         count_classes(tables, classed)
     elif quickly.samples > 0:
         least = least_information(rule, threshold, samples)
@@ -204,7 +190,7 @@ def _search(
     scored = 0
     lines, parts = counted.counts.shape[1:], places.shape[0] // counted.column_places.shape[0]
     columns, kinds = counted.columns, counted.columns.choices.shape[0]
-    # The block, the chunk and `share` below hold these arrays.
+    # `borrowed` arrays need an owner: the block and the chunk keep them alive.
     counts, row_counts = (
         borrowed(counted.counts.reshape(-1)),
         borrowed(counted.row_counts.reshape(-1)),
@@ -222,7 +208,7 @@ def _search(
     for start in range(0, starts.shape[0], width):
         share(counted, places, start, chunk)
         for i in range(ends.shape[0]):
-            # Last parts come with the latest first: those that begin too early are at the end.
+            # Last parts are sorted by descending start: those that begin too early are at the end.
             stop = min(starts.shape[0] - start, width)
             while stop and starts[start + stop - 1] <= ends[i]:
                 stop -= 1

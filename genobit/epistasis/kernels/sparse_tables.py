@@ -1,9 +1,9 @@
-"""Searches of high order, whose tables have more cells than there are samples: sample by sample.
+"""Search of high orders, sample by sample: tables with more cells than samples.
 
-A table of 3^8 cells by class takes longer to put together than 2,048 samples take to be dealt to
-their cells. Each sample has the number of its cell as the sum of a number from its first part's
-genotypes and one from its last part's, and the mutual information is added up as samples arrive: a
-cell's x ln x grows by a difference that depends on its count alone.
+Subtractions for a table of 3^8 cells by class take longer than counting 2,048 samples into their
+cells. The cell number of a sample is the sum of two numbers: one from the genotypes of its first
+part and one from its last part. The mutual information is updated with each sample: x ln x of a
+cell grows by a difference that depends only on the cell's count.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.tables import Classes
 
 ABSENT = -(2**30)
-"""Cell of a missing call: below 0 with any other added, of which 3^18 are possible."""
+"""Cell number for a missing call; stays negative when a cell number below 3^18 is added."""
 ROUNDING = 1e-9
-"""More than rounding changes of a mutual information."""
+"""Exceeds the rounding error of mutual information."""
 
 
 def dosages(classes: Classes) -> NDArray[np.int8]:
-    """Copies of the counted allele (variants, samples), classes one after another; -1 missing."""
+    """Return dosages (variants, samples), -1 where missing; samples are sorted by class."""
     parts = []
     for planes, size in zip(classes.planes, classes.sizes, strict=True):
         octets = np.ascontiguousarray(planes).astype("<u8", copy=False).view(np.uint8)
@@ -42,7 +42,10 @@ def dosages(classes: Classes) -> NDArray[np.int8]:
 
 @njit
 def cells_of(dosage: NDArray[np.int8], members: NDArray[np.int64], step: int) -> NDArray[np.int32]:
-    """Of each part (parts, members) the cell of every sample, times ``step``: (parts, samples)."""
+    """Return the cell of each sample in each part, times ``step``: (parts, samples) int32.
+
+    dosage: (variants, samples); members: (parts, size). A missing call gives `ABSENT`.
+    """
     out = np.zeros((members.shape[0], dosage.shape[1]), np.int32)
     for i in range(members.shape[0]):
         for m in range(members.shape[1]):
@@ -65,7 +68,10 @@ def _information(
     totals: NDArray[np.int32],
     counts: NDArray[np.int32],
 ) -> float:
-    """Mutual information of the samples' cells and classes, exact as that of their table."""
+    """Return the mutual information of cells and classes in nats, with the bits of the table's.
+
+    first, last: (samples,) cell numbers; edges: (classes + 1,) bounds of the classes.
+    """
     totals[:] = 0
     inner, outer, n = np.int64(0), np.int64(0), 0
     for c in range(edges.shape[0] - 1):
@@ -115,20 +121,11 @@ def search(
     logarithms: Logarithms,
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
-    """The best pairs of parts by a score that mutual information bounds.
+    """Return scores, first parts and last parts of the best pairs, and how many passed the bound.
 
-    Parameters
-    ----------
-    first, last
-        Cells of all samples, (m, samples) and (n, samples), of `cells_of`.
-    ends, starts
-        Last variants of first parts and first of last parts.
-    edges
-        Where classes begin among the samples, and their end.
-    cells
-        Of a table.
-    top, threshold, rule, logarithms, allowed
-        As for `genobit.epistasis.kernels.search.search`; of ``allowed`` nothing for all.
+    Mutual information must bound the score. first: (m, samples), last: (n, samples), by `cells_of`;
+    ends: (m,) last variant of each first part; starts: (n,) first variant of each last part;
+    edges: (classes + 1,) bounds of the classes among the samples. An empty ``allowed`` allows all.
     """
     classes, samples = edges.shape[0] - 1, edges[-1]
     tables = np.empty((classes, cells, 1), np.int32)
@@ -136,7 +133,7 @@ def search(
     growth = logarithms.multiples[1:] - logarithms.multiples[:-1]
     kept = none_kept(top, last.shape[0])
     scored = 0
-    # A literal 0 would have all scores compiled a second time, for 14 s.
+    # A literal 0 makes numba compile all scores a second time, which takes 14 s.
     only = int(np.int64(0))
     for i in range(first.shape[0]):
         for k in range(last.shape[0]):

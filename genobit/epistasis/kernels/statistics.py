@@ -1,8 +1,8 @@
-"""Scores that combinations are ranked by, of tables (classes, cells, n), and when one is refused.
+"""Scores of contingency tables (classes, cells, n), and the rule for tables that are not ranked.
 
-Cells are numbered with the last member's genotype changing fastest. Scores have the same bits for
-any coding of alleles, order of the members and, except for the trait's F, order of the classes:
-sums are exact in whole numbers, and the fit of `interaction` starts from one of the mirror images.
+The genotype of the last member changes fastest along the cells. A score has the same bits for any
+coding of alleles, order of the members and order of the classes. Sums are exact in whole numbers,
+and `interaction` fits the canonical table of all mirror images.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MUTUAL_INFORMATION, CHI2, GAIN, BOOST = range(4)
 
 
 class Rule(NamedTuple):
-    """What combinations are ranked by, and which are not ranked."""
+    """The statistic that ranks combinations, and the limits below which one is not ranked."""
 
     statistic: int = MUTUAL_INFORMATION
     min_n: int = 0
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 @njit
 def ranked(tables: NDArray[np.int32], k: int, n: int, rule: Rule) -> bool:
-    """Whether table k of n samples has enough of them."""
+    """Return whether table k, of n samples, has enough samples to be ranked."""
     if n == 0 or n < rule.min_n:
         return False
     if rule.min_count <= 0:
@@ -63,31 +63,34 @@ def score(
     threshold: float,
     logarithms: Logarithms,
 ) -> float:
-    """Score of table k, NaN if it is not ranked; anything below the threshold if it is below."""
+    """Return the score of table k, NaN if it is not ranked.
+
+    Below ``threshold`` the result may be an upper bound of the score that is also below it.
+    """
     information, n = mutual_information(tables, k, logarithms)
     if not ranked(tables, k, n, rule):
         return np.nan
-    # What is 0 may come out a rounding below it.
+    # Rounding may turn 0 into a small negative number.
     information = max(information, 0.0)
     if rule.statistic == MUTUAL_INFORMATION:
         return information
     if rule.statistic == CHI2:
         return pearson(tables, k)
-    # Gain is at most the information, and the interaction at most 2 n times the gain, as a fit
-    # without it is at least as good as that of one variant alone.
+    # Gain is at most the mutual information. The likelihood ratio of the interaction is at most
+    # 2 n times the gain, because the additive fit is no worse than the fit of one variant.
     unit = 2 * n if rule.statistic == BOOST else 1
     most = unit * information
     if most >= threshold:
         most = unit * max(information - best_subset(tables, k, logarithms), 0.0)
         if rule.statistic == BOOST and most >= threshold:
-            # Rounding of the fit never goes past the bound: what is skipped scores below it.
+            # Cap the fit at the bound: a table that the bound skips then never scores higher.
             most = min(most, interaction(tables, k))
     return most
 
 
 @njit
 def pearson(tables: NDArray[np.int32], k: int) -> float:
-    """Pearson's chi2 of table k: the sum of (N n_xc - n_x N_c)^2 / (N n_x N_c)."""
+    """Return Pearson's chi2 of table k: the sum of (N n_xc - n_x N_c)^2 / (N n_x N_c)."""
     classes, cells, _ = tables.shape
     sizes = np.zeros(classes, np.int64)
     n = np.int64(0)
@@ -95,7 +98,7 @@ def pearson(tables: NDArray[np.int32], k: int) -> float:
         for x in range(cells):
             sizes[c] += tables[c, x, k]
         n += sizes[c]
-    # The sum is at most N times the classes, and exact in whole multiples of a power of two.
+    # The sum is at most N times the number of classes: add whole multiples of a power of two.
     unit = 2.0 ** (np.ceil(np.log2(max(n * classes, 1))) - BITS)
     total = np.int64(0)
     for x in range(cells):
@@ -111,7 +114,7 @@ def pearson(tables: NDArray[np.int32], k: int) -> float:
 
 @njit
 def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> float:
-    """Largest mutual information of the members but one, of the same samples."""
+    """Return the largest mutual information of all members but one, with the same samples."""
     classes, cells, _ = tables.shape
     reduced = np.empty((classes, cells // 3, 1), np.int32)
     best = 0.0
@@ -133,7 +136,7 @@ def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> fl
 
 @njit
 def interaction(tables: NDArray[np.int32], k: int) -> float:
-    """Likelihood ratio of the interaction of two variants on two classes."""
+    """Return the likelihood ratio of the interaction of two variants on two classes."""
     counts = np.empty((2, 3, 3))
     for c in range(2):
         for x in range(9):
@@ -146,7 +149,7 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
 def ranked_scores(
     tables: NDArray[np.int32], rule: Rule, logarithms: Logarithms
 ) -> NDArray[np.float64]:
-    """Score of each table (classes, cells, n), NaN of those that are not ranked."""
+    """Return the score (n,) of each table (classes, cells, n), NaN if it is not ranked."""
     out = np.empty(tables.shape[2])
     for k in range(tables.shape[2]):
         out[k] = score(tables, k, rule, -np.inf, logarithms)
@@ -156,5 +159,5 @@ def ranked_scores(
 def scores_of(
     tables: NDArray[np.int32], statistic: int, logarithms: Logarithms
 ) -> NDArray[np.float64]:
-    """Score of each table (classes, cells, n), with the bits that a search ranks it by."""
+    """Return the score (n,) of each table (classes, cells, n), with the same bits as a search."""
     return ranked_scores(tables, Rule(statistic), logarithms)

@@ -1,7 +1,7 @@
-"""One of the tables that are equal but for the coding of alleles and the order of two members.
+"""Canonical form of a table under the coding of alleles and the order of two members.
 
-Arithmetic in floating point depends on the order of its terms. Tables that mirror one another get
-the same bits where all of them are computed as the same one.
+Floating-point sums depend on the order of their terms. Mirror images of a table get the same bits
+because the canonical table is computed instead of each.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @njit
 def canonical(tables: NDArray[np.float64], exchange: bool) -> NDArray[np.float64]:
-    """The smallest image of two tables (2, 3, 3) of one pair of variants, by its numbers in turn.
+    """Return the lexicographically smallest image of two tables (2, 3, 3) of a pair of variants.
 
-    Images are those of reversed rows, reversed columns and exchanged variants, and with
-    ``exchange`` those of exchanged tables.
+    Images come from reversing rows, reversing columns and exchanging the variants. ``exchange``
+    also exchanges the two tables.
     """
     best, image = tables.copy(), np.empty((2, 3, 3))
     for number in range(1, 16 if exchange else 8):

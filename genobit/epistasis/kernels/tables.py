@@ -1,14 +1,14 @@
-"""Contingency tables of combinations of variants by class, a block of combinations at a time.
+"""Contingency tables of combinations of variants by class, for a block of combinations.
 
-A combination is cut in two, first members and last. The planes of both parts are intersections of
-their members', and one AND product counts all pairs of first and last parts: a matrix product
-whose inner loop is the engine's, whatever the order.
+A combination has two parts: its first members and its last members. The planes of a part are
+intersections of its members' planes. One AND product counts all pairs of first and last parts. It
+is a matrix product of the engine, for any order.
 
-Where no call is missing a member takes two planes, carrier and hom_alt, so that the product counts
-2^k cells of 3^k. The others come from tables of lower order, in which a member is left out: rows
-for the subsets of the first parts, columns for those of the last, few beside the parts themselves.
-Where calls are missing a member takes three planes, called among them, and the product counts all:
-complete cases of each combination.
+Without missing calls a member has two planes, carrier and hom_alt, and the product counts 2^k of
+the 3^k cells. The other cells come from tables of lower order, which leave out a member. The
+product has rows for the subsets of the first parts and columns for those of the last parts; these
+are few compared with the parts. With missing calls a member has three planes, including called, and
+the product counts all cells: the complete cases of each combination.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 
 
 ROWS, COLUMNS = 4, 32
-"""What lines are a multiple of: tiles of all products, registers of counts."""
+"""Lines of first and of last parts are padded to these multiples: tiles of the product, registers
+of counts."""
 KEPT_BYTES = 2**21
-"""Most bytes of lines of first parts that are kept for the next block. Of long rows they are many,
-and soon made beside the product."""
+"""Most bytes of lines of first parts that are kept for the next block. Long rows exceed it; making
+their lines again takes little time compared with the product."""
 
 
 class Classes(NamedTuple):
-    """Planes of variants, the samples of each class apart."""
+    """Planes of variants, split by the class of the samples."""
 
     planes: tuple[NDArray[np.uint64], ...]
-    """Of each class (kinds, variants, words): carrier, hom_alt, and called before them if any
-    call is missing."""
+    """For each class (kinds, variants, words): carrier and hom_alt, preceded by called if any call
+    is missing."""
     sizes: tuple[int, ...]
     """Samples of each class."""
 
@@ -55,7 +56,10 @@ class Classes(NamedTuple):
 
 
 def by_class(rows: Rows, classes: NDArray[np.integer], count: int) -> Classes:
-    """Planes of dosages, and for each sample the number of its class or -1: planes by class."""
+    """Split the planes of ``rows`` by class.
+
+    classes: (samples,) class numbers, -1 for samples that are left out.
+    """
     planes = rows.planes if rows.complete() else (rows.every(), *rows.planes)
     samples = [np.flatnonzero(classes == k).astype(np.int64) for k in range(count)]
     return Classes(
@@ -65,18 +69,19 @@ def by_class(rows: Rows, classes: NDArray[np.integer], count: int) -> Classes:
 
 
 class Part(NamedTuple):
-    """First or last parts of some combinations, and the subsets of their members."""
+    """First or last parts of some combinations, and the distinct subsets of their members."""
 
     members: NDArray[np.int64]
     """(parts, size)."""
     subsets: tuple[NDArray[np.int64], ...]
-    """Different subsets for each choice of members, choices counted in binary: (n, members)."""
+    """Distinct subsets (n, chosen members) for each non-empty choice of members; the bits of a
+    choice's number are the members."""
     places: NDArray[np.int64]
-    """Which of those each part has, (choices, parts)."""
+    """(choices, parts): the subset number of each part."""
 
 
 def part(members: NDArray[np.int64], *, complete: bool) -> Part:
-    """Parts with their subsets; with missing calls, with no subset but themselves."""
+    """Return the parts (parts, size) with their subsets; with missing calls only the parts."""
     count, size = members.shape
     subsets, places = [], np.zeros((2**size, count), np.int64)
     for choice in range(1, 2**size):
@@ -94,11 +99,11 @@ def part(members: NDArray[np.int64], *, complete: bool) -> Part:
 
 
 def _different(parts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Different parts, and which of them each is."""
+    """Return the distinct parts, and for each part its number among them."""
     variants, size = int(parts.max(initial=0)) + 1, parts.shape[1]
     if size * math.log2(variants) > 62:
         return np.unique(parts, axis=0, return_inverse=True)
-    # A part as one number: a tenth of the time.
+    # Encode a part as one number: this takes a tenth of the time of np.unique on rows.
     numbers = parts[:, 0]
     for m in range(1, size):
         numbers = numbers * variants + parts[:, m]
@@ -110,7 +115,7 @@ def _different(parts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 def _first_of_each(
     numbers: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """As ``np.unique``: where each number is first, and which number each is."""
+    """Return the first index of each distinct number, and its inverse, as ``np.unique`` does."""
     order = np.argsort(numbers, kind="mergesort")
     where, places = np.empty_like(order), np.empty_like(order)
     found = 0
@@ -123,29 +128,33 @@ def _first_of_each(
 
 
 class Cells(NamedTuple):
-    """Where the counts of a pattern of a part stand: a pattern is a kind, or none, a member."""
+    """Lines with the counts of each pattern; a pattern gives each member of a part a kind or none.
+
+    All arrays are (patterns,).
+    """
 
     choices: NDArray[np.int64]
-    """Members that have a kind, in binary, (patterns,)."""
+    """Bit mask of the members that have a kind."""
     starts: NDArray[np.int64]
-    """First line of the pattern's subsets, (patterns,)."""
+    """First line of the pattern's subsets."""
     strides: NDArray[np.int64]
-    """From one subset's line to the next, (patterns,)."""
+    """Distance between the lines of consecutive subsets."""
     subsets: NDArray[np.int64]
-    """How many different subsets there are, (patterns,)."""
+    """Number of distinct subsets."""
 
 
 def line_starts(kinds: int, found: Part) -> NDArray[np.int64]:
-    """The first line of the subsets of each choice, and where the lines end."""
+    """Return the first line of the subsets of each choice, then the total number of lines."""
     counts = (len(subsets) * kinds ** subsets.shape[1] for subsets in found.subsets)
-    # No members are chosen by the first choice, which has no line.
+    # The first choice is empty and has no line.
     return np.array([0, *itertools.accumulate(counts, initial=0)], np.int64)
 
 
 def room_for(rows: int, columns: int) -> tuple[int, int]:
-    """Lines of a block with so many: whole tiles of a product, and a row more.
+    """Return the padded numbers of lines: whole tiles of the product, and an extra row.
 
-    Registers can then be loaded past the last column, and a product writes to its place.
+    With the extra row, registers may load past the last column. With whole tiles, the product
+    writes its counts in place.
     """
     return rows // ROWS * ROWS + ROWS, -(-columns // COLUMNS) * COLUMNS
 
@@ -158,26 +167,26 @@ def lines(
     by_plane: bool,
     out: NDArray[np.uint64],
 ) -> None:
-    """Planes of all subsets, a line each from ``starts`` on; others of ``out`` are empty."""
+    """Fill ``out`` (lines, words) with the planes of all subsets, and the padding with 0."""
     for k, subsets in enumerate(found.subsets):
         intersect(planes, subsets, by_plane, out[starts[k + 1] : starts[k + 2]])
     out[starts[-1] :] = 0
 
 
 class _Patterns(NamedTuple):
-    """Of the 3^size patterns of a part of so many members."""
+    """The 3^size patterns of a part of ``size`` members; all arrays are (3^size,)."""
 
     choices: NDArray[np.int64]
-    """Members that have a kind, in binary."""
+    """Bit mask of the members that have a kind."""
     planes: NDArray[np.int64]
-    """Which plane of these members, counted over their kinds."""
+    """Number of the plane among the planes of these members."""
     counts: NDArray[np.int64]
-    """How many planes these members have."""
+    """Number of planes of these members."""
 
 
 @functools.cache
 def _patterns(size: int, kinds: int) -> _Patterns:
-    """With two kinds the first of three is that the member is left out."""
+    """Return the patterns; with two kinds, the first of three values leaves the member out."""
     pattern = np.array(list(itertools.product(range(3), repeat=size)), np.int64)
     chosen = pattern > (-1 if kinds == 3 else 0)
     planes = np.zeros(len(pattern), np.int64)
@@ -188,7 +197,7 @@ def _patterns(size: int, kinds: int) -> _Patterns:
 
 
 def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool) -> Cells:
-    """Of all patterns."""
+    """Return the lines of all patterns."""
     choices, planes, counts = _patterns(found.members.shape[1], kinds)
     subsets = np.array([0, *map(len, found.subsets)])[choices]
     if not by_plane:
@@ -197,24 +206,23 @@ def _cells(found: Part, kinds: int, starts: NDArray[np.int64], *, by_plane: bool
 
 
 class Side(NamedTuple):
-    """First or last parts of a block, and where what is counted of them stands."""
+    """First or last parts of a block, and the lines of their counts."""
 
     part: Part
     starts: NDArray[np.int64]
-    """As `line_starts` says."""
+    """The result of `line_starts`."""
     height: int
-    """Lines, with those that only fill up tiles."""
+    """Number of lines, padding included."""
     cells: Cells
 
 
 class Block(NamedTuple):
-    """Counts of all first parts with all last parts, class by class, not yet tables."""
+    """Counts of all pairs of first and last parts by class; `contingency_tables` makes tables."""
 
     counts: NDArray[Any]
-    """int32 or int16 (classes, lines of the first parts, lines of the last), as many as `room_for`
-    says."""
+    """(classes, lines of first parts, lines of last parts) int32 or int16, padded by `room_for`."""
     row_counts: NDArray[np.int64]
-    """Of the lines alone, (classes, lines of the first parts)."""
+    """Counts of the lines alone, (classes, lines of first parts)."""
     column_counts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     rows: Cells
@@ -231,8 +239,8 @@ def block(
 ) -> Block:
     """Count all pairs of first parts (m, p) and last parts (n, q).
 
-    Counts stand in ``scratch`` until the next block, and what is made of the first parts until
-    there are others: blocks one after the other mostly have the same.
+    ``scratch`` holds the counts until the next block. It keeps the lines of the first parts until
+    the first parts change, because consecutive blocks mostly share them.
     """
     scratch = scratch or Scratch()
     rows = scratch.kept(
@@ -264,7 +272,7 @@ def block(
 
 
 def keeps_lines(classes: int, height: int, words: int) -> bool:
-    """Whether so many lines of first parts are kept for the next block, class by class."""
+    """Return whether ``scratch`` keeps the lines of first parts for the next block."""
     return 8 * classes * height * words <= KEPT_BYTES
 
 
@@ -280,14 +288,14 @@ def _side(classes: Classes, members: NDArray[np.int64], *, by_plane: bool) -> Si
 def _lines(
     planes: NDArray[np.uint64], side: Side, scratch: Scratch, name: str, *, by_plane: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Lines of a class, and the counts of each alone."""
+    """Return the lines of a class (lines, words), and the count of each line."""
     out = scratch.array(name, (side.height, planes.shape[2]), np.uint64)
     lines(planes, side.part, side.starts, by_plane=by_plane, out=out)
     return out, count_rows(out)
 
 
 def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Bits that rows of both have in common."""
+    """Return the counts of common bits: left (m, words), right (n, words); returns (m, n)."""
     out = np.empty((len(left), len(right)), np.int32)
     common_bits(left, right, out)
     return out

@@ -1,4 +1,4 @@
-"""Scores that may be among the best so far, and where each was found."""
+"""Top-k buffer: scores that may be among the best so far, with the parts of each."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 4
-"""Times as many as are asked for are kept before the rest is dropped."""
+"""Multiple of ``top`` that the buffer holds before it drops the rest."""
 
 
 class Kept(NamedTuple):
-    """Scores and where they were found, in no order."""
+    """Scores and the parts of each, unsorted."""
 
     scores: NDArray[np.float64]
     places: NDArray[np.int64]
-    """(2, room): number of the first part and of the last."""
+    """(2, room): number of the first part, number of the last part."""
     held: int
 
 
 @njit
 def none_kept(top: int, more: int) -> Kept:
-    """Room for the scores of ``more`` pairs beside those kept."""
+    """Return an empty buffer with room for ``more`` pairs beside those that it keeps."""
     room = ROOM * top + more
     return Kept(np.empty(room, np.float64), np.empty((2, room), np.int64), 0)
 
 
 @njit
 def keep(kept: Kept, score: float, i: int, k: int) -> Kept:
-    """One more."""
+    """Return the buffer with one more score."""
     scores, places, held = kept
     scores[held], places[0, held], places[1, held] = score, i, k
     return Kept(scores, places, held + 1)
@@ -41,14 +41,14 @@ def keep(kept: Kept, score: float, i: int, k: int) -> Kept:
 
 @njit
 def trimmed(kept: Kept, top: int, threshold: float, more: int) -> tuple[Kept, float]:
-    """Without what cannot be among the best, if there are many; the threshold that is reached.
+    """Return the buffer, cut to the best if it is full, and the threshold that they reach.
 
-    There is room for ``more`` again.
+    The buffer has room for ``more`` pairs again.
     """
     scores, places, held = kept
     if held < ROOM * top:
         return kept, threshold
-    # What ties with the last of the best stays, for others decide by their variants.
+    # Keep ties with the last of the best: the caller breaks ties by variants.
     last = np.partition(scores[:held], held - top)[held - top]
     threshold = max(threshold, last)
     left = 0

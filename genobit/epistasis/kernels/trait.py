@@ -1,17 +1,17 @@
 """F tests of the interaction of two variants on a trait, for all pairs of a block.
 
-Of a pair with n_x samples in genotype cell x and s_x the sum of their trait, the full model leaves
-SS - sum s_x^2 / n_x, and the additive one (a mean for each genotype of either variant) what is left
-after elimination of the rows and then of the columns of the 3 x 3 table:
+A pair has n_x samples in genotype cell x, with trait sum s_x. The residual sum of squares of the
+full model is S_full = SS - sum s_x^2 / n_x. The additive model has a mean for each genotype of
+either variant; eliminating the rows and then the columns of the 3 x 3 table gives S_additive:
 
     F = ((S_additive - S_full) / d1) / (S_full / d2),  d1 = cells - rank of the additive model,
                                                        d2 = n - cells
 
-with cells that are not empty. As the additive model leaves no more than either variant alone, the
-smaller of those two bounds F from above without solving anything.
+Only cells that are not empty count. S_additive is at most the residual of either variant alone, so
+the smaller of these two residuals bounds F from above without solving the additive model.
 
-Sums s_x are a matrix product of float64 planes with the trait. The trait comes in whole numbers
-whose sums float64 holds exactly, so that F has the same bits however pairs are cut in blocks.
+Sums s_x are a matrix product of float64 planes with the trait. The trait is rounded to whole
+numbers whose sums are exact in float64, so F has the same bits for any division into blocks.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ EXACT_BITS = 52
 DENSE = 2**22
 """Most numbers of a dense operand: 32 MiB."""
 WIDTH = 1024
-"""Most variants of one."""
+"""Most variants of a dense operand."""
 DEPENDENT = 1e-6
-"""A pivot below it is 0: those of different columns are at least a third."""
+"""A pivot below this is 0; pivots of independent columns are at least a third."""
 SLACK = 1e-9
-"""More than rounding takes from a bound of F, of the threshold or of 1 if it is less."""
+"""Exceeds the rounding error of a bound of F, relative to the threshold or to 1 if that is more."""
 
 
 class TraitRule(NamedTuple):
-    """Which pairs are not ranked."""
+    """Limits below which a pair is not ranked."""
 
     min_n: int = 0
     min_count: int = 0
@@ -51,16 +51,16 @@ class TraitRule(NamedTuple):
 
 
 class Values(NamedTuple):
-    """A trait in whole numbers, and its squares in whole numbers of another unit."""
+    """A trait in whole numbers, and its squares in whole multiples of ``unit``."""
 
     trait: NDArray[np.float64]
     squares: NDArray[np.float64]
     unit: float
-    """Of the squares."""
+    """Unit of the squares."""
 
 
 class BestPairs(NamedTuple):
-    """As `genobit.epistasis.kernels.search.Best`, and the largest score under each permutation."""
+    """`genobit.epistasis.kernels.search.Best` with the largest score under each permutation."""
 
     scores: NDArray[np.float64]
     members: NDArray[np.int64]
@@ -69,7 +69,7 @@ class BestPairs(NamedTuple):
 
 
 def whole_values(trait: NDArray[np.float64]) -> Values:
-    """Round a trait, centred, to whole numbers of exact sums: 41 bits of 2,000 samples."""
+    """Centre a trait and round it to whole numbers with exact sums: 41 bits for 2,000 samples."""
     bits = EXACT_BITS - int(np.ceil(np.log2(max(2, trait.size))))
     centred = trait - trait.mean()
     trait = _whole(centred, bits)[0]
@@ -78,7 +78,7 @@ def whole_values(trait: NDArray[np.float64]) -> Values:
 
 
 def permuted(values: Values, count: int, seed: int) -> list[Values]:
-    """The trait of the samples in other orders; the k-th depends on the seed and on k alone."""
+    """Return ``count`` permutations of the trait; number k depends only on the seed and on k."""
     orders = (np.random.default_rng((seed, k)).permutation(values.trait.size) for k in range(count))
     return [Values(values.trait[order], values.squares[order], values.unit) for order in orders]
 
@@ -102,20 +102,11 @@ def search_pairs(
     permutations: int = 0,
     seed: int = 0,
 ) -> BestPairs:
-    """Pairs of a first and a later last variant by the F of their interaction.
+    """Return the pairs of a first and a later last variant with the largest F of interaction.
 
-    Parameters
-    ----------
-    classes
-        Planes of variants, all samples in one class.
-    first, last, top, threshold, allowed, scratch
-        As for `genobit.epistasis.kernels.search.search`, parts of one variant.
-    rule
-        Which pairs are not ranked.
-    values
-        The trait of the samples.
-    permutations, seed
-        How many permutations of it to go through, too, for the largest F; see `permuted`.
+    first: (m, 1), last: (n, 1); other arguments as in `genobit.epistasis.kernels.search.search`.
+    ``classes`` holds all samples in one class. The largest F is also found under each of
+    ``permutations`` orders of the trait; see `permuted`.
     """
     scratch = scratch or Scratch()
     samples = classes.sizes[0]
@@ -153,7 +144,7 @@ def search_pairs(
 def _best(
     parts: list[tuple[NDArray[np.float64], NDArray[np.int64]]], top: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The best of some, and what ties with the last of them."""
+    """Return the ``top`` best scores and their pairs, with ties of the last one."""
     scores = np.concatenate([part[0] for part in parts])
     members = np.concatenate([part[1] for part in parts])
     if scores.size > top:
@@ -163,13 +154,13 @@ def _best(
 
 
 class _Side(NamedTuple):
-    """Planes of some variants, called, carrier and hom_alt, as words and as numbers."""
+    """Planes called, carrier and hom_alt of some variants, as words and as float64."""
 
     members: NDArray[np.int64]
     words: NDArray[np.uint64]
     dense: NDArray[np.float64]
     starts: NDArray[np.int64]
-    """First line of each plane; complete calls have one called line for all."""
+    """First line of each plane; variants without missing calls share one called line."""
     strides: NDArray[np.int64]
 
 
@@ -195,7 +186,7 @@ def _scores(
     rule: TraitRule,
     values: Values,
 ) -> tuple[NDArray[np.float64], int]:
-    """F of the pairs that may reach the threshold, NaN of others; and how many those are."""
+    """Return F (rows, columns), NaN below the threshold, and how many pairs passed the bound."""
     called = [slice(side.starts[0], side.starts[1]) for side in (rows, columns)]
     sums = (rows.dense * values.trait) @ columns.dense.T
     squares = (rows.dense[called[0]] * values.squares) @ columns.dense[called[1]].T
@@ -250,7 +241,7 @@ def _score_pairs(
 
 @njit
 def separate(table: NDArray[np.float64]) -> None:
-    """At least 0, 1 and 2 copies of both -> exactly so many, (3, 3)."""
+    """Turn counts (3, 3) of at least 0, 1 and 2 copies of both into exact ones, in place."""
     for k in range(3):
         table[0, k] -= table[1, k]
         table[1, k] -= table[2, k]
@@ -274,9 +265,10 @@ def _enough(n: NDArray[np.float64], rule: TraitRule) -> bool:
 def f_of_table(
     n: NDArray[np.float64], s: NDArray[np.float64], square: float, threshold: float
 ) -> tuple[float, int, int]:
-    """F and its degrees of freedom from counts and sums (3, 3) and the sum of squares.
+    """Return F and its two degrees of freedom from counts and sums (3, 3) and the sum of squares.
 
-    NaN where nothing is left to test or to test it with; -1 if F cannot reach the threshold.
+    F is NaN if either number of degrees of freedom is below 1, and -1 if it cannot reach the
+    threshold.
     """
     cells = 0
     for a in range(3):
@@ -288,11 +280,11 @@ def f_of_table(
     full = _explained(n, s)
     left = max(square - full, 0.0) / d2
     alone = max(_one_variant(n, s), _one_variant(n.T, s.T))
-    # With every cell filled the additive model has 5 means.
+    # With nine filled cells the additive model has rank 5 and d1 is 4. Else F needs d1 >= 1.
     reached = threshold - SLACK * max(1.0, abs(threshold))
     if (full - alone) / (4 if cells == 9 else 1) < reached * left:
         return -1.0, 0, d2
-    # The same bits for any coding of alleles and order of the variants.
+    # Use the canonical table: F gets the same bits for any coding of alleles and variant order.
     both = np.empty((2, 3, 3))
     both[0], both[1] = n, s
     both = canonical(both, exchange=False)
@@ -307,7 +299,7 @@ def f_of_table(
 
 @njit
 def _explained(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
-    """What the means of all cells explain."""
+    """Return the sum of squares that the means of all cells explain."""
     explained = 0.0
     for a in range(3):
         for b in range(3):
@@ -318,7 +310,7 @@ def _explained(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
 
 @njit
 def _one_variant(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
-    """What the genotypes of the rows explain."""
+    """Return the sum of squares that the genotypes of the row variant explain."""
     explained = 0.0
     for a in range(3):
         count, total = 0.0, 0.0
@@ -332,7 +324,7 @@ def _one_variant(n: NDArray[np.float64], s: NDArray[np.float64]) -> float:
 
 @njit
 def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, int]:
-    """What means of the rows and of the columns explain together, and the rank of that model."""
+    """Return the sum of squares that the additive model explains, and the rank of the model."""
     left, right = np.zeros((3, 3)), np.zeros(3)
     for b in range(3):
         for a in range(3):
@@ -356,10 +348,10 @@ def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, in
 
 @njit
 def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, int]:
-    """Solve left x = right (3,) in place: right x, and the rank of left."""
+    """Solve left x = right (3,) in place, and return right x and the rank of left."""
     explained, rank = 0.0, 0
     for b in range(3):
-        # A pivot of 0 is a column whose mean follows from the others.
+        # A pivot of 0 marks a column whose mean follows from the others.
         if left[b, b] <= DEPENDENT:
             continue
         rank += 1
@@ -373,21 +365,21 @@ def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[
 
 
 class Pair(NamedTuple):
-    """A pair cell by cell."""
+    """The F test of a pair, with counts and trait means of its genotype cells."""
 
     f: float
     df: int
     df_residual: int
     cells: NDArray[np.int32]
-    """(9,), the last member's genotype fastest."""
+    """(9,), the genotype of the last member changes fastest."""
     means: NDArray[np.float64]
-    """Of the trait, NaN in empty cells."""
+    """(9,) trait means, NaN in empty cells."""
 
 
 def tested_pair(
     classes: Classes, members: NDArray[np.int64], values: Values, trait: NDArray[np.float64]
 ) -> Pair:
-    """One pair, with the bits that a search ranks it by."""
+    """Return the F test of one pair, with the same bits as in a search."""
     samples = classes.sizes[0]
     exact = exact_planes(classes.planes[0][:, members], samples)
     octets = exact.astype("<u8", copy=False).view(np.uint8)

@@ -1,4 +1,4 @@
-"""dask graphs of this analysis alone.
+"""Dask graphs of the epistasis search: units of work, scope, estimates and runs.
 
 May import: the kernels, the engine.
 """

@@ -1,4 +1,4 @@
-"""Blocks of a unit of work: which first and last parts meet, and what is best of them."""
+"""Blocks of a unit of work: pairs of first and last parts, and the best of their combinations."""
 
 from __future__ import annotations
 
@@ -21,53 +21,54 @@ if TYPE_CHECKING:
     from genobit.epistasis.schedule.scope import Scope
 
 NEAR = 4
-"""Blocks whose parts are dealt anew: 128 pairs of 8 by 16 variants have 24 subsets, not 130. Parts
-of more blocks end so far apart that many of a block meet no last one, where variants are few."""
+"""Consecutive blocks whose parts are regrouped together: 128 pairs of 8 by 16 variants have 24
+subsets instead of 130. Parts of more blocks end so far apart that, with few variants, many parts of
+a block meet no last part."""
 Score = Callable[..., "Best"]
-"""``score(classes, first, last, top, threshold, allowed, scratch)``, as that of
-`genobit.epistasis.kernels.search.search`; a function of a module or a partial of one, since it goes to
-other processes."""
+"""``score(classes, first, last, top, threshold, allowed, scratch)``, like
+`genobit.epistasis.kernels.search.search`. It goes to other processes, so it must be a function of a
+module or a partial of one."""
 
 
 class Found(NamedTuple):
-    """The best combinations of some units, best first."""
+    """The best combinations of some units, in descending order of score."""
 
     scores: NDArray[np.float64]
     members: NDArray[np.int64]
     """(combinations, order), positions ascending."""
     searched: int
-    """Combinations in the scope."""
+    """Number of combinations in the scope."""
     scored: int
-    """Those of them that came past the bound."""
+    """Number of combinations that passed the bound."""
     maxima: NDArray[np.float64]
-    """The largest score under each permutation, where the score has permutations."""
+    """The largest score under each permutation; empty without permutations."""
 
 
 class Failure(NamedTuple):
-    """Why a unit gave nothing."""
+    """The error of a failed unit."""
 
     error: Exception
 
 
 class Work(NamedTuple):
-    """What a worker needs to know beside the planes."""
+    """Input of a worker in addition to the planes."""
 
     cut: Cut
     top: int
     score: Score
     lowest: float
-    """A score that all reach: where thresholds start."""
+    """A score that all combinations reach; the first threshold."""
     scope: Scope | None
 
     def most(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
-        """How many a block is asked for: rankings longer than it would be room for nothing."""
+        """Return how many combinations to ask of a block: at most as many as it has pairs."""
         return min(self.top, len(first) * len(last))
 
 
 def best_of(
     scores: NDArray[np.float64], members: NDArray[np.int64], top: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The best, best first; of equal scores those with the lowest positions."""
+    """Return the ``top`` best, in descending order of score; the lowest positions win ties."""
     if scores.size > top:
         least = np.partition(scores, scores.size - top)[scores.size - top]
         near = scores >= least
@@ -77,7 +78,7 @@ def best_of(
 
 
 def merged(parts: Sequence[Found], top: int) -> Found:
-    """The best of several."""
+    """Merge several results into one."""
     scores, members = best_of(
         np.concatenate([part.scores for part in parts]),
         np.concatenate([part.members for part in parts]),
@@ -93,7 +94,7 @@ def merged(parts: Sequence[Found], top: int) -> Found:
 
 
 def searched_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found | Failure:
-    """The best combinations of a unit; an error is returned, for the others not to be lost."""
+    """Return the best combinations of a unit, or its error, so that other units are not lost."""
     try:
         return _search_unit(classes, work, unit, threshold)
     except Exception as error:
@@ -103,9 +104,9 @@ def searched_unit(classes: Classes, work: Work, unit: int, threshold: float) -> 
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C came within compiled code, of a unit that runs in the main thread.
+    """Return whether Ctrl-C interrupted compiled code of a unit in the main thread.
 
-    Python wraps it in an error of the system, once for each function that was under way.
+    Python wraps the KeyboardInterrupt in a SystemError, once for each function on the stack.
     """
     while isinstance(error, SystemError):
         error = error.__cause__
@@ -149,7 +150,7 @@ def _block(
     allowed: NDArray[np.bool_] | None,
     scratch: Scratch,
 ) -> Best:
-    """The best of a block, members ascending in the data."""
+    """Return the best of a block, members ascending in the order of the data."""
     scope, top = work.scope, work.most(first, last)
     best = work.score(classes, first, last, top, threshold, allowed, scratch)
     if scope is None:
@@ -160,16 +161,16 @@ def _block(
 def blocks(
     cut: Cut, unit: int, scope: Scope | None = None
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """First parts and last parts whose pairs hold all combinations of a unit, each once.
+    """Yield first and last parts whose pairs hold every combination of a unit exactly once.
 
-    A pair whose last part begins before the first one ends is no combination.
+    A pair is no combination if its last part begins before the first part ends.
     """
     for first in _first_parts(cut, cut.range_of(unit)):
         whole = first if scope is None else scope.whole(first)
         if not len(whole):
             continue
         for last in _last_parts(cut, cut.last_parts(int(whole[0, -1]))):
-            # The largest start comes first; what ends after it meets none of these.
+            # last[0] has the largest start: first parts that end after it meet no last part here.
             rows = int(np.searchsorted(whole[:, -1], last[0, 0]))
             met = last if scope is None else scope.whole(last)
             if len(met) and rows:
@@ -177,7 +178,7 @@ def blocks(
 
 
 def _first_parts(cut: Cut, parts: range) -> Iterator[NDArray[np.int64]]:
-    """First parts of a range, a block at a time, the earliest ends of each block first."""
+    """Yield blocks of first parts, in ascending order of their ends within a block."""
     together = cut.rows * (NEAR if cut.p > 1 else 1)
     for start in range(parts.start, parts.stop, together):
         here = combinations(start, min(together, parts.stop - start), cut.p)
@@ -185,10 +186,10 @@ def _first_parts(cut: Cut, parts: range) -> Iterator[NDArray[np.int64]]:
 
 
 def _last_parts(cut: Cut, count: int) -> Iterator[NDArray[np.int64]]:
-    """The first ``count`` last parts, a block at a time, the latest starts of each block first."""
+    """Yield blocks of the first ``count`` last parts, largest start first within a block."""
     together = cut.columns * (NEAR if cut.q > 1 else 1)
     for left in range(0, count, together):
-        # Numbered from the end: the members change places with their mirror images.
+        # Last parts are numbered from the end: mirror the variants and reverse the members.
         mirrored = combinations(left, min(together, count - left), cut.q)[:, ::-1]
         here = np.ascontiguousarray(cut.variants - 1 - mirrored)
         yield from _dealt(here, here[:, -1], cut.columns)
@@ -197,10 +198,10 @@ def _last_parts(cut: Cut, count: int) -> Iterator[NDArray[np.int64]]:
 def _dealt(
     parts: NDArray[np.int64], far: NDArray[np.int64], most: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Parts in blocks of at most so many, in which they keep their order.
+    """Regroup parts into blocks of at most ``most`` parts, in their original order within a block.
 
-    Neighbours have the members at one end in common; dealt by the one at the far end, parts of a
-    block share members at both, and have few subsets.
+    Neighbouring parts share the members at one end. Grouped by the member at the other end,
+    ``far``, the parts of a block share members at both ends and have few subsets.
     """
     if len(parts) <= most:
         yield parts

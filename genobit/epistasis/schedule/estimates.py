@@ -1,7 +1,7 @@
 """Estimate how many combinations a search has, how long it takes and how much memory it needs.
 
-Time is measured: a few blocks from the middle of the work are searched with the threshold that the
-first block gives. Where the search runs on threads, all of them are timed at once.
+Time is measured: a calibration searches a few blocks from the middle of the work, with the
+threshold that the first block gives. If the search runs on threads, it times all of them at once.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ if TYPE_CHECKING:
 SECONDS = 0.5
 """Duration of a calibration, without compilation."""
 SAMPLED = 4096
-"""Parts of combinations from which the share within the limits is estimated."""
+"""Random parts that estimate the share within the limits of the scope."""
 TRIED = 256
 """Most units in which a calibration looks for blocks within the limits of the scope."""
 SPREAD = 8
-"""Units between those that the threads of a calibration time."""
+"""Distance, in units, between the threads of a calibration."""
 
 
 class Estimate(NamedTuple):
-    """What a search will take."""
+    """Estimated size, duration and memory of a search."""
 
     combinations: int
-    """How many are searched."""
+    """Number of combinations."""
     exact: bool
-    """Whether it is that many, or at most: how many a limit on r2 leaves out is not known."""
+    """Whether ``combinations`` is exact; with a limit on r2 it is an upper bound."""
     seconds: float
-    """Of the whole run on these workers."""
+    """Duration of the whole run on ``workers`` workers."""
     workers: int
-    """Units at work at a time."""
+    """Units computed at a time."""
     memory: int
-    """Bytes: planes of the variants, blocks at work, rankings in flight, tables returned."""
+    """Bytes of memory: planes of the variants, blocks, rankings in progress and the result."""
     units: int
-    """Pieces of work, each kept by a checkpoint."""
+    """Number of units of work; a checkpoint keeps each."""
     disk: int = 0
-    """Bytes of planes in files, where they are past ``eager_limit``."""
+    """Bytes of planes in files, if they exceed ``eager_limit``."""
 
     @property
     def words(self) -> str:
-        """The number of combinations in words."""
+        """The number of combinations as text."""
         return f"{'' if self.exact else 'at most '}{self.combinations:,} combinations"
 
     def __repr__(self) -> str:
-        """What a user wants to know, in a line."""
+        """Describe the estimate in one line."""
         return (
             f"{self.words} in "
             f"{self.units:,} unit{'' if self.units == 1 else 's'}: "
@@ -76,31 +76,29 @@ class Estimate(NamedTuple):
 
 
 def memory(cut: Cut, top: int, planes: int) -> int:
-    """Bytes of a run: planes in memory, blocks at work, the best of each unit of two waves.
+    """Return the bytes of a run, with ``planes`` bytes of planes.
 
-    Or planes and the tables of the ranking, where these are more.
+    The run also holds blocks in progress and the rankings of two waves, or the tables of the final
+    ranking if these are larger.
     """
     ranked = 8 * (1 + cut.order)
     # The last wave may have half as many units again.
     units = min(5 * largest_wave(cut.units) // 2, cut.units)
     flight = units * min(top, cut.unit) + 4 * min(top, cut.combinations)
-    # A block keeps up to five times as many as it hands on.
+    # A block keeps up to five times as many combinations as it returns.
     at_work = threads() * (cut.block_bytes + 5 * ranked * min(top, cut.unit))
     return planes + max(flight * ranked + at_work, ranking_bytes(cut, top))
 
 
 def ranking_bytes(cut: Cut, top: int) -> int:
-    """Of the tables that are returned."""
+    """Return the bytes of the tables of the ranking."""
     return 4 * cut.classes * 3**cut.order * min(top, cut.combinations)
 
 
 def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
-    """Bytes of a run that fits, with ``held`` of them beside the planes.
+    """Return the bytes of a run, ``held`` bytes of the score included.
 
-    Raises
-    ------
-    MemoryError
-        If it takes more than ``get_options().eager_limit``.
+    Raises MemoryError past ``get_options().eager_limit``.
     """
     from genobit.engine.options import get_options, in_units, more_than
 
@@ -121,7 +119,10 @@ def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
 def estimated(
     classes: Classes, work: Work, held: int = 0, finished: Collection[int] = ()
 ) -> Estimate:
-    """The estimate of a search whose score holds so many bytes, without the finished units."""
+    """Return the estimate of a search whose score holds ``held`` bytes.
+
+    Finished units take no time.
+    """
     cut, scope = work.cut, work.scope
     size = check_memory(cut, work.top, classes, held)
     disk = sum(plane.nbytes - in_memory(plane) for plane in classes.planes)
@@ -134,13 +135,7 @@ def estimated(
 
 
 def check_duration(classes: Classes, work: Work, held: int, finished: Collection[int]) -> None:
-    """Refuse a search whose unfinished units take longer than ``get_options().longest_search``.
-
-    Raises
-    ------
-    ValueError
-        With the number of combinations, the estimate and ways to reduce it.
-    """
+    """Raise ValueError if unfinished units take longer than ``get_options().longest_search``."""
     cut = work.cut
     if surely_short(cut.units * LONGEST / threads()):
         return
@@ -157,7 +152,7 @@ def check_duration(classes: Classes, work: Work, held: int, finished: Collection
 
 
 def _seconds_each(classes: Classes, work: Work, at_once: int) -> float:
-    """Seconds of a combination on one thread while ``at_once`` threads search."""
+    """Return the seconds of a combination on one thread while ``at_once`` threads search."""
     middle = work.cut.units // 2
     # The first block compiles the kernels and finds a threshold for the blocks that are timed.
     teacher = next(_blocks(work, middle), None)
@@ -166,7 +161,7 @@ def _seconds_each(classes: Classes, work: Work, at_once: int) -> float:
     scratch, threshold = Scratch(), work.lowest
     for _ in range(2):
         _, threshold = _timed(classes, work, *teacher, threshold, scratch)
-    # Threads share caches and memory bandwidth: one alone is faster than one of many.
+    # Threads share caches and memory bandwidth: a thread alone is faster than one of many.
     many = at_once if in_this_process() else 1
     with ThreadPoolExecutor(many) as pool:
         jobs = [SPREAD * k for k in range(many)]
@@ -176,7 +171,7 @@ def _seconds_each(classes: Classes, work: Work, at_once: int) -> float:
 
 
 def _calibrated(classes: Classes, work: Work, threshold: float, ahead: int) -> tuple[float, int]:
-    """Seconds and pairs of parts of blocks from so many units past the middle on."""
+    """Time blocks that begin ``ahead`` units past the middle; return seconds and pairs of parts."""
     units, scratch = work.cut.units, Scratch()
     spent, done = 0.0, 0
     for first, last in _blocks(work, min(units // 2 + ahead, units - 1)):
@@ -188,7 +183,7 @@ def _calibrated(classes: Classes, work: Work, threshold: float, ahead: int) -> t
 
 
 def _blocks(work: Work, start: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Blocks of a unit and of some after it."""
+    """Return the blocks of unit ``start`` and of some units after it."""
     units = range(start, min(start + TRIED, work.cut.units))
     return itertools.chain.from_iterable(blocks(work.cut, unit, work.scope) for unit in units)
 
@@ -201,7 +196,7 @@ def _timed(
     threshold: float,
     scratch: Scratch,
 ) -> tuple[float, float]:
-    """Seconds of a block, and the threshold after it."""
+    """Return the seconds of a block, and the threshold after it."""
     scope, start = work.scope, time.perf_counter()
     allowed = None if scope is None or scope.free else scope.allowed(first, last)
     most = work.most(first, last)
@@ -214,7 +209,7 @@ def _timed(
 
 
 def _share_within(work: Work) -> float:
-    """Share of pairs of parts whose parts lie within the limits of the scope, about."""
+    """Return the approximate share of pairs whose parts are within the limits of the scope."""
     cut, scope = work.cut, work.scope
     share, rng = 1.0, np.random.default_rng(0)
     for size in (cut.p, cut.q):
@@ -226,6 +221,6 @@ def _share_within(work: Work) -> float:
 
 
 def _pairs(first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
-    """Pairs of parts of which the last begins after the first ends."""
+    """Return the number of pairs whose last part begins after the first part ends."""
     starts = np.sort(last[:, 0])
     return int((len(last) - np.searchsorted(starts, first[:, -1], side="right")).sum())

@@ -1,4 +1,4 @@
-"""Planes of the variants of a search, by class: gathered once, in memory or in a file."""
+"""Planes of the variants of a search, split by class: in memory or in memory-mapped files."""
 
 from __future__ import annotations
 
@@ -28,23 +28,11 @@ if TYPE_CHECKING:
 def gathered(
     planes: Mapping[str, da.Array], layout: Layout, classes: NDArray[np.integer], count: int
 ) -> Classes:
-    """Planes of dosages, the samples of each class apart: in memory, or past a limit in files.
+    """Compute the dosage planes of each class, in memory or past ``eager_limit`` in files.
 
-    Parameters
-    ----------
-    planes, layout
-        Of the variants, dosages.
-    classes
-        Of each sample the number of its class, or -1 to leave it out.
-    count
-        Number of classes.
-
-    Raises
-    ------
-    MemoryError
-        If they take more than ``get_options().eager_limit``, and ``spill_to`` names no folder.
-    OSError
-        If the folder has no room for them.
+    classes: (samples,) class numbers, -1 to leave a sample out; count: number of classes. Raises
+    MemoryError past ``eager_limit`` if ``spill_to`` names no folder, and OSError if the folder has
+    no room.
     """
     from genobit.epistasis.kernels.tables import Classes
 
@@ -66,7 +54,7 @@ def gathered(
 
 
 def _spill(planes: int, variants: int, sizes: Sequence[int]) -> bool:
-    """Whether planes go to files, before they are computed; refuses what may not."""
+    """Return whether planes go to files; raises MemoryError if they must but may not."""
     size = 8 * planes * variants * sum(-(-size // 64) for size in sizes)
     options = get_options()
     if size <= options.eager_limit:
@@ -83,7 +71,7 @@ def _spill(planes: int, variants: int, sizes: Sequence[int]) -> bool:
 
 
 def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) -> Classes:
-    """Planes by class in files, some chunks of variants at a time."""
+    """Write the planes of each class to files, some chunks of variants at a time."""
     from genobit.epistasis.kernels.tables import Classes
 
     starts = np.concatenate([[0], np.cumsum(rows)]).tolist()
@@ -100,7 +88,7 @@ def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) 
                 _write(files, start, part)
             complete += [part.complete for part in done]
         if not all(complete):
-            # What is complete says so beside what is not.
+            # Complete chunks need a called plane, too, if any chunk has missing calls.
             for k in np.flatnonzero(complete).tolist():
                 for file, size in zip(files, sizes, strict=True):
                     file.write(0, starts[k], _every(rows[k], size))
@@ -108,7 +96,7 @@ def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) 
 
 
 def _write(files: Sequence[Spilled], start: int, part: Classes) -> None:
-    """Write the planes of a chunk, the last ones of three where there are but two."""
+    """Write the planes of a chunk; two planes go to the last two of three places."""
     for file, planes in zip(files, part.planes, strict=True):
         for kind, plane in enumerate(planes, 3 - len(planes)):
             file.write(kind, start, plane)
@@ -127,7 +115,7 @@ def _chunk_by_class(
         (count_rows(planes[0]) == size).all()
         for planes, size in zip(found.planes, found.sizes, strict=True)
     )
-    # What is missing is of samples that are left out.
+    # If all missing calls are of samples that are left out, the planes count as complete.
     return Classes(tuple(p[1:] for p in found.planes), found.sizes) if full else found
 
 
@@ -142,7 +130,7 @@ def _with_called(part: Classes) -> Classes:
 
 
 def _every(variants: int, samples: int) -> NDArray[np.uint64]:
-    """A plane of all samples of a class: (variants, words)."""
+    """Return a plane with all samples of a class set: (variants, words)."""
     from genobit.engine.bits.planes import all_called
 
     return np.tile(all_called(samples, -(-samples // 64)), (variants, 1))

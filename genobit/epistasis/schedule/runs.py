@@ -1,7 +1,7 @@
-"""Runs of a search of combinations on the scheduler of dask that is active.
+"""Runs of a search of combinations on the active dask scheduler.
 
-What is done when a run is stopped is the last total (`genobit.epistasis.schedule.waves`) and the
-units since.
+If a run is stopped, its result is the last total (`genobit.epistasis.schedule.waves`) and the units
+finished since.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 
 class Ranking(NamedTuple):
-    """What a search found, all of it or what was done when it was stopped."""
+    """Ranking of a search, complete or partial."""
 
     scores: NDArray[np.float64]
     """(rank,), descending."""
     members: NDArray[np.int64]
     """(rank, order), positions ascending."""
     combinations: int
-    """How many were searched."""
+    """Number of combinations searched."""
     scored: int
-    """Those that came past the bound."""
+    """Number of combinations that passed the bound."""
     fraction: float
-    """Part of the work that was done: 1 if the ranking is whole."""
+    """Fraction of the work that is done; 1 for a complete ranking."""
     maxima: NDArray[np.float64]
     """The largest score under each permutation."""
 
     @property
     def partial(self) -> bool:
-        """Whether the search was stopped."""
+        """Whether the search was stopped before its end."""
         return self.fraction < 1
 
 
 class SearchError(RuntimeError):
-    """A unit failed; ``ranking`` is what the others found."""
+    """Error of a unit of a search; ``ranking`` holds the result of the other units."""
 
     def __init__(self, message: str, ranking: Ranking) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class SearchError(RuntimeError):
 
 
 class Run:
-    """One run of a search: what is done, and what it found."""
+    """State of one run of a search: finished units and their merged result."""
 
     def __init__(
         self, classes: Classes, work: Work, checkpoint: Checkpoint | None, *, progress: bool | None
@@ -76,17 +76,11 @@ class Run:
         self.bar: Any = None
 
     def ranking(self) -> Ranking:
-        """Compute what is left, and rank all.
-
-        Raises
-        ------
-        SearchError
-            If a unit fails.
-        """
+        """Compute the unfinished units and return the ranking; raises SearchError if one fails."""
         finished = set() if self.checkpoint is None else self.checkpoint.units()
         with bar(
             progress=self.progress,
-            # What was done before says nothing of the time that is left.
+            # Units from a checkpoint must not count in the estimate of the time left.
             initial=sum(self.work.cut.weight(unit) for unit in finished),
             total=self.work.cut.combinations,
             desc="combinations",
@@ -96,7 +90,7 @@ class Run:
             try:
                 self._search(finished)
             except KeyboardInterrupt:
-                # It may have come in the middle of `_replace`.
+                # The interrupt may come within `_replace`: do not count a unit twice.
                 fresh = [part for k, part in self.fresh.items() if k not in self.total.done]
                 self.total = added([self.total, *fresh], self.work.top)
         if self.total.failures:
@@ -118,7 +112,7 @@ class Run:
         )
 
     def _search(self, finished: set[int]) -> None:
-        """Batch after batch, the same ones whether some units are finished or none."""
+        """Run all batches; finished units do not change the division into batches."""
         shared = shared_by_all(self.classes, self.work)
         for waves in batches(self.work.cut.units):
             units = range(waves[0].start, waves[-1].stop)
@@ -143,7 +137,7 @@ class Run:
         return Outcome(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
 
     def _add(self, unit: int, part: Outcome) -> None:
-        """Keep what a unit found."""
+        """Keep the result of a unit, and write it to the checkpoint."""
         if self.checkpoint is not None and part.done:
             arrays = part.found._asdict()
             self.checkpoint.write(unit, {name: np.asarray(x) for name, x in arrays.items()})
@@ -152,7 +146,7 @@ class Run:
             self.bar.update(part.weight)
 
     def _replace(self, total: Outcome) -> None:
-        """Take what is found by the end of a wave; those of a cluster come in any order."""
+        """Take the total at the end of a wave, unless a later one has arrived from the cluster."""
         if len(total.done) + len(total.failures) <= len(self.total.done):
             return
         before = self.total.weight + sum(part.weight for part in self.fresh.values())

@@ -1,10 +1,10 @@
-"""Which combinations are searched, and the variants in an order that makes few of the others.
+"""The scope of a search: its combinations, and an order of variants that generates few others.
 
-Variants of a set come last. A combination holds one of them if and only if its last member is one,
-so that last parts of one member out of the set, with all first parts before it, are the scope. Of
-two sets the smaller comes last, behind what else is in the larger: the last two members of a
-combination are then among both. What is left is decided combination by combination
-(`genobit.epistasis.kernels.scope`): members too near, or too much linked.
+Variants of a set come last. A combination then holds one of them if and only if its last member is
+one. The scope is therefore all last parts of one member from the set, with all first parts before
+it. With two sets, the smaller comes last, after the rest of the larger: the last two members are
+then from the two sets. Kernels check the remaining limits for each combination, the distance and
+linkage of members (`genobit.epistasis.kernels.scope`).
 """
 
 from __future__ import annotations
@@ -27,46 +27,46 @@ if TYPE_CHECKING:
 
 
 class Scope(NamedTuple):
-    """Variants in the order of the search; arrays are in that order."""
+    """Variants of a search, and limits on combinations; arrays are in the order of the search."""
 
     places: NDArray[np.int64]
     """Position of each variant of the search in the data."""
     smaller: int
-    """Variants of the smaller set, the last ones; 0 if there is no set."""
+    """Number of variants of the smaller set, which come last; 0 without a set."""
     both: int
-    """Variants of the two sets, the last ones; 0 if there are no two."""
+    """Number of variants in either of two sets, which come last; 0 without two sets."""
     sets: NDArray[np.uint8]
-    """Bit 0 marks members of variants_0, bit 1 of variants_1, where there are two; or (0,)."""
+    """Bit 0 marks members of variants_0, bit 1 those of variants_1; (0,) without two sets."""
     contigs: NDArray[np.int64]
     coordinates: NDArray[np.float64]
     gap: float
     """Least distance of members on one contig; 0 for any."""
     linked: NDArray[np.uint8]
-    """(variants, bytes) pairs that no combination holds, a bit each; (0, 0) for none."""
+    """(variants, bytes): one bit for each pair that no combination holds; (0, 0) for none."""
 
     @property
     def free(self) -> bool:
-        """Whether the cut makes no combinations but those of the scope."""
+        """Whether the cut generates only combinations of the scope."""
         return not (self.gap or self.linked.size or self.sets.size)
 
     def arranged(self, classes: Classes) -> Classes:
-        """The planes of the variants of the search, in its order."""
+        """Return the planes of the variants in the order of the search."""
         if self.places.size == classes.planes[0].shape[1] and not self.rearranged:
             return classes
         return classes._replace(planes=tuple(taken(x, self.places) for x in classes.planes))
 
     @property
     def rearranged(self) -> bool:
-        """Whether members may stand in another order than in the data."""
+        """Whether members may be in another order than in the data."""
         return bool((np.diff(self.places) < 0).any())
 
     def ordered(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Combinations with their members in the order of the data."""
+        """Return combinations with their members in the order of the data."""
         order = np.argsort(self.places[members], axis=1)
         return np.take_along_axis(members, order, axis=1)
 
     def whole(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The parts that combinations of the scope may have."""
+        """Return the parts whose members one combination of the scope may hold."""
         from genobit.epistasis.kernels.scope import within
 
         if members.shape[1] == 1 or not (self.gap or self.linked.size):
@@ -76,7 +76,7 @@ class Scope(NamedTuple):
         return members[out]
 
     def allowed(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which first and last parts make a combination of the scope, (m, n)."""
+        """Return which pairs of first (m, p) and last parts (n, q) are in the scope: (m, n)."""
         from genobit.epistasis.kernels.scope import between
 
         out = np.empty((len(first), len(last)), np.bool_)
@@ -89,18 +89,17 @@ class Scope(NamedTuple):
         return Distances(self.contigs, self.coordinates, self.gap, self.linked)
 
     def digest(self) -> str:
-        """For a checkpoint."""
+        """Return a digest of the scope for a checkpoint."""
         return digest([repr((self.smaller, self.both, self.gap)), *self._arrays()])
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
         return self.places, self.sets, self.contigs, self.coordinates, self.linked
 
     def count(self, order: int) -> int:
-        """Combinations, exactly, or with a limit on linkage at most.
+        """Return the number of combinations: exact, or an upper bound with a limit on linkage.
 
-        One variant after another in the order of positions: how many combinations end there, by
-        what they hold of the sets. A member that is far enough from the one before it is far
-        enough from all.
+        This counts the combinations that end at each variant in the order of positions, by the sets
+        that they hold. A member that is far enough from the one before it is far enough from all.
         """
         variants = self.places.size
         if not (self.gap or self.sets.size):
@@ -114,7 +113,7 @@ class Scope(NamedTuple):
         return _counted(order, marks, before, two=bool(self.sets.size))
 
     def _before(self, line: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many variants of a line may stand before each in a combination."""
+        """Return how many variants of ``line`` may precede each variant in a combination."""
         if not self.gap:
             return np.arange(line.size)
         contigs, coordinates = self.contigs[line], self.coordinates[line]
@@ -122,7 +121,7 @@ class Scope(NamedTuple):
         edges = [0, *(np.flatnonzero(np.diff(contigs)) + 1).tolist(), line.size]
         for start, stop in itertools.pairwise(edges):
             here = coordinates[start:stop]
-            # By differences, as the search takes them: here - gap may round to the other side.
+            # Compare differences, as the search does: here - gap may round to the other side.
             low, high = np.zeros(here.size, np.int64), np.arange(here.size)
             for _ in range(here.size.bit_length()):
                 middle = (low + high) // 2
@@ -133,8 +132,11 @@ class Scope(NamedTuple):
 
 
 def _counted(order: int, marks: NDArray[np.uint8], before: NDArray[np.int64], *, two: bool) -> int:
-    """Combinations by the sets that they hold; exact, so Python's whole numbers."""
-    # A state is the marks of all members, and whether none, one or more of them are in a set.
+    """Return the number of combinations in the scope, as an exact Python int.
+
+    marks: (variants,) sets of each variant; before: (variants,) how many variants may precede it.
+    """
+    # A state is the union of the members' marks, and how many members are in a set: 0, 1 or more.
     ending = {
         (mark, min(mark, 1)): (marks == mark).astype(object) for mark in np.unique(marks).tolist()
     }
@@ -158,7 +160,7 @@ def _counted(order: int, marks: NDArray[np.uint8], before: NDArray[np.int64], *,
 
 
 def limited(cut: Cut, scope: Scope | None) -> Cut:
-    """A cut of last parts of one member, without what has no member of the sets."""
+    """Return the cut without combinations that hold no member of the sets."""
     if scope is None or not scope.smaller:
         return cut
     return cut._replace(reach=scope.smaller, begin=cut.variants - scope.both if scope.both else 0)

@@ -1,11 +1,13 @@
-"""The best of all combinations of variants, unit by unit on whatever scheduler of dask is active.
+"""Search of all combinations of variants for the best, on the active dask scheduler.
 
-Planes of the variants are gathered once (`genobit.epistasis.schedule.planes`; 2 or 3 bits a call) and
-go to every worker.
-Units (`genobit.epistasis.schedule.units`) run in waves whose rankings are merged as a tree
-(`genobit.epistasis.schedule.waves`); the score that so many combinations are known to reach is handed
-to later units: it makes them faster and never changes the answer. Ranked is by score, then by the
-members' positions, so the ranking is the same for every cut, number of threads and schedule.
+- `planes` gathers the planes of the variants once, with 2 or 3 bits per call. Every worker gets
+  them.
+- `units` divides the search into units of work.
+- `waves` runs the units in waves and merges their rankings as a tree.
+
+A score that ``top`` combinations reach is passed to later units as a threshold. It makes them
+faster and never changes the result. Combinations are ranked by score, then by the positions of
+their members. The ranking is therefore the same for any division, number of threads and scheduler.
 """
 
 from __future__ import annotations
@@ -27,28 +29,11 @@ if TYPE_CHECKING:
 
 
 class CombinationSearch:
-    """All combinations of an order, or those of a scope, gone through for the best.
+    """Search of all combinations of ``order`` variants, or those of a scope, for the ``top`` best.
 
-    Parameters
-    ----------
-    classes
-        Planes of the variants by class, see `gathered`.
-    order
-        Members of a combination, at least 2.
-    top
-        How many of the best to keep.
-    score
-        What scores a block, `genobit.epistasis.kernels.search.search` by default.
-    scope
-        Which combinations; all by default.
-    lowest
-        A score that all reach.
-    p
-        Members of first parts, if not the cheapest.
-    unit
-        Combinations of a unit, if not as many as take a tenth of a second to a second.
-    held
-        Bytes that ``score`` holds.
+    ``order`` is at least 2. ``score`` scores a block, `genobit.epistasis.kernels.search.search` by
+    default, and holds ``held`` bytes. Every score is at least ``lowest``. ``p`` (members of a first
+    part) and ``unit`` (combinations of a unit) are chosen by cost if not given.
     """
 
     def __init__(
@@ -79,13 +64,13 @@ class CombinationSearch:
         cut = limited(cut, scope)
         if unit is not None:
             cut = cut._replace(unit=unit)
-        # No ranking is longer than there are combinations.
+        # A ranking has at most as many rows as there are combinations.
         top = min(top, max(cut.combinations, 1))
         self.work = Work(cut, top, score or search, lowest, scope)
 
     @property
     def total(self) -> int:
-        """Combinations of the variants, with those that the scope leaves out."""
+        """Number of combinations, including some that the scope leaves out."""
         return self.work.cut.combinations
 
     def estimate(
@@ -94,17 +79,10 @@ class CombinationSearch:
         checkpoint: str | os.PathLike[str] | None = None,
         about: Mapping[str, Any] | None = None,
     ) -> Estimate:
-        """Estimate what the search, or the rest of one, will take on the active scheduler.
+        """Estimate the time and memory of the search on the active scheduler.
 
-        Parameters
-        ----------
-        checkpoint, about
-            As for `run`. Units that the folder holds take no time.
-
-        Raises
-        ------
-        MemoryError
-            If it would take more memory than ``get_options().eager_limit``.
+        Units that the folder ``checkpoint`` holds take no time. Raises MemoryError past
+        ``get_options().eager_limit``.
         """
         finished: set[int] = set()
         if checkpoint is not None and Path(checkpoint).expanduser().is_dir():
@@ -113,7 +91,7 @@ class CombinationSearch:
         return estimated(self.classes, self.work, self._held, finished)
 
     def question(self) -> dict[str, Any]:
-        """What is asked, for a checkpoint to tell it from other questions."""
+        """Return everything that determines the result; a checkpoint refuses another search."""
         from importlib.metadata import version
 
         from genobit.engine.schedule.checkpoints import digest
@@ -139,31 +117,13 @@ class CombinationSearch:
         about: Mapping[str, Any] | None = None,
         progress: bool | None = None,
     ) -> Ranking:
-        """Search, on the scheduler of dask that is active.
+        """Run the search on the active dask scheduler and return the ranking.
 
-        Ctrl-C ends it with the ranking of what is done, and so does an error, within `SearchError`.
-
-        Parameters
-        ----------
-        checkpoint
-            A folder where finished units are kept, and taken from if they are there.
-        about
-            What else tells this question from others, as JSON can say it.
-        progress
-            Whether to show a bar, with an estimate of the time left; None for what
-            `get_options` says.
-
-        Raises
-        ------
-        MemoryError
-            Before it starts, if it would take more than ``get_options().eager_limit``.
-        SearchError
-            If a unit fails.
-        ValueError
-            If it would take longer than ``get_options().longest_search``, or if the folder holds
-            another run, something else or a damaged file.
-        RuntimeError
-            If another run is at work in the folder.
+        Ctrl-C returns the ranking of the finished units. ``checkpoint`` is a folder that keeps
+        finished units, and ``about`` holds JSON values that identify the search. Raises MemoryError
+        past ``get_options().eager_limit``, and SearchError with a partial ranking if a unit fails.
+        Raises ValueError past ``get_options().longest_search``, and for a folder with another
+        search or damaged files. Raises RuntimeError if another run uses the folder.
         """
         check_memory(self.work.cut, self.work.top, self.classes, self._held)
         if checkpoint is None:
@@ -175,7 +135,7 @@ class CombinationSearch:
 
 
 def _name(score: Score) -> str:
-    """A function and what is bound of its arguments, the same in every process."""
+    """Return the name of a function and its bound arguments, the same in every process."""
     from functools import partial
 
     if not isinstance(score, partial):

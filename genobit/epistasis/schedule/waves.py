@@ -1,9 +1,8 @@
-"""Units of a search of combinations as one graph: rankings merged as a tree, scores handed on.
+"""Task graphs of a search: units in waves, rankings merged as a tree, thresholds passed on.
 
-Units stand in waves, and a unit is handed the score that so many combinations of the waves before
-the last one are known to reach. So no worker waits for the end of a wave: the units of the next one
-need what is known already. Which waves there are follows from the number of units alone, so a unit
-is handed the same score on any scheduler and in a run that was resumed, and finds the same.
+A unit gets a threshold: the score that ``top`` combinations reach in the waves before the previous
+one. No worker therefore waits for the end of a wave. The waves depend only on the number of units.
+A unit thus gets the same threshold, and finds the same, on any scheduler and in a resumed run.
 """
 
 from __future__ import annotations
@@ -28,56 +27,56 @@ if TYPE_CHECKING:
     from genobit.epistasis.schedule.blocks import Work
 
 WAVE = 64
-"""Units of a wave, of a run that is not long."""
+"""Units of a wave in a run that is not long."""
 WAVES = 256
-"""Waves of a long run: what is found in a hundredth of it is not handed on at once."""
+"""Waves of a long run: a threshold reaches other units after about a hundredth of the run."""
 LARGEST = 2048
-"""Most units of a wave: 4,096 are under way, and a graph holds 16 such waves."""
+"""Most units of a wave: 4,096 units may be in progress, and a graph holds 16 such waves."""
 FIRST = 4
-"""Units of the first wave: they know of no score."""
+"""Units of the first wave, which has no threshold."""
 BATCH = 16
-"""Waves of a graph: workers are idle for about a unit at its end, one of a thousand."""
+"""Waves of a graph: workers idle for about one unit in a thousand, at the end of the graph."""
 FAN_IN = 8
 """Rankings that a task merges."""
 
 
 @dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
 class Outcome:
-    """What some units found."""
+    """Merged result of some units."""
 
     found: Found
     weight: int = 0
-    """Combinations of the units that are done."""
+    """Combinations of the finished units."""
     done: frozenset[int] = frozenset()
-    """Units of this graph that are done."""
+    """Finished units of this graph."""
     failures: tuple[tuple[int, Exception], ...] = ()
-    """Units that failed, and why."""
+    """Units that failed, with their errors."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a unit is handed of those before it."""
+    """Information from earlier waves for a unit."""
 
     threshold: float
     failed: bool
-    """There is no sense in going on."""
+    """Whether a unit has failed; later units then do nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What all units need; one object, of which a cluster has a copy on each worker."""
+    """Input of all units; a cluster has one copy on each worker."""
 
     classes: Classes
     work: Work
 
 
 def nothing(order: int) -> Outcome:
-    """What no unit finds."""
+    """Return an empty outcome."""
     return Outcome(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
 
 
 def added(parts: Sequence[Outcome], top: int) -> Outcome:
-    """What several found."""
+    """Merge several outcomes."""
     permutations = max(part.found.maxima.size for part in parts)
     none = np.full(permutations, -np.inf)
     found = [
@@ -92,13 +91,13 @@ def added(parts: Sequence[Outcome], top: int) -> Outcome:
 
 
 def known(part: Outcome, top: int, lowest: float) -> Known:
-    """What is handed to units after these."""
+    """Return the threshold for later units, and whether a unit has failed."""
     whole = part.found.scores.size == top
     return Known(float(part.found.scores[-1]) if whole else lowest, bool(part.failures))
 
 
 def searched(shared: Shared, unit: int, handed: Known) -> Outcome:
-    """What a unit finds, which is nothing once another one has failed."""
+    """Search a unit; return an empty outcome if an earlier unit has failed."""
     cut, none = shared.work.cut, nothing(shared.work.cut.order)
     if handed.failed:
         return none
@@ -109,15 +108,15 @@ def searched(shared: Shared, unit: int, handed: Known) -> Outcome:
 
 
 def largest_wave(units: int) -> int:
-    """Units of the longest waves of a run of so many, but that the last has up to half more."""
+    """Return the units of the longest waves; only the last wave may have up to half more."""
     return min(LARGEST, max(WAVE, units // WAVES))
 
 
 def batches(units: int) -> Iterator[list[range]]:
-    """All units in waves, some of them at a time.
+    """Yield all units as batches of waves.
 
-    The last units take longest, as their first parts meet few last ones: a wave of few of them
-    would leave workers without work.
+    The last units take longest, because their first parts meet few last parts. A short last wave
+    would leave workers idle, so it joins the wave before it.
     """
     start, size, most = 0, FIRST, largest_wave(units)
     while start < units:
@@ -133,28 +132,18 @@ class Batch(NamedTuple):
     """The tasks of some waves."""
 
     units: dict[int, Delayed]
-    """Of units, each a `Outcome`."""
+    """Tasks of the units; each returns an `Outcome`."""
     totals: list[Delayed]
-    """Of all that is found by the end of each wave, as `Outcome`."""
+    """Tasks of the merged `Outcome` at the end of each wave."""
 
 
 def batch_of(
     shared: Any, work: Work, before: Outcome, waves: Sequence[range], resumed: Mapping[int, Outcome]
 ) -> Batch:
-    """The graph of some waves.
+    """Return the tasks of some waves.
 
-    Parameters
-    ----------
-    shared
-        A `Shared`: `dask.delayed`, or a future.
-    work
-        The same as in ``shared``.
-    before
-        All that the batches before this one found.
-    waves
-        Units of each wave.
-    resumed
-        Units that are finished already.
+    ``shared`` is a `Shared` as a `dask.delayed` or a future, and ``work`` is its work. ``before``
+    is the outcome of all earlier batches. ``resumed`` holds the outcomes of finished units.
     """
     name = f"genobit-combinations-{uuid4().hex}"
     layer: dict[Any, Any] = {}
@@ -170,7 +159,7 @@ def batch_of(
         layer |= {key: (searched, here, unit, handed) for unit, key in left.items()}
         kept = [resumed[unit] for unit in wave if unit in resumed]
         keys = [*left.values(), *([add(kept)] if kept else [])]
-        # What the next wave is handed was found before this one.
+        # The next wave gets the threshold from before this wave, so it need not wait.
         layer[handed := f"{name}-known-{k}"] = (hand_on, total)
         found = tree(layer, name, (k,), keys, add, FAN_IN)
         layer[key := f"{name}-total-{k}"] = (add, [total, found])
@@ -185,7 +174,7 @@ def batch_of(
 
 
 def shared_by_all(classes: Classes, work: Work) -> Any:
-    """What all units need where tasks find it: with a cluster a copy on each worker."""
+    """Return a `Shared` for tasks: a future with a copy on each worker of a cluster, or delayed."""
     shared, client = Shared(classes, work), client_of()
     if client is not None:
         return client.scatter(shared, broadcast=True, hash=False)
@@ -199,10 +188,9 @@ def computed(
     unit: Callable[[int, Outcome], None],
     total: Callable[[Outcome], None],
 ) -> None:
-    """Compute a batch, and tell of units and totals as they are done.
+    """Compute a batch, and call ``unit`` and ``total`` with each result.
 
-    Local schedulers see all results go by. A cluster keeps them: it is asked for totals, and for
-    what units found only if ``each``.
+    A cluster returns the results of units only if ``each``; local schedulers always do.
     """
     units = {task.key: number for number, task in batch.units.items()}
     totals = {task.key for task in batch.totals}
