@@ -1,5 +1,5 @@
-"""Fitch maximum parsimony: lengths, ancestral states, and searches for shortest trees.
+"""Maximum parsimony: lengths of trees, ancestral states, and searches for the shortest trees.
 
-`methods` has the accessor's methods, `kernels` the scores and moves.
+`methods` holds the accessor's methods, `kernels` the compiled scores and moves.
 May import: `visual`, `io`, `data` and the engine.
 """

@@ -1,4 +1,4 @@
-"""Ancestral states by parsimony, of an alignment in memory or chunk by chunk.
+"""Ancestral states by parsimony, for an alignment in memory or chunk by chunk.
 
 Rules and references: `genobit.parsimony.kernels.ancestors`.
 """
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 RESOLUTIONS = tuple(ancestors.RULES)
 _TABLE_STATES = 16
-"""Most states of a table of all sets."""
+"""Most states for which a table of all sets is used."""
 
 
 class States(NamedTuple):
     """States of the nodes of a tree."""
 
     states: NDArray[np.str_] | da.Array
-    """As text (nodes, sites), of a lazy alignment lazy and in its chunks."""
+    """Text (nodes, sites), lazy and in the same chunks for a lazy alignment."""
     changes: NDArray[np.int64]
-    """On the branch above each node, the fewest where there are several, (nodes,)."""
+    """Changes on the branch above each node, the fewest with "sets", (nodes,)."""
     most_changes: NDArray[np.int64]
-    """The most."""
+    """Most changes on the branch above each node, (nodes,)."""
 
 
 def ancestral_states(
@@ -50,18 +50,10 @@ def ancestral_states(
     parents: NDArray[np.int64],
     resolve: str,
 ) -> States:
-    """States of the nodes of a tree, and the changes on its branches.
+    """Return the states of the nodes of a tree, and the changes on its branches.
 
-    Parameters
-    ----------
-    values
-        The alignment (taxa, sites); of a lazy one changes are summed chunk by chunk, here.
-    coding, taxa
-        What its entries stand for, and the names of its taxa.
-    parents
-        Of the nodes of the tree.
-    resolve
-        As for `reconstruct`.
+    values: (taxa, sites); parents: (nodes,). Changes of a lazy alignment are summed at once, chunk
+    by chunk. ``resolve``: as in `reconstruct`.
 
     Examples
     --------
@@ -106,13 +98,13 @@ def _rebuilt(
     parents: NDArray[np.int64],
     resolve: str,
 ) -> tuple[Ancestors, NDArray[np.int64]]:
-    """Nodes of some sites by pattern, and the pattern of each site."""
+    """Return the nodes of a part by pattern, and the pattern of each site."""
     found = columns(Characters(sets_in(values, coding, taxa, first), coding.symbols))
     return reconstruct(found, parents, resolve), found.patterns.of_site
 
 
 def _counted(values: NDArray[Any], first: int, *, rebuilt: Any) -> Ancestors:
-    """Changes of some sites, and of their sets only which there are."""
+    """Return the changes of a part, and the different state sets that occur in it."""
     nodes, _ = rebuilt(values, first)
     return nodes._replace(sets=_different(nodes.sets))
 
@@ -131,26 +123,11 @@ def _states_of(
 
 
 def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Ancestors:
-    """States of all nodes of a tree.
+    """Reconstruct the states of all nodes of a tree.
 
-    Parameters
-    ----------
-    found
-        The alignment.
-    parents
-        Of the nodes of the tree.
-    resolve
-        "sets", all states of each node in any shortest reconstruction, or one of them, "acctran"
-        or "deltran".
-
-    Returns
-    -------
-        State sets (nodes, patterns) and weighted changes on the branch above each node.
-
-    Raises
-    ------
-    ValueError
-        For another ``resolve``.
+    Returns state sets (nodes, patterns) and weighted changes on the branch above each node.
+    ``resolve`` is "sets", for all states of each node in any shortest reconstruction, or "acctran"
+    or "deltran", for one of them. Raises ValueError for any other ``resolve``.
 
     Examples
     --------
@@ -177,7 +154,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
 
 
 def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_]:
-    """Write each set as an alignment would have it."""
+    """Write each state set as an entry of an alignment; sets: (nodes, patterns)."""
     different = _different(sets)
     between = "" if all(len(symbol) == 1 for symbol in symbols) else ","
     texts = []
@@ -193,11 +170,11 @@ def _text(sets: NDArray[np.uint64], symbols: tuple[str, ...]) -> NDArray[np.str_
 
 
 def _different(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Which sets there are, in order."""
+    """Return the different sets, sorted."""
     every = int(np.bitwise_or.reduce(sets, axis=None))
     if every.bit_length() > _TABLE_STATES:
         return np.unique(sets)
-    # A sort takes ten times as long.
+    # A sort takes ten times as long as this table.
     there = np.zeros(every + 1, bool)
     there[sets.reshape(-1)] = True
     return np.flatnonzero(there).astype(np.uint64)

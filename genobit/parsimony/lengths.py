@@ -1,11 +1,13 @@
 """Parsimony of trees: lengths, changes of sites and indices of homoplasy.
 
-The length of a tree is the sum over sites of the weight times the fewest changes that explain the
-taxa (Fitch 1971, Systematic Zoology 20: 406-416; with nodes of more than two children Hartigan
-1973, Biometrics 29: 53-65; with costs of changes Sankoff 1975, SIAM Journal on Applied Mathematics
-28: 35-42). Of s changes, of at least m on any tree and g on a star, the consistency index is m / s
-(Kluge & Farris 1969, Systematic Zoology 18: 1-32) and the retention index (g - s) / (g - m)
-(Farris 1989, Cladistics 5: 417-419); of several sites they are ratios of weighted sums.
+The length of a tree is a sum over sites: the weight times the fewest changes that explain the taxa
+(Fitch 1971, Systematic Zoology 20: 406-416). Nodes of more than two children follow Hartigan (1973,
+Biometrics 29: 53-65), and costs of changes follow Sankoff (1975, SIAM Journal on Applied
+Mathematics 28: 35-42).
+
+With s changes, at least m on any tree and g on a star, the consistency index is m / s (Kluge &
+Farris 1969, Systematic Zoology 18: 1-32). The retention index is (g - s) / (g - m) (Farris 1989,
+Cladistics 5: 417-419). For several sites, they are ratios of weighted sums.
 """
 
 from __future__ import annotations
@@ -30,21 +32,21 @@ if TYPE_CHECKING:
 
 KERNELS = ("planes", "bytes")
 _BATCH_WORK = 10**8
-"""States x patterns x nodes of a task: a few hundredths of a second."""
+"""States x patterns x nodes of one task, which takes a few hundredths of a second."""
 
 
 class Columns(NamedTuple):
-    """The different columns of an alignment, ready for any number of trees."""
+    """Unique columns of an alignment, ready for any number of trees."""
 
     patterns: Patterns
     weights: NDArray[np.int64]
-    """Summed over the sites of each pattern, (patterns,)."""
+    """Summed weight of the sites of each pattern, (patterns,)."""
     planes: NDArray[np.uint64]
     symbols: tuple[str, ...]
 
 
 class Indices(NamedTuple):
-    """Consistency, retention and rescaled consistency index; NaN where there is nothing to tell."""
+    """Consistency, retention and rescaled consistency index; NaN where an index is 0 / 0."""
 
     ci: NDArray[np.float64]
     ri: NDArray[np.float64]
@@ -54,16 +56,9 @@ class Indices(NamedTuple):
 def columns(
     characters: Characters, weights: NDArray[np.int64] | None = None, *, sites: bool = True
 ) -> Columns:
-    """Compress an alignment to its different columns, as bit planes.
+    """Compress an alignment to its unique columns, as bit planes.
 
-    Parameters
-    ----------
-    characters
-        State sets (taxa, sites).
-    weights
-        Of each site, 1 by default.
-    sites
-        Keep sites of weight 0, whose changes may be asked for.
+    weights: (sites,), 1 by default. ``sites`` keeps sites of weight 0, for results by site.
 
     Examples
     --------
@@ -83,12 +78,9 @@ def columns(
 
 
 def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Check weights of sites (sites,).
+    """Check weights (sites,) and return them as int64.
 
-    Raises
-    ------
-    ValueError
-        Unless all are whole numbers from 0, and one of them is not 0.
+    Raises ValueError unless all are integers from 0, below 2**31, and one of them is not 0.
 
     Examples
     --------
@@ -111,13 +103,10 @@ def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
-    """Check costs of changes, from the state of a row to that of a column.
+    """Check costs of changes (states, states), from the row's state to the column's.
 
-    Raises
-    ------
-    ValueError
-        For another shape than (states, states), for negative costs and NaN, and where no change has
-        a cost, so that lengths would count branches.
+    Raises ValueError for another shape, for negative costs or NaN, and for a diagonal that is not
+    0: lengths would then count branches.
 
     Examples
     --------
@@ -155,29 +144,11 @@ def tree_changes(
     kernel: str = "planes",
     shared: bool = True,
 ) -> NDArray[Any]:
-    """Changes of each pattern on each tree, or their costs.
+    """Return the changes of each pattern on each tree, or their costs.
 
-    Parameters
-    ----------
-    found
-        The alignment.
-    trees
-        Parents of the nodes of each, as in `genobit.data.topology`.
-    costs
-        Of changes, as `cost_matrix` gives them.
-    kernel
-        "planes" or "bytes".
-    shared
-        Share trees out to dask tasks; not where this is called in one.
-
-    Returns
-    -------
-        (trees, patterns), int64, with costs float64.
-
-    Raises
-    ------
-    ValueError
-        For a kernel or costs that the states or trees do not allow.
+    Returns (trees, patterns), int64, or float64 with costs. trees: parents of the nodes of each
+    tree, as in `genobit.data.topology`. ``shared`` distributes trees over dask tasks; pass False
+    inside a task. Raises ValueError for a kernel or costs that the states or trees do not allow.
 
     Examples
     --------
@@ -213,16 +184,10 @@ def tree_lengths(
     kernel: str = "planes",
     shared: bool = True,
 ) -> NDArray[Any]:
-    """Lengths of trees without the changes of each site, faster where trees are binary.
+    """Return lengths of trees without the changes of each site, which is faster for binary trees.
 
-    Parameters
-    ----------
-    found, trees, costs, kernel, shared
-        As for `tree_changes`.
-
-    Returns
-    -------
-        (trees,), int64, with costs exact numbers as of `weighted`.
+    Returns (trees,), int64, or exact numbers with costs (`weighted`). Arguments: as for
+    `tree_changes`.
 
     Examples
     --------
@@ -238,7 +203,7 @@ def tree_lengths(
         if by_site:
             changes = (_changes(found, parents, costs, kernel) for parents in batch)
             return np.concatenate([weighted(each[None], found.weights) for each in changes])
-        # Its own copy for each task: a tree is scored in place.
+        # Each task needs its own copy, because trees are scored in place.
         space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
         return np.array([space.length(children(parents)) for parents in batch], np.int64)
 
@@ -246,10 +211,10 @@ def tree_lengths(
 
 
 def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
-    """Sum changes (trees, patterns) by weight, leaving out patterns of weight 0.
+    """Sum changes (trees, patterns) by weight (patterns,), without patterns of weight 0.
 
-    Sums of costs, float64, are exact: a `Fraction` for each tree, or infinity, in an array of
-    objects. So they do not depend on how an alignment is cut.
+    Sums of float64 costs are exact: an object array with a `Fraction` or infinity for each tree.
+    They do not depend on how an alignment is chunked.
 
     Examples
     --------
@@ -258,7 +223,7 @@ def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
     >>> weighted(np.array([[0.5, 2.0], [0.0, np.inf]]), np.array([3, 1])).tolist()
     [Fraction(7, 2), inf]
     """
-    # A change that has no finite cost counts nothing at a site that does not count.
+    # An infinite cost at a site of weight 0 must not count.
     heavy = weights > 0
     if changes.dtype.kind != "f":
         return changes[..., heavy] @ weights[heavy]
@@ -279,7 +244,7 @@ def _exact_sum(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> Fracti
 
 
 def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fewest and most changes of each pattern on any tree.
+    """Return the fewest and most changes of each pattern on any tree, (patterns,) each.
 
     Examples
     --------
@@ -292,7 +257,7 @@ def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
-    """Indices of homoplasy, from changes, the fewest and the most that there can be.
+    """Return the indices of homoplasy from changes s, fewest changes m and most changes g.
 
     Examples
     --------
@@ -301,7 +266,7 @@ def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ci, ri = m / s, (g - s) / (g - m)
-    # Where there is no change to explain, 0 / 0: no warning, and no index.
+    # A site without a change gives 0 / 0: no warning, and NaN as its index.
     return Indices(ci, ri, ci * ri)
 
 
@@ -311,13 +276,7 @@ def check(
     costs: NDArray[np.float64] | None,
     kernel: str,
 ) -> None:
-    """Check that a kernel and costs go with states and trees.
-
-    Raises
-    ------
-    ValueError
-        Where they do not.
-    """
+    """Raise ValueError unless the kernel and costs fit the states and trees."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} is none of {', '.join(map(repr, KERNELS))}")
     if costs is not None:
@@ -362,7 +321,7 @@ def _in_batches(
     trees: Sequence[NDArray[np.int64]],
     shared: bool,  # noqa: FBT001 - passed on
 ) -> NDArray[Any]:
-    """Values of trees, a task for as many as are worth one."""
+    """Compute values of trees, with one task for each batch that is worth one."""
     size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
     if len(trees) <= size or not shared:
         return batch_of(trees)

@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 
 
 def distances(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.float64]:
-    """Shares of sites at which taxa differ, of those where both have one state, (taxa, taxa).
+    """Return the share of sites at which taxa differ, (taxa, taxa).
 
-    Pairs without such a site are at the largest distance of all.
-
-    Parameters
-    ----------
-    parts
-        State sets (taxa, sites) of the alignment, or of some sites after the other.
+    Only sites where both taxa have one state count. Pairs without such a site get the largest
+    distance of all pairs. parts: state sets (taxa, sites), in consecutive pieces of the alignment.
 
     Examples
     --------
@@ -56,9 +52,9 @@ def _counts(words: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 
 def neighbour_joining(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.int64]:
-    """Parents of the neighbour-joining tree, without a root, of parts as of `distances`.
+    """Return the parents of the unrooted neighbour-joining tree of three or more taxa.
 
-    Of three taxa or more. What ties is joined in the order of the taxa.
+    parts: as in `distances`. Ties are joined in the order of the taxa.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Scores of trees by parsimony, of an alignment in memory or chunk by chunk.
+"""Scores of trees by parsimony, for an alignment in memory or chunk by chunk.
 
-Lengths, and the sums of the fewest and the most changes, are added up over chunks in whole numbers
-or exact fractions; results by site stand side by side. So nothing depends on the chunks.
+Lengths and the sums of the fewest and most changes are added over chunks as integers or exact
+fractions. Results by site are concatenated. Results therefore do not depend on the chunks.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 
 class Trees(NamedTuple):
-    """Trees to score, and how."""
+    """Trees to score, and options of scoring."""
 
     parents: Sequence[NDArray[np.int64]]
     costs: NDArray[np.float64] | None
     kernel: str
     sites: bool
-    """Results by site, too."""
+    """Whether to return results by site."""
 
 
 class Scores(NamedTuple):
-    """Scores of trees, of an alignment or of some of its sites."""
+    """Scores of trees on an alignment or on some of its sites."""
 
     lengths: NDArray[Any]
-    """(trees,), of costs exact numbers."""
+    """Length of each tree, (trees,); exact numbers with costs."""
     changes: NDArray[Any] | None
-    """(trees, sites), not weighted."""
+    """Changes of each site, not weighted, (trees, sites)."""
     total: NDArray[np.int64]
-    """The fewest and the most changes of all sites on any tree, weighted, (2,); not of costs."""
+    """Weighted sums of the fewest and the most changes on any tree, (2,); 0 with costs."""
     bounds: NDArray[np.int64] | None
-    """Those of each site, not weighted, (2, sites); not of costs."""
+    """Fewest and most changes of each site, not weighted, (2, sites); None with costs."""
 
 
 def scores(
@@ -54,23 +54,10 @@ def scores(
     trees: Trees,
     weights: NDArray[np.int64] | None = None,
 ) -> Scores:
-    """Score trees.
+    """Score trees on an alignment, a few chunks at a time if it is lazy.
 
-    Parameters
-    ----------
-    values
-        The alignment (taxa, sites); of a lazy one few chunks are held at a time.
-    coding, taxa
-        What its entries stand for, and the names of its taxa.
-    trees
-        The trees, and how they are scored.
-    weights
-        Of each site, 1 by default.
-
-    Raises
-    ------
-    ValueError
-        For an entry that is no symbol, and for a kernel or costs that do not go with the trees.
+    values: (taxa, sites); weights: (sites,), 1 by default. Raises ValueError for an entry that is
+    no symbol, and for a kernel or costs that the trees do not allow.
 
     Examples
     --------
@@ -98,7 +85,7 @@ def scores(
 
 
 def _empty(trees: Trees, sites: int) -> Scores:
-    """Nothing counted yet."""
+    """Return scores of no sites, to which parts are added."""
     number, costs = len(trees.parents), trees.costs is not None
     lengths = np.zeros(number, object if costs else np.int64)
     changes = np.empty((number, sites), float if costs else np.int64) if trees.sites else None
@@ -116,7 +103,7 @@ def _of_part(
     trees: Trees,
     shared: bool = False,
 ) -> Scores:
-    """Scores of some sites, from ``first`` on."""
+    """Score trees on the sites of one part, which starts at site ``first``."""
     sets = sets_in(values, coding, taxa, first)
     if not trees.sites and weights is not None and not weights.any():
         return _empty(trees, 0)

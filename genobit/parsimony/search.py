@@ -1,11 +1,10 @@
-"""Searches of the shortest trees: what replicates found put together, and support of branches.
+"""Results of searches for the shortest trees: merged replicates, and support of branches.
 
-Trees are unrooted and binary, and two are the same if they part the taxa alike. A branch on which
-nothing changes counts as any other: where the data leave open how a node of many branches comes
-apart, each of its resolutions is a tree of its own.
+Trees are unrooted and binary. Two trees are equal if they have the same splits. Branches without a
+change are not collapsed, so each resolution of an unresolved node is a separate tree.
 
 Length: Fitch 1971. Ratchet: Nixon 1999. Branch and bound: Hendy and Penny 1982. Support: the share
-of trees of resampled sites that have a branch, too (Felsenstein 1985, Evolution 39: 783-791).
+of trees from resampled sites that have a branch (Felsenstein 1985, Evolution 39: 783-791).
 """
 
 from __future__ import annotations
@@ -31,39 +30,30 @@ if TYPE_CHECKING:
     from genobit.parsimony.schedule.steps import Plan
 
 ALWAYS_FEASIBLE = 11
-"""Taxa with 34 million trees: no estimate is worth its time."""
+"""Taxa with 34 million trees, up to which no estimate is needed."""
 
 
 class Found(NamedTuple):
-    """What a search found."""
+    """Results of a search."""
 
     trees: NDArray[np.int64]
-    """Half-branches, (trees, halves)."""
+    """Half-edges of the shortest trees, (trees, half-edges)."""
     length: int
     trace: NDArray[np.int64]
-    """Shortest length so far, of the start, the tree swapped and each round."""
+    """Shortest length so far: after the start, its swapping, and each round."""
     proven: bool
     partial: bool
     complete: bool
-    """Whether the pool had room for all that the search came upon."""
+    """Whether the pool had room for all shortest trees that the search met."""
     resamples: NDArray[np.int64]
-    """Trees of resampled sites, (resamples, halves)."""
+    """Trees of resampled sites, (resamples, half-edges)."""
 
 
 def check_feasible(plan: Plan, share: float) -> None:
-    """Refuse a branch and bound whose rest takes longer than ``get_options().longest_search``.
+    """Refuse a branch and bound that would take longer than ``get_options().longest_search``.
 
-    Parameters
-    ----------
-    plan
-        The search.
-    share
-        Part of the search that is left to do, 1 at its start.
-
-    Raises
-    ------
-    ValueError
-        With the number of partial trees, the estimate and ways to reduce it.
+    ``share`` is the part of the search still to do, 1 at its start. Raises ValueError with the
+    number of partial trees, the estimate, and ways to reduce it.
     """
     taxa = plan.patterns.sets.shape[0]
     if plan.method != "branch_and_bound" or taxa <= ALWAYS_FEASIBLE:
@@ -79,7 +69,7 @@ def check_feasible(plan: Plan, share: float) -> None:
 
 
 def gathered(plan: Plan, run: Run) -> Found:
-    """Put what the chains found together, and swap the shortest trees for others as short."""
+    """Merge the results of the chains, and swap the shortest trees to find others as short."""
     states = [run.states[k] for k in range(plan.replicates) if k in run.states]
     sites = sites_of(plan.patterns)
     length = min(int(state["lengths"][-1]) for state in states)
@@ -114,16 +104,16 @@ def gathered(plan: Plan, run: Run) -> Found:
 
 
 def _trace(traces: list[NDArray[np.int64]], length: int) -> NDArray[np.int64]:
-    """The shortest of all replicates after each round; a finished one stays where it is."""
+    """Return the shortest length of all replicates after each round, extending finished ones."""
     longest = max(trace.size for trace in traces)
     each = [np.pad(trace, (0, longest - trace.size), mode="edge") for trace in traces]
     shortest = np.minimum.accumulate(np.min(each, axis=0))
-    # Swapping for trees as short may come upon a shorter one.
+    # Swapping to find equally short trees may find a shorter one.
     return np.append(shortest, length) if length < shortest[-1] else shortest
 
 
 def splits_of(back: NDArray[np.int64], taxa: int) -> dict[int, int]:
-    """Inner branches: the taxa without the first as bits of a number, and the half above them."""
+    """Return the inner branches: split without taxon 0, as bits of an int, to its half-edge."""
     order = np.empty(back.size, np.int64)
     count = preorder(back, taxa, order)
     below: dict[int, int] = {}
@@ -133,14 +123,15 @@ def splits_of(back: NDArray[np.int64], taxa: int) -> dict[int, int]:
         else:
             g = around(h, taxa)
             below[h] = below[int(back[g])] | below[int(back[around(g, taxa)])]
-    # The first is the branch of tip 0.
+    # The first half-edge in order belongs to the branch of tip 0.
     return {below[h]: h for h in order[1:count].tolist() if h >= taxa}
 
 
 def support_of(found: Found, taxa: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Percent of resamples with each inner branch (trees, splits), and its taxa without the first.
+    """Return the percent of resamples with each inner branch, and the taxa of its split.
 
-    Splits are sorted, (trees, splits, taxa).
+    Returns (trees, splits) and (trees, splits, taxa). A split is the side without the first taxon;
+    the splits of a tree are sorted.
     """
     counts: dict[int, int] = {}
     for back in found.resamples:
@@ -158,10 +149,10 @@ def support_of(found: Found, taxa: int) -> tuple[NDArray[np.float64], NDArray[np
 def drawn(
     back: NDArray[np.int64], taxa: int, outgroup: Sequence[int]
 ) -> tuple[NDArray[np.int64], dict[int, int]]:
-    """Parents of a tree to be written, and its inner nodes by the split below or above them.
+    """Return the parents of a tree for output, and its inner nodes by split.
 
-    Without an outgroup the root is an inner node of three branches. Otherwise it is on the branch
-    of the outgroup or, where that is not apart from the others, of its first taxon.
+    Without an outgroup, the root is an inner node of three branches. With one, the root is on the
+    branch of the outgroup. If no branch separates the outgroup, its first taxon is used.
     """
     if not outgroup:
         parents = parents_from_halves(back, taxa)
@@ -175,7 +166,7 @@ def drawn(
 
 
 def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
-    """Parents of a tree with a root in the middle of a branch."""
+    """Return the parents of a tree rooted in the middle of the branch of ``half``."""
     root = 2 * taxa - 2
     parents = np.full(root + 1, NO_PARENT, np.int64)
     waiting, free = [(int(half), root), (int(back[half]), root)], root - 1
@@ -184,7 +175,7 @@ def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
         if h < taxa:
             parents[h] = parent
             continue
-        # From the root down, so that children have smaller numbers.
+        # Numbered from the root down, so that children have smaller numbers than their parent.
         parents[free] = parent
         g = around(h, taxa)
         waiting += [(int(back[g]), free), (int(back[around(g, taxa)]), free)]
@@ -193,7 +184,7 @@ def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
 
 
 def _nodes_by_split(parents: NDArray[np.int64], taxa: int) -> dict[int, int]:
-    """Inner nodes but the root by the taxa of their side without the first."""
+    """Return the inner nodes, except the root, by the split of their branch without taxon 0."""
     whole, below = (1 << taxa) - 1, [1 << k if k < taxa else 0 for k in range(parents.size)]
     for node in range(parents.size - 1):
         below[parents[node]] |= below[node]

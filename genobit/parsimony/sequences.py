@@ -1,4 +1,4 @@
-"""Haploid calls as the entries of an alignment, in memory or chunk by chunk of variants."""
+"""Haploid calls as entries of an alignment, in memory or chunk by chunk of variants."""
 
 from __future__ import annotations
 
@@ -17,44 +17,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BASES = ("A", "C", "G", "T", "N")
-#: The allele of VCF that stands for a deletion which reaches over the site.
+#: The allele of VCF for a deletion that spans the site.
 _DELETED = "*"
 
 
 class Entries(NamedTuple):
-    """Entries of an alignment, and what they are."""
+    """Entries of an alignment, with their kind and symbols."""
 
     values: NDArray[np.str_] | da.Array
-    """(samples, variants), of lazy calls lazy."""
+    """(samples, variants), lazy for lazy calls."""
     kind: str
     symbols: tuple[str, ...]
 
 
 class _Met(NamedTuple):
-    """What some calls have."""
+    """Alleles that a part of the calls contains."""
 
     numbers: NDArray[Any]
-    """Of the alleles."""
+    """Numbers of the alleles."""
     bases: bool
     """Whether all are single bases."""
     beyond: tuple[int, int, int] | None
-    """Variant, sample and number of the first that is not there."""
+    """Variant, sample and number of the first allele that does not exist."""
 
 
 def entries_of(numbers: NDArray[Any] | da.Array, bases: NDArray[np.str_] | None) -> Entries:
-    """Entries of an alignment: bases where all that are called are single ones, else numbers.
+    """Convert calls to entries of an alignment: bases if all are single bases, else numbers.
 
-    Parameters
-    ----------
-    numbers
-        Alleles (samples, variants), below 0 missing. Lazy ones are gone through once.
-    bases
-        The entry of each allele (variants, alleles), as `bases_of` gives them.
-
-    Raises
-    ------
-    ValueError
-        For a call of an allele that its variant does not have.
+    numbers: allele numbers (samples, variants), below 0 missing; lazy ones are read once.
+    bases: entry of each allele (variants, alleles), from `bases_of`. Raises ValueError for a call
+    of an allele that its variant does not have.
 
     Examples
     --------
@@ -78,7 +70,7 @@ def entries_of(numbers: NDArray[Any] | da.Array, bases: NDArray[np.str_] | None)
 
 
 def bases_of(alleles: Sequence[Sequence[Any]] | NDArray[Any]) -> NDArray[np.str_]:
-    """The entry of each allele (variants, alleles), empty for what is no single base.
+    """Return the entry of each allele (variants, alleles), "" if it is not a single base.
 
     Examples
     --------
@@ -90,7 +82,7 @@ def bases_of(alleles: Sequence[Sequence[Any]] | NDArray[Any]) -> NDArray[np.str_
 
 
 def _met(numbers: NDArray[Any], first: int, bases: NDArray[np.str_] | None = None) -> _Met:
-    """What is met from variant ``first`` on."""
+    """Find the alleles in a part of the calls, which starts at variant ``first``."""
     there = np.unique(numbers[numbers >= 0])
     if bases is None:
         return _Met(there, bases=False, beyond=None)
@@ -137,7 +129,7 @@ def _of_bases(
 
 
 def _looked_up(numbers: NDArray[Any], bases: NDArray[np.str_]) -> NDArray[np.str_]:
-    """The entries of calls whose alleles are all there."""
+    """Return the entries of calls whose alleles all exist, (samples, variants)."""
     called = np.maximum(numbers, 0).astype(np.intp)
     entries = bases[np.arange(len(bases)), called]
     entries[numbers < 0] = MISSING

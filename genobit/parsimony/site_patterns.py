@@ -1,4 +1,4 @@
-"""The different columns of an alignment for searches, gathered chunk by chunk from a lazy one."""
+"""Unique columns of an alignment for searches, gathered chunk by chunk if it is lazy."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 
 
 class SitePatterns(NamedTuple):
-    """The different columns of an alignment, those of most sites first."""
+    """Unique columns of an alignment, most frequent first."""
 
     sets: NDArray[np.unsignedinteger]
-    """State sets in as few bytes as hold them, (taxa, columns)."""
+    """State sets in the smallest integer type, (taxa, columns)."""
     weights: NDArray[np.int64]
-    """Summed over the sites of each, (columns,)."""
+    """Summed weight of the sites of each column, (columns,)."""
     drawn: Drawn
-    """What resamples draw from; nothing where there are none."""
+    """Sites from which resamples are drawn; empty without resampling."""
 
 
 class _Part(NamedTuple):
-    """The different columns of a chunk."""
+    """Unique columns of one chunk."""
 
     rows: NDArray[np.unsignedinteger]
-    """State sets, (columns, taxa), in the order in which they come first."""
+    """State sets, (columns, taxa), in order of first appearance."""
     counts: NDArray[np.int64]
-    """Sites of each."""
+    """Number of sites of each column."""
     weights: NDArray[np.int64]
-    """Summed over the sites of each."""
+    """Summed weight of the sites of each column."""
     of_site: NDArray[np.unsignedinteger]
-    """The column of each site that may be drawn."""
+    """Column of each site that may be drawn."""
 
 
 def site_patterns(
@@ -55,26 +55,13 @@ def site_patterns(
     *,
     resampled: bool = False,
 ) -> SitePatterns:
-    """The different columns, which stay in memory, each of the weight of its sites.
+    """Return the unique columns of an alignment (taxa, sites), with summed weights, in memory.
 
-    Parameters
-    ----------
-    values
-        The alignment (taxa, sites).
-    coding, taxa
-        What its entries stand for, and the names of its taxa.
-    weights
-        Of each site, 1 by default.
-    resampled
-        Whether sites are to be drawn: a number for each is then held, of a byte for up to 256
-        columns, of two for up to 65,536, or is in a file (`SiteNumbers`).
+    weights: (sites,), 1 by default. With ``resampled``, one number is kept for each site: one byte
+    for up to 256 columns, two for up to 65,536, or in a file (`SiteNumbers`).
 
-    Raises
-    ------
-    MemoryError
-        For a lazy alignment whose different columns take more than ``get_options().eager_limit``.
-    OSError
-        If the folder of ``spill_to`` has no room for the numbers of sites.
+    Raises MemoryError if the unique columns of a lazy alignment exceed
+    ``get_options().eager_limit``, and OSError if the folder of ``spill_to`` has no room.
 
     Examples
     --------
@@ -112,7 +99,7 @@ def _part(
 ) -> _Part:
     sets = sets_in(values, coding, taxa, first)
     found = different(sets, np.ones(sets.shape[1], np.int64))
-    # Backwards, as the last of equal indices stays.
+    # Reversed, so that the first index is written last and stays.
     place = np.empty(found.weights.size, np.int64)
     place[found.of_site[::-1]] = np.arange(found.of_site.size)[::-1]
     order = np.argsort(place)
@@ -127,7 +114,7 @@ def _part(
 
 
 def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: SiteNumbers) -> _Part:
-    """The columns of all parts, in the order in which they come first in the alignment."""
+    """Merge the columns of all parts, in order of first appearance in the alignment."""
     columns: dict[bytes, int] = {}
     counts = weights = np.zeros(0, np.int64)
     width = np.dtype(np.uint8)
@@ -145,7 +132,7 @@ def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: SiteNumbers)
 def _added(
     sums: NDArray[np.int64], size: int, at: list[int], more: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Sums of ``size`` columns, with those of a part, each of which it has once."""
+    """Add a part's sums to the sums of ``size`` columns; ``at`` has no repeats."""
     if size > sums.size:
         sums = np.append(sums, np.zeros(size - sums.size, np.int64))
     sums[at] += more
@@ -153,7 +140,7 @@ def _added(
 
 
 def _ranks(order: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
-    """Where each column comes in an order, in as few bytes as hold it."""
+    """Return the rank of each column in an order, in the smallest integer type."""
     ranks = np.empty(order.size, np.min_scalar_type(max(order.size - 1, 0)))
     ranks[order] = np.arange(order.size)
     return ranks

@@ -1,8 +1,4 @@
-"""``ds.genobit.alignment``: haploid calls as aligned sequences of the samples.
-
-A part of the accessor, and like it labels in, labels out. May import: io, analyses
-and what is below.
-"""
+"""``ds.genobit.alignment``: haploid calls as an alignment of the samples."""
 
 from __future__ import annotations
 
@@ -23,31 +19,32 @@ if TYPE_CHECKING:
 
 
 class SequenceMethods:
-    """Methods of ``ds.genobit`` that make aligned sequences of calls."""
+    """Methods of ``ds.genobit`` that convert calls to aligned sequences."""
 
     _ds: xr.Dataset
 
     def alignment(self) -> xr.DataArray:
-        """Haploid calls as an alignment, samples as taxa and variants as sites.
+        """Convert haploid calls to an alignment, with samples as taxa and variants as sites.
 
         Returns
         -------
-            DataArray (taxa, sites) of text as of `genobit.open_alignment`: the bases of the
-            alleles (kind "dna") where all that are called are single bases, ``*`` as a gap;
-            otherwise the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. The
-            taxa are named by ``sample_id``; variables of variants and samples are carried along.
-            Of calls in dask it is lazy, in their chunks of variants; they are gone through once,
-            a few chunks at a time, for the alleles that are called.
+            DataArray (taxa, sites) of text, as of `genobit.open_alignment`. If all called alleles
+            are single bases, entries are the bases (kind "dna"), with ``*`` as a gap. Otherwise
+            entries are the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. Taxa
+            are named by ``sample_id``. Variables of variants and samples are kept.
+
+            Calls in dask give a lazy alignment in their chunks of variants. They are read once, a
+            few chunks at a time, to find the alleles that are called.
 
         Raises
         ------
         ValueError
-            For another ploidy than 1, an allele that ``variant_allele`` does not have, or two
-            samples of one name.
+            For a ploidy other than 1, a call of an allele that ``variant_allele`` does not have, or
+            two samples with the same name.
         KeyError, TypeError
-            If there is no ``call_genotype``, or not of integers.
+            If ``call_genotype`` is missing, or its dtype is not integer.
         MemoryError
-            For calls in memory, and an alignment past ``get_options().eager_limit``.
+            For calls in memory whose alignment exceeds ``get_options().eager_limit``.
 
         Examples
         --------

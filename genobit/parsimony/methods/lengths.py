@@ -1,8 +1,4 @@
-"""``DataArray.genobit.parsimony`` and ``ancestral_states``: trees against alignments, with labels.
-
-A part of the accessor of DataArrays, and like it labels in, labels out. May import: packed and what
-is below.
-"""
+"""``DataArray.genobit.parsimony`` and ``ancestral_states``: trees scored against alignments."""
 
 from __future__ import annotations
 
@@ -24,11 +20,11 @@ if TYPE_CHECKING:
 
 TREES, NODES = "trees", "nodes"
 _TOO_LARGE = 2.0**63
-"""For whole numbers."""
+"""Costs from here on do not fit int64."""
 
 
 class ArrayPhylogenetics:
-    """Methods of ``DataArray.genobit`` that set trees against an alignment."""
+    """Methods of ``DataArray.genobit`` that score trees against an alignment."""
 
     _da: xr.DataArray
 
@@ -42,47 +38,49 @@ class ArrayPhylogenetics:
         kernel: str = "planes",
         sites: bool = True,
     ) -> xr.Dataset:
-        """Lengths of trees, changes of each site, and indices of homoplasy.
+        """Compute lengths of trees, changes of each site, and indices of homoplasy.
 
         Parameters
         ----------
         tree
-            One tree or several, which share the preparation of the alignment: Newick or NEXUS, as
-            text or a path; a Tree of DendroPy or tskit, a TreeNode of scikit-bio, a Tree of
-            Bio.Phylo; a list of such or a TreeSequence of tskit; or the Dataset of a search. Nodes
-            may have any number of children, the tree a root or none.
+            One tree or several, which share the preparation of the alignment. Trees are Newick or
+            NEXUS, as text or a path; a Tree of DendroPy or tskit; a TreeNode of scikit-bio; a Tree
+            of Bio.Phylo; a list of these; a TreeSequence of tskit; or the Dataset of a search.
+            Nodes may have any number of children. The tree may be rooted or unrooted.
         gap
-            "missing": a gap may be any state. "state": it is one more state.
+            "missing": a gap may be any state. "state": a gap is one more state.
         weights
-            A whole number from 0 for each site, 1 by default. A DataArray is aligned by its
-            labels.
+            An integer from 0 for each site, 1 by default. A DataArray is aligned by its labels.
         costs
-            Cost of the change from the state of a row to that of a column, (states, states), in
-            the order of ``attrs["states"]`` of a result; of a DataArray with these labels, by
-            label. Any numbers from 0, and 0 for no change: they need not be a metric. Costs that
-            differ by direction need trees with a root. Lengths are then exact costs, by Sankoff's
-            algorithm, slower.
+            Cost of the change from the state of a row to the state of a column, (states, states).
+            The order is that of ``attrs["states"]`` of a result; a DataArray with these labels is
+            aligned by label. Costs are any numbers from 0, and 0 for no change; they need not be a
+            metric. Costs that differ by direction need rooted trees. Lengths are then exact costs,
+            computed by Sankoff's algorithm, which is slower.
         kernel
-            "planes", or "bytes" for the form of a byte a site (Richer 2013) to compare with, for at
-            most 8 states and binary trees.
+            "planes", or "bytes" to compare with one byte for each site (Richer 2013). "bytes" takes
+            at most 8 states and binary trees.
         sites
-            False leaves out what is by site, for many trees.
+            False omits the results by site, for many trees.
 
         Returns
         -------
-            ``length``, weighted, and ``ci``, ``ri``, ``rc`` of all sites (a number for one tree,
-            (trees,) for several); with ``sites`` also ``changes``, ``site_ci``, ``site_ri`` (sites)
-            or (trees, sites), and ``min_changes``, ``max_changes`` (sites): the fewest on any tree,
-            and those on a star. Changes of sites are not weighted. NaN where an index is 0 / 0: a
-            constant site has no consistency, one that no tree explains better than a star no
-            retention. With ``costs`` there are ``length`` and ``changes`` alone, as the least cost
-            over all trees is a search of its own. All are in memory; an alignment of dask is gone
-            through in its chunks of sites, a few at a time, and gives the same.
+            ``length``, weighted, and ``ci``, ``ri``, ``rc`` of all sites: one number for one tree,
+            (trees,) for several. With ``sites`` also ``changes``, ``site_ci``, ``site_ri``: (sites)
+            or (trees, sites). ``min_changes`` and ``max_changes`` (sites) are the fewest changes on
+            any tree and the changes on a star. Changes of sites are not weighted.
+
+            An index that is 0 / 0 is NaN: the consistency of a constant site, and the retention of
+            a site that no tree explains better than a star. With ``costs`` there are only
+            ``length`` and ``changes``, because the least cost over all trees needs its own search.
+
+            All results are in memory. An alignment in dask is read in its chunks of sites, a few at
+            a time, with the same results.
 
         Raises
         ------
         ValueError
-            For an alignment, trees, weights or costs that do not fit, with the first that does not.
+            For an invalid alignment, tree, weights or costs; the message names the first problem.
 
         Examples
         --------
@@ -113,39 +111,43 @@ class ArrayPhylogenetics:
     def ancestral_states(
         self, tree: Any, *, resolve: str = "acctran", gap: str = "missing"
     ) -> xr.Dataset:
-        """States of the inner nodes of a tree, and the changes on its branches.
+        """Reconstruct the states of the inner nodes of a tree, and the changes on its branches.
 
         Parameters
         ----------
         tree
             One tree, as for `parsimony`.
         resolve
-            "acctran": of the shortest reconstructions one whose changes are as close to the root
-            as can be, "deltran": as close to the tips; "sets": all states that a node has in any.
+            "acctran": a shortest reconstruction with changes as close to the root as possible.
+            "deltran": with changes as close to the tips as possible. "sets": all states that a node
+            has in any shortest reconstruction.
         gap
             As for `parsimony`.
 
         Returns
         -------
-            ``states`` (nodes, sites) as text: a state, or with "sets" several as ``{AG}`` and all
-            of them as ``?``; ``node_parent`` (nodes), -1 for the root; ``branch_changes`` (nodes),
-            the changes on the branch above each node, which sum to the length of the tree; with
-            "sets" the fewest of any shortest reconstruction, and ``most_branch_changes``. Of an
-            alignment of dask ``states`` are lazy, in its chunks of sites, made when they are asked
-            for; changes are counted at once, a few chunks at a time. Indexed by ``node``, the names
-            of taxa and inner nodes, "node 14" where an inner node has no name of its own; a number
-            is support, and no name.
+            ``states`` (nodes, sites): text, one state. With "sets" several states are ``{AG}``, and
+            all states are ``?``. ``node_parent`` (nodes): -1 for the root. ``branch_changes``
+            (nodes): changes on the branch above each node, which sum to the length of the tree.
+            With "sets" these are the fewest in any shortest reconstruction, and
+            ``most_branch_changes`` are the most.
+
+            For an alignment in dask, ``states`` are lazy, in its chunks of sites. Changes are
+            counted at once, a few chunks at a time.
+
+            The Dataset is indexed by ``node``: names of taxa and inner nodes. Inner nodes without a
+            name of their own are called "node 14"; a number is read as support, not as a name.
 
         Raises
         ------
         ValueError
-            As for `parsimony`, for several trees, or an unknown ``resolve``.
+            As for `parsimony`; also for several trees and an unknown ``resolve``.
 
         Notes
         -----
-        Where a node may be in several states though its parent is in none of them, it is in the
-        first in order of ``attrs["states"]``, and so is the root. Nodes of more than two children
-        are held to be so, not unresolved, and reconstructed by the same rules on Hartigan's sets.
+        If a node may be in several states and its parent is in none of them, the node takes the
+        first in the order of ``attrs["states"]``. The root does so, too. Nodes of more than two
+        children count as real, not as unresolved, and follow these rules on Hartigan's sets.
 
         Examples
         --------
@@ -189,14 +191,14 @@ class ArrayPhylogenetics:
 def weights_of(
     alignment: xr.DataArray, weights: str | ArrayLike | xr.DataArray
 ) -> NDArray[np.int64]:
-    """Weights in the order of the sites, checked."""
+    """Return checked weights in the order of the sites, (sites,)."""
     from genobit.parsimony.lengths import whole_weights
 
     return whole_weights(aligning.aligned(alignment, weights, SITES, "weights"))
 
 
 def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
-    """Costs in the order of the states, by label where they have labels."""
+    """Return checked costs (states, states) in the order of the states, aligned by label."""
     from genobit.parsimony.lengths import cost_matrix
 
     if isinstance(costs, xr.DataArray):
@@ -222,7 +224,7 @@ def _scored(found: Scores, costs: NDArray[np.float64] | None) -> xr.Dataset:
         lengths = np.array([_as_float(length) for length in lengths])
         scores = lengths if changes is None else np.append(lengths, changes)
         if (costs == np.floor(costs)).all() and (scores < _TOO_LARGE).all():
-            # Whole costs are exact in floats up to 2**53, their sums in fractions.
+            # Whole costs are exact in float64 up to 2**53, and their sums are exact as fractions.
             lengths = found.lengths.astype(np.int64)
             changes = None if changes is None else changes.astype(np.int64)
     about = {"long_name": "length", "units": "changes"}
@@ -256,7 +258,7 @@ def _as_float(length: Fraction | float) -> float:
 
 
 def _node_names(tree: Phylogeny) -> list[str]:
-    """Names of nodes, each once: support values and names given twice are none."""
+    """Return unique names of nodes; support values and repeated names become "node N"."""
     from genobit.data.topology import tips
 
     names = list(tree.labels)

@@ -1,7 +1,7 @@
-"""``DataArray.genobit.parsimony_search``: the shortest trees of an alignment, with labels.
+"""``DataArray.genobit.parsimony_search``: search for the shortest trees of an alignment.
 
-A part of the accessor of DataArrays. May import: `phylogenetics` and what is below. The searches
-are in `genobit.parsimony.schedule.steps`, what is made of them in `genobit.parsimony.search`.
+The searches are in `genobit.parsimony.schedule.steps`. `genobit.parsimony.search` gathers their
+results, and this module labels them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 METHODS = ("ratchet", "branch_and_bound", "tbr", "spr", "nni", "stepwise")
 ADDITIONS = {"stepwise": "random", "closest": "closest"}
 SHARE = 0.25
-"""Sites of double weight in a round of the ratchet."""
+"""Share of the sites that get double weight in a round of the ratchet."""
 FEWEST_TAXA = 3
 
 
 class ArrayTreeSearch:
-    """The method of ``DataArray.genobit`` that searches trees."""
+    """Tree search as a method of ``DataArray.genobit``."""
 
     _da: xr.DataArray
 
@@ -55,68 +55,69 @@ class ArrayTreeSearch:
         progress: bool | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> xr.Dataset:
-        """Search the trees with the fewest changes.
+        """Search for the trees with the fewest changes.
 
         Parameters
         ----------
         method
-            "ratchet": branch swapping with some sites reweighted in turn (Nixon 1999), which leaves
-            local minima. "branch_and_bound": proves the minimum and finds all trees that have it,
-            for up to about 15 taxa. "tbr", "spr", "nni": branch swapping alone, from wide to
-            narrow. "stepwise": the starting trees as they are.
+            "ratchet": branch swapping with some sites reweighted in each round (Nixon 1999), which
+            escapes local minima. "branch_and_bound": proves the minimum and finds all trees that
+            reach it, for up to about 15 taxa. "tbr", "spr", "nni": branch swapping alone, from the
+            widest moves to the narrowest. "stepwise": returns the starting trees.
         seed
-            What random numbers come from. Results depend on nothing else.
+            Seed of the random numbers. Results do not depend on threads or on the scheduler.
         start
-            "stepwise": taxa added in random order, each where it adds least. "closest": each time
-            the taxon that adds least. "neighbour_joining", ties in the order of the taxa. Or a
-            tree, as `parsimony` takes it.
+            "stepwise": taxa are added in random order, each where it adds least. "closest": the
+            next taxon is always the one that adds least. "neighbour_joining": ties follow the order
+            of the taxa. Or a tree, as for `parsimony`.
         replicates
-            Searches from that many starting trees; dask runs them side by side.
+            Number of starting trees, each with its own search; dask runs them in parallel.
         iterations, patience
-            Rounds of the ratchet: so many at least, and on until so many in a row found nothing
-            shorter.
+            Minimum rounds of the ratchet; the search stops after ``patience`` rounds without
+            improvement.
         max_trees
             Most equally short trees to keep.
         bootstrap
-            How many times to resample the sites, for the support of branches.
+            Number of times to resample the sites, for the support of branches.
         gap, weights
             As for `parsimony`.
         outgroup
-            A taxon or several, at the root of the trees that are written.
+            One taxon or several, at which the returned trees are rooted.
         progress
-            Whether to show a bar; by default what `get_options` says.
+            Show a progress bar; by default as `get_options` says.
         checkpoint
-            A folder that keeps what is done: the same call goes on from there.
+            Folder in which finished work is kept. Repeat the call to resume.
 
         Returns
         -------
-            ``tree`` (trees): Newick of the shortest trees, without a root where there is no
-            outgroup; ``length`` (trees); ``trace`` (iteration): the shortest length so far, of the
-            starting trees, of these swapped, and of each round. With ``bootstrap`` also ``support``
-            (trees, splits), percent, of inner branches, and ``split`` (trees, splits, taxa), their
-            side without the first taxon; labels of inner nodes in ``tree`` say the same.
-            ``attrs["proven"]``: no tree is shorter. ``attrs["all_found"]``: there was room for all
-            equally short trees that the search came upon (with ``proven``: these are all).
-            ``attrs["partial"]``: it was stopped by Ctrl-C, and this is the best so far.
+            ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup.
+            ``length`` (trees). ``trace`` (iteration): the shortest length so far, after the start,
+            after its swapping, and after each round. With ``bootstrap`` also ``support`` (trees,
+            splits): percent of resamples with each inner branch. ``split`` (trees, splits, taxa)
+            marks the taxa on the side of each branch without the first taxon. Labels of inner nodes
+            in ``tree`` repeat the support. ``attrs["proven"]``: no tree is shorter.
+            ``attrs["all_found"]``: ``max_trees`` left room for all equally short trees that the
+            search met (with ``proven``, for all that exist). ``attrs["partial"]``: the search was
+            stopped by Ctrl-C, and this is the best so far.
 
         Raises
         ------
         ValueError
-            For an alignment, tree or weights that do not fit, fewer than three taxa, numbers out of
-            range, and a branch and bound longer than ``get_options().longest_search`` (one hour by
-            default), with the estimate.
+            For an invalid alignment, tree or weights, fewer than three taxa, and numbers out of
+            range. Also, with the estimate, for a branch and bound that would take longer than
+            ``get_options().longest_search`` (one hour by default).
         MemoryError
-            For an alignment of dask whose different columns take more than
+            For an alignment in dask whose unique columns take more than
             ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
         OSError
-            With ``bootstrap``, if the folder of ``spill_to`` has no room for a number of each site.
+            With ``bootstrap``, if the folder of ``spill_to`` has no room for one number per site.
 
         Notes
         -----
-        Trees are binary, and different when they part the taxa differently: branches without a
-        change are not collapsed, so a node that the data leave open counts once for each of its
-        resolutions. Equally short trees are looked for by swapping (TBR for the ratchet) from those
-        found; only "branch_and_bound" is sure to find all.
+        Trees are binary, and differ if their sets of splits differ. Branches without a change are
+        not collapsed, so each resolution of an unresolved node counts as a tree. Equally short
+        trees are found by swapping the shortest ones (TBR for the ratchet); only "branch_and_bound"
+        is sure to find all.
 
         Examples
         --------
@@ -160,7 +161,7 @@ def _planned(
     max_trees: int,
     bootstrap: int,
 ) -> Plan:
-    """Check what is asked for."""
+    """Check the arguments and return the plan of the search."""
     from genobit.parsimony.kernels.patterns import informative
     from genobit.parsimony.schedule.steps import Plan
     from genobit.parsimony.site_patterns import site_patterns

@@ -1,4 +1,4 @@
-"""dask graphs of this analysis alone.
+"""Dask graphs of parsimony: tree searches in steps, and numbers of sites.
 
 May import: the kernels, the engine.
 """

@@ -1,7 +1,7 @@
-"""Runs of searches of trees: chains of steps on the scheduler of dask that is active.
+"""Runs of tree searches: chains of steps on the active dask scheduler.
 
-All chains that are not at their end do a step at a time, side by side. What each left last is kept
-in memory and, with a checkpoint, in a file of its own, replaced as a whole.
+All unfinished chains run one step at a time, in parallel. The latest state of each chain is kept in
+memory. With a checkpoint, it is also written to its own file, which is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def question(plan: Plan) -> dict[str, Any]:
-    """What is asked, for a checkpoint to tell it from other questions."""
+    """Return the parameters of a search, by which a checkpoint is matched to it."""
     from importlib.metadata import version
 
     start = plan.start if isinstance(plan.start, str) else digest([plan.start])
@@ -34,7 +34,7 @@ def question(plan: Plan) -> dict[str, Any]:
 
 
 class Run:
-    """One run: what each chain left last."""
+    """One run, with the latest state of each chain."""
 
     def __init__(self, plan: Plan, checkpoint: Checkpoint | None, *, progress: bool | None) -> None:
         self.plan = plan
@@ -44,9 +44,9 @@ class Run:
         self.partial = False
 
     def to_the_end(self, check: Callable[[float], None]) -> None:
-        """Do all steps that are left; Ctrl-C leaves what is done and sets ``partial``.
+        """Run all remaining steps; Ctrl-C keeps the finished ones and sets ``partial``.
 
-        ``check`` is called with the share that is left, and may refuse it.
+        ``check`` is called with the share that is left, and may refuse it by raising.
         """
         if self.checkpoint is not None:
             self.states = {n: self.checkpoint.read(n) for n in self.checkpoint.units()}
@@ -77,7 +77,7 @@ class Run:
         ]
 
     def _wave(self, left: list[int], steps: Any) -> None:
-        """Do a step of each of these chains; what is done is kept even if the rest fails."""
+        """Run one step of each chain in ``left``; finished steps are kept if others fail."""
         name = f"genobit-trees-{uuid4().hex}"
         plan = delayed(self.plan, pure=False, traverse=False)
         task = delayed(step, pure=False, traverse=False)
@@ -106,30 +106,15 @@ def run(
     progress: bool | None = None,
     check: Callable[[float], None] = lambda _: None,
 ) -> Run:
-    """Search, on the scheduler of dask that is active.
+    """Run a search on the active dask scheduler.
 
-    Parameters
-    ----------
-    plan
-        What to search.
-    checkpoint
-        A folder where each chain is kept after each step, and taken up from.
-    about
-        What else tells this question from others.
-    progress
-        Whether to show a bar; None for what `get_options` says.
-    check
-        Called before the search with the share that is left, 1 without a checkpoint. It raises
-        where that is too much.
+    The folder ``checkpoint`` keeps each chain after each step, and a later run resumes from it.
+    ``about`` adds further parameters that must match. ``check`` is called before the search with
+    the share that is left (1 without a checkpoint), and raises if that is too much.
 
-    Raises
-    ------
-    ValueError
-        If the folder holds another run, something else or a damaged file.
-    RuntimeError
-        If another run is at work in the folder.
-    KeyboardInterrupt
-        If it is stopped before any tree is found.
+    Raises ValueError if the folder holds another run, something else or a damaged file. Raises
+    RuntimeError if another run is using the folder. Raises KeyboardInterrupt if the run is stopped
+    before any tree is found.
     """
     if checkpoint is None:
         found = Run(plan, None, progress=progress)

@@ -1,4 +1,4 @@
-"""A number for each site of an alignment: in as few bytes as hold it, past a limit in a file."""
+"""One number for each site of an alignment, in the smallest integer type or in a file."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PIECE = 2**18
-"""Sites that are numbered anew at a time."""
+"""Sites renumbered at a time."""
 WIDEST = np.dtype(np.uint32)
 
 
 class SiteNumbers(AbstractContextManager["SiteNumbers"]):
-    """Numbers of sites as they come, chunk by chunk; all are to be there in the end.
+    """Collects one number for each site, chunk by chunk, until all ``sites`` are there.
 
-    They are in a file in ``get_options().spill_to``, if that names a folder, where they may take
-    more than ``get_options().eager_limit``.
-
-    Parameters
-    ----------
-    sites
-        How many.
+    The numbers are in a file in ``get_options().spill_to`` if that names a folder and they could
+    take more than ``get_options().eager_limit`` bytes. Otherwise they are in memory.
 
     Examples
     --------
@@ -48,11 +43,11 @@ class SiteNumbers(AbstractContextManager["SiteNumbers"]):
             self._file = self._stack.enter_context(Spilled(self._folder, (1, sites, 1), WIDEST))
 
     def __exit__(self, *raised: object) -> None:
-        """Close a file; remove it if there was an error."""
+        """Close the file, and remove it after an error."""
         self._stack.__exit__(*raised)  # type: ignore[arg-type]
 
     def append(self, numbers: NDArray[np.integer]) -> None:
-        """Take the numbers of the next sites."""
+        """Add the numbers of the next sites."""
         if self._file is not None:
             self._file.write(0, self._done, numbers)
         else:
@@ -63,9 +58,9 @@ class SiteNumbers(AbstractContextManager["SiteNumbers"]):
         self._done += numbers.size
 
     def renumbered(self, ranks: NDArray[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
-        """``ranks[number]`` of each site, of the type of the ranks, (sites,) or from a file."""
+        """Return ``ranks[number]`` of each site, (sites,), or memory-mapped (1, sites, 1)."""
         if self._file is None or self._folder is None:
-            # Ranks may be wider: those of all columns, some of which no site here is of.
+            # Ranks may need a wider type: they number all columns, also columns without a site.
             self._values = self._values.astype(ranks.dtype, copy=False)
             for start in range(0, self._sites, PIECE):
                 piece = self._values[start : start + PIECE]

@@ -1,8 +1,8 @@
-"""Searches of trees in steps: each takes what the one before left, as arrays, and goes on.
+"""Tree searches in steps: each step continues from the arrays of the step before.
 
-A replicate, a resample and a branch and bound are chains of steps of about a second. What a step
-returns depends on what it is given and on nothing else, so a chain may stop anywhere, change
-computers and go on, and ends the same.
+Replicates, resamples, and branch and bound are chains of steps of about a second. A step's result
+depends only on its arguments. A chain may therefore stop anywhere, continue on another computer,
+and end with the same result.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from genobit.parsimony.kernels.tree_set import Pool
 
 State = dict[str, Any]
-"""Arrays of a chain: ``done`` is 1 when it is at its end."""
+"""Arrays of a chain; ``done`` is the finished share, 1 at the end."""
 MOVES = {
     "stepwise": 0,
     "nni": swaps.NNI,
     "spr": swaps.SPR,
     "tbr": swaps.TBR,
-    # Rounds of SPR took half the time of rounds of TBR, and found as much.
+    # Rounds of SPR took half the time of rounds of TBR, and found trees as short.
     "ratchet": swaps.SPR,
     "branch_and_bound": swaps.TBR,
 }
 ROUNDS = 10
 """Most rounds of the ratchet in a step."""
 LOOKS = 20_000
-"""Partial trees of a branch and bound in a step."""
+"""Partial trees that branch and bound examines in a step."""
 SEARCH, RESAMPLE = 0, 1
-"""Kinds of chains, each with random numbers of its own."""
+"""Kinds of chains, each with its own random numbers."""
 
 
 class Plan(NamedTuple):
-    """What is searched, and how."""
+    """Data and parameters of a search."""
 
     patterns: Informative
     drawn: Drawn
-    """What resamples draw from; nothing where there are none."""
+    """Sites from which resamples are drawn; empty without resampling."""
     method: str
     start: str | NDArray[np.int64]
-    """"random" or "closest" addition, or a tree as half-branches."""
+    """"random" or "closest" addition, or a tree as half-edges."""
     seed: int
     replicates: int
     iterations: int
@@ -63,12 +63,12 @@ class Plan(NamedTuple):
 
     @property
     def chains(self) -> int:
-        """Replicates, then resamples."""
+        """Number of chains: replicates, then resamples."""
         return self.replicates + self.bootstrap
 
 
 def step(plan: Plan, chain: int, state: State | None) -> State:
-    """Do the next step of a chain, the first without a state."""
+    """Run the next step of a chain, the first if ``state`` is None."""
     if chain >= plan.replicates:
         return _resampled(plan, chain - plan.replicates)
     if plan.method == "branch_and_bound":
@@ -77,7 +77,7 @@ def step(plan: Plan, chain: int, state: State | None) -> State:
 
 
 def stream_of(plan: Plan, kind: int, chain: int) -> NDArray[np.uint64]:
-    """The state of a chain's random numbers."""
+    """Return the initial state of a chain's random numbers, (1,) uint64."""
     sequence = np.random.SeedSequence(plan.seed, spawn_key=(kind, chain))
     return sequence.generate_state(1, np.uint64).astype(np.uint64)
 
@@ -91,7 +91,7 @@ def _start(plan: Plan, sites: Sites, stream: NDArray[np.uint64]) -> NDArray[np.i
 def _swapped(
     plan: Plan, sites: Sites, stream: NDArray[np.uint64], moves: int
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """A tree at the end of branch swapping, and its lengths before and after."""
+    """Return a tree at a local minimum, and its lengths before and after branch swapping."""
     back = _start(plan, sites, stream)
     if not moves:
         return back, [tree_length(back, sites)]
@@ -101,7 +101,7 @@ def _swapped(
 
 
 def _resampled(plan: Plan, number: int) -> State:
-    """The tree of sites drawn with replacement, each with its weight (Felsenstein 1985)."""
+    """Search a tree for sites drawn with replacement, each with its weight (Felsenstein 1985)."""
     sequence = np.random.SeedSequence(plan.seed, spawn_key=(RESAMPLE, number, 0))
     generator = np.random.Generator(np.random.Philox(sequence))
     weights = plan.drawn.weights_again(generator, plan.patterns.of_column.size)
@@ -125,7 +125,7 @@ def _begun(plan: Plan, chain: int) -> State:
 
 
 def pool_of(state: State, sites: Sites, max_trees: int) -> Pool:
-    """The trees of a chain."""
+    """Return a pool with the trees of a chain."""
     pool = tree_set.empty_pool(sites.taxa, max_trees, int(state["lengths"][-1]))
     for tree in state["trees"]:
         tree_set.keep(tree, int(state["lengths"][-1]), pool)
@@ -133,7 +133,7 @@ def pool_of(state: State, sites: Sites, max_trees: int) -> Pool:
 
 
 def trees_in(pool: Pool) -> NDArray[np.int64]:
-    """A copy of the trees of a pool."""
+    """Return a copy of the trees of a pool, (trees, half-edges)."""
     return pool.trees[: pool.state[tree_set.COUNT]].copy()
 
 
@@ -147,7 +147,7 @@ def _ratchet(plan: Plan, state: State) -> State:
     ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
     lengths = np.concatenate([lengths, more])
     left = _rounds_left(plan, lengths)
-    # The start and its swapping are no rounds.
+    # The first two lengths are the start and its swapping, not rounds.
     rounds = lengths.size - 2
     return {
         "back": back,
@@ -163,7 +163,7 @@ def _copies(state: State) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
 
 
 def _rounds_left(plan: Plan, lengths: NDArray[np.int64]) -> int:
-    """Rounds that are still to do if none finds a shorter tree."""
+    """Return the number of rounds left if none of them finds a shorter tree."""
     rounds = lengths.size - 2
     idle = int(np.count_nonzero(lengths[2:] == lengths[-1]))
     if lengths.size > 2 and lengths[1] > lengths[-1]:
@@ -199,7 +199,7 @@ def _of_levels(levels: branch_and_bound.Levels) -> State:
 
 
 def _bounded_start(plan: Plan, sites: Sites, later: branch_and_bound.Later) -> State:
-    """A tree that is short already, by a few rounds of the ratchet, and the first level."""
+    """Return a short tree, found by a few rounds of the ratchet, and the first level."""
     begun = _begun(plan._replace(method="ratchet", iterations=ROUNDS), 0)
     if sites.taxa > 3:
         begun = _ratchet(plan._replace(method="ratchet", iterations=ROUNDS, patience=0), begun)
@@ -214,7 +214,7 @@ def _bounded_start(plan: Plan, sites: Sites, later: branch_and_bound.Later) -> S
 
 
 def looks(plan: Plan) -> tuple[float, float]:
-    """Partial trees that a branch and bound looks at, about (Knuth 1975), and seconds of one."""
+    """Estimate the partial trees of a branch and bound (Knuth 1975), and the seconds for one."""
     sites, stream = sites_of(plan.patterns), stream_of(plan, SEARCH, 0)
     later = branch_and_bound.later(plan.patterns, sites)
     state = _bounded_start(plan, sites, later)
@@ -229,7 +229,7 @@ def looks(plan: Plan) -> tuple[float, float]:
     ]
     levels = branch_and_bound.first_level(sites, later, three)
     pool = pool_of(state, sites, plan.max_trees)
-    # The first look compiles the search.
+    # The first call, of one partial tree, compiles the search.
     for few in (1, TIMED):
         start = time.thread_time()
         branch_and_bound.search_levels(sites, later, levels, pool, views, few)
@@ -237,6 +237,6 @@ def looks(plan: Plan) -> tuple[float, float]:
 
 
 PROBES = 200
-"""Ways down a search that estimate its size."""
+"""Random descents that estimate the size of a search."""
 TIMED = 5_000
-"""Partial trees that are looked at to time one."""
+"""Partial trees that are examined to time one."""
