@@ -1,5 +1,6 @@
-"""The engine: bit planes, products over them, and their schedule.
+"""The engine: bit planes, matrix products over them, and the dask schedule.
 
-Arrays in, arrays out. It knows no xarray, no labels and no analysis.
+Functions take arrays and return arrays. The engine knows no xarray, no labels and no analysis.
+
 May import: numpy, numba, dask.
 """

@@ -1,4 +1,4 @@
-"""Ask for the packages of the extras, and say how to install one that is missing.
+"""Check for the packages of the extras, and say how to install a missing one.
 
 May import: the standard library.
 """
@@ -27,11 +27,11 @@ EXTRAS = {
     "pyarrow": "io",
     "voila": "viz",
 }
-"""The extra in `pyproject.toml` that brings each optional package."""
+"""Extra in `pyproject.toml` that installs each optional package."""
 
 
 def require(user: str, *packages: str) -> None:
-    """Refuse to go on without some optional packages; imports none of them."""
+    """Raise ModuleNotFoundError unless all ``packages`` are installed; imports none of them."""
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise _refusal(user, package)
@@ -39,7 +39,7 @@ def require(user: str, *packages: str) -> None:
 
 @contextlib.contextmanager
 def needed_by(user: str) -> Iterator[None]:
-    """Say how to install an optional package whose import fails within the block."""
+    """If the import of an optional package fails in the block, say how to install the package."""
     try:
         yield
     except ImportError as error:
@@ -50,7 +50,7 @@ def needed_by(user: str) -> Iterator[None]:
 
 
 def _missing(error: BaseException | None) -> str | None:
-    """Return the optional package that was not found; others may report it in their own words."""
+    """Return the optional package that was not found, also if another error reports it."""
     while error is not None:
         package = (getattr(error, "name", None) or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and package in EXTRAS:

@@ -1,6 +1,6 @@
-"""Local paths, files that are replaced only when complete, and full disks with their path.
+"""Local paths, atomic replacement of files, and full-disk errors that name the path.
 
-May import: nothing of genobit. Every reader and writer of files takes its path from here.
+May import: nothing of genobit. Every reader and writer of files takes its path from this module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# One slash, as Path("s3://bucket") keeps one. A single letter is a drive of Windows.
+# Match one slash: Path("s3://bucket") keeps only one. A single letter is a Windows drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
@@ -30,7 +30,7 @@ WRITE = "write to a local path, and copy the result there"
 
 
 def is_address(path: object) -> bool:
-    """Whether a path names a place on another machine, such as ``s3://bucket/x``.
+    """Return whether a path is a remote address, such as ``s3://bucket/x``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_address(path: object) -> bool:
 
 
 def address(path: str | os.PathLike[str]) -> str:
-    """An address with both slashes, one of which `Path` takes away."""
+    """Return an address with both slashes; `Path` removes one."""
     text = os.fspath(path)
     return text if "://" in text else text.replace(":/", "://", 1)
 
@@ -49,19 +49,9 @@ def address(path: str | os.PathLike[str]) -> str:
 def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> Path:
     """Return a path on this machine, with ``~`` replaced by the home folder.
 
-    Parameters
-    ----------
-    path
-        The path that the user gave.
-    what
-        The function or argument that takes it, for the message.
-    instead
-        What to do with an address, for the message; `READ`, `WRITE` or another text.
-
-    Raises
-    ------
-    ValueError
-        For an address such as ``s3://bucket/x``.
+    ``what`` is the function or argument that takes the path, and ``instead`` the remedy (`READ`,
+    `WRITE` or another text), both for the message. Raises ValueError for an address such as
+    ``s3://bucket/x``.
 
     Examples
     --------
@@ -79,12 +69,9 @@ def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> 
 def disk_full_named(
     path: str | os.PathLike[str], remedy: str = "free some space, then repeat the call"
 ) -> Iterator[None]:
-    """Name the path in an error of a full disk, which comes without one from most libraries.
+    """Add the path to a full-disk error; most libraries raise it without one.
 
-    Raises
-    ------
-    OSError
-        With the path, for a full disk or quota anywhere in the chain of an error.
+    Raises OSError with the path if the chain of an error contains a full disk or quota.
     """
     try:
         yield
@@ -97,7 +84,7 @@ def disk_full_named(
 
 
 def full_disk(error: BaseException | None) -> OSError | None:
-    """The error of a full disk that led to this one, if any."""
+    """Return the full-disk error in the chain of ``error``, or None."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return error
@@ -109,17 +96,10 @@ def full_disk(error: BaseException | None) -> OSError | None:
 def replacing(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     """Yield paths to write to, beside the given ones; when the block succeeds they replace them.
 
-    After an error, nothing of the new files is left and the old files are as they were. A device
-    or a pipe is written to directly. A symbolic link stays, and the file it points to is replaced.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder does not exist.
-    IsADirectoryError
-        If a path is a folder.
-    OSError
-        With the path, if the disk is full.
+    After an error the new files are removed and the old files are unchanged. A device or a pipe is
+    written to directly. A symbolic link stays, and the file it points to is replaced. Raises
+    FileNotFoundError if the folder does not exist, IsADirectoryError if a path is a folder, and
+    OSError with the path if the disk is full.
 
     Examples
     --------
@@ -147,7 +127,7 @@ def replacing(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
 
 
 def _beside(target: Path) -> Path:
-    """A new name in the same folder; the target itself if it is a device or a pipe."""
+    """Return a new name in the same folder, or the target itself if it is a device or a pipe."""
     if not target.parent.is_dir():
         msg = f"{target}: there is no folder {str(target.parent)!r}; make it first"
         raise FileNotFoundError(errno.ENOENT, msg)
@@ -156,7 +136,7 @@ def _beside(target: Path) -> Path:
         raise IsADirectoryError(errno.EISDIR, msg)
     if target.exists() and not target.is_file():
         return target
-    # The ending stays, since some writers choose the format by it. A name has 255 bytes at most.
+    # Keep the suffix: some writers choose the format by it. A file name has at most 255 bytes.
     return target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex[:12]}.partial{target.suffix}")
 
 

@@ -1,6 +1,4 @@
-"""Settings a user may change: kernel, chunks, memory of eager calls, bars and plots.
-
-And how a size past that most is said.
+"""User settings: kernel, chunks, memory limit, progress bars and plots; and size formatting.
 
 May import: the standard library.
 """
@@ -20,54 +18,59 @@ KERNELS = ("auto", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
 LARGEST_SCALE = 8.0
 CHUNK_ROWS = 2048
-"""Within 10% of the fastest edge of a tile on one machine (`genobit.engine.schedule.costs`)."""
+"""Within 10% of the fastest tile edge on one machine (`genobit.engine.schedule.costs`)."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The settings in force."""
+    """The current settings."""
 
     kernel: str = "auto"
-    """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest here."""
+    """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest on
+    this CPU."""
     chunk_rows: int | str = CHUNK_ROWS
-    """Rows (variants or samples) in a packed chunk, and so in an edge of a tile.
+    """Rows (variants or samples) per packed chunk, which is also the edge of a tile.
 
-    "auto" for the cheapest by the model that ``explain=True`` shows, of a matrix of all pairs.
+    "auto" chooses the cheapest for a matrix of all pairs, by the cost model that ``explain=True``
+    shows.
     """
     eager_limit: int = 2**31
-    """Bytes that a call which computes at once, or a reader that holds a file in memory, may
-    allocate before it refuses."""
+    """Most bytes that an eager call, or a reader that holds a file in memory, may allocate
+    before it raises an error."""
     spill_to: str | os.PathLike[str] | None = None
-    """Folder for the genotypes of `epistasis` where they are past ``eager_limit``, in a file that
-    is removed at the end; None refuses them. Every worker has to see it. Also for the numbers of
-    sites that a search of trees with ``bootstrap=`` holds; None keeps them in memory."""
+    """Folder for a temporary file of `epistasis` genotypes that exceed ``eager_limit``. With
+    None, such genotypes raise an error. Every worker must be able to read the folder. A tree
+    search with ``bootstrap=`` also stores its per-site numbers there; with None they stay in
+    memory."""
     longest_search: float | None = 3600.0
-    """Seconds that a search may take by its estimate before it is refused, one hour by default.
+    """Most seconds that a search may take by its estimate before it is refused; default one hour.
 
-    Also text with a unit: "90s", "30min", "2h", "1d". None for no limit."""
+    Also text with a unit: "90s", "30min", "2h", "1d". None means no limit.
+    """
     progress: bool | None = None
-    """Whether work of more than a second shows a bar, where ``progress=`` is not given.
+    """Whether work of more than a second shows a progress bar, if ``progress=`` is not given.
 
-    None shows it in notebooks and terminals, and not where standard error goes to a file."""
+    None shows it in notebooks and terminals, but not if standard error is a file.
+    """
     plot_theme: str = "light"
     """Background of the plots of `genobit.plots`: "light" or "dark"."""
     plot_scale: float = 1.0
-    """Factor on the size of the plots of `genobit.plots`."""
+    """Scale factor for the size of the plots of `genobit.plots`."""
 
     @property
     def free(self) -> bool:
-        """Whether ``chunk_rows`` was left as it is, so that an analysis may take wider chunks."""
+        """Whether ``chunk_rows`` has its default, so that an analysis may choose wider chunks."""
         return self.chunk_rows == CHUNK_ROWS
 
     @property
     def edge(self) -> int:
-        """``chunk_rows``, or of "auto" what stands for it where there is no model."""
+        """``chunk_rows``, or the default if it is "auto" and no cost model applies."""
         return CHUNK_ROWS if isinstance(self.chunk_rows, str) else self.chunk_rows
 
 
 _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
-    # A child that is forked while another thread sets an option inherits the lock.
+    # A child forked while another thread sets an option inherits the lock.
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
@@ -75,7 +78,7 @@ _current = Options()
 
 
 def get_options() -> Options:
-    """Return the settings in force.
+    """Return the current settings.
 
     Examples
     --------
@@ -90,7 +93,7 @@ _CHOICES = {"kernel": KERNELS, "plot_theme": THEMES}
 
 
 def _checked(name: str, value: Any) -> Any:
-    """A setting as it is kept: whole numbers as int, a folder without ``~``."""
+    """Return a valid setting in stored form (integers as int, folder without ``~``); else raise."""
     kept = value
     if name in _CHOICES:
         fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
@@ -98,7 +101,7 @@ def _checked(name: str, value: Any) -> Any:
         fits = value is None or isinstance(value, bool)
         wanted = "is not True, False or None"
     elif name == "spill_to":
-        # Path("") is the current folder, which nobody means.
+        # Path("") is the current folder, which is surely not meant.
         named = isinstance(value, str | os.PathLike) and value != ""
         kept = Path(value).expanduser() if named else value
         fits = value is None or (named and kept.is_dir())
@@ -129,7 +132,7 @@ _TIME_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 
 
 def _seconds(value: Any) -> float | None:
-    """Seconds of a number or of text with a unit; None if it is neither, or not above 0."""
+    """Return seconds from a number or text with a unit; None if invalid or not above 0."""
     number: Any = value
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h|d)\s*", value)
@@ -142,7 +145,7 @@ def _seconds(value: Any) -> float | None:
 
 
 class _Restore(contextlib.AbstractContextManager["None"]):
-    """Puts what was changed back at the end of a ``with`` block; does nothing without one."""
+    """Context manager that restores the earlier settings at the end of a ``with`` block."""
 
     def __init__(self, earlier: dict[str, Any]) -> None:
         self._earlier = earlier
@@ -152,7 +155,7 @@ class _Restore(contextlib.AbstractContextManager["None"]):
 
 
 def _change(settings: dict[str, Any]) -> dict[str, Any]:
-    """Change some settings and no others, which another thread may; returns what they were."""
+    """Change only these settings and return their old values; other threads may change others."""
     global _current  # noqa: PLW0603 - the one place where settings change
     with _lock:
         earlier = {name: getattr(_current, name) for name in settings}
@@ -161,9 +164,9 @@ def _change(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
-    """Change settings, for good or, in a ``with`` statement, for a block.
+    """Change settings permanently or, in a ``with`` statement, for a block.
 
-    They are the process's: all of its threads see them.
+    Settings belong to the process: all of its threads see them.
 
     Parameters
     ----------
@@ -194,7 +197,7 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
 
 
 def more_than(size: int, limit: int) -> str:
-    """Say a size and the limit that it is past, in units in which they differ.
+    """Return text with a size and the limit it exceeds, in units that show the difference.
 
     Examples
     --------
@@ -210,21 +213,10 @@ def more_than(size: int, limit: int) -> str:
 
 
 def require_fits(what: str, size: int, cost: int = 1) -> None:
-    """Refuse a part of a file that would take more than ``eager_limit``, before it is read.
+    """Raise ValueError if reading a part of a file would take more memory than ``eager_limit``.
 
-    Parameters
-    ----------
-    what
-        The part and its file, as the message begins.
-    size
-        Its bytes, or as many of them as are known to be there.
-    cost
-        Bytes of memory that one of these bytes takes while it is read.
-
-    Raises
-    ------
-    ValueError
-        With both sizes and the remedy.
+    ``what`` names the part and its file at the start of the message. ``size`` is its bytes, or the
+    number known so far. ``cost`` is the memory in bytes that each of them takes while it is read.
 
     Examples
     --------
@@ -240,7 +232,7 @@ def require_fits(what: str, size: int, cost: int = 1) -> None:
 
 
 def in_units(size: int) -> str:
-    """Say bytes in the largest unit of which there is one.
+    """Return a number of bytes as text in the largest unit that gives at least 1.
 
     Examples
     --------

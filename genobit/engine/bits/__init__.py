@@ -1,4 +1,4 @@
-"""The bit layout and its tail rule; what packs, transposes, counts and selects bits.
+"""The bit layout and its padding rule, and functions that pack, transpose, count and select bits.
 
-Planes are uint64 (rows, words), padding bits zero. May import: `simd`.
+Planes are uint64 (rows, words) with zero padding bits. May import: `simd`.
 """

@@ -1,14 +1,15 @@
-"""The description of the bit layout: planes, words, and the rule for the tail.
+"""The bit layout: planes, words and the padding rule.
 
-May import: kernels (and numpy). Everything that reads or writes planes asks here.
+All code that reads or writes planes takes the layout from this module.
 
 - A plane is an array (rows, words) of uint64. Position ``p`` of a row is bit ``p % 64`` of word
   ``p // 64``.
-- The last word is padded with zeros, in every plane. `require_sound` refuses any other plane.
-- A chunk of a plane that was never written reads as `UNWRITTEN` in Zarr, and is refused too.
-- Dosages g in {0, 1, 2} have the planes ``carrier`` (g >= 1) and ``hom_alt`` (g == 2), so g is
-  their sum; haplotypes have ``alt``. A bit is set there only where the call is present.
-- ``called`` marks the calls that are present. A layout without it has no missing call.
+- The last word of a row is padded with zeros in every plane. `require_sound` refuses other planes.
+- `UNWRITTEN` is the fill value of planes in Zarr stores. `require_sound` refuses a chunk that was
+  never written.
+- Dosages g in {0, 1, 2} have the planes ``carrier`` (g >= 1) and ``hom_alt`` (g == 2); g is their
+  sum. Haplotypes have the plane ``alt``. These planes have zero bits where a call is missing.
+- The plane ``called`` marks the calls that are present. A layout without it has no missing call.
 - Haplotype h of sample s is position ``ploidy * s + h``.
 """
 
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VERSION = 1
-"""Version of the layout; a packed Dataset carries it, and other versions are refused."""
+"""Version of the layout. Packed Datasets store it; other versions are refused."""
 
 PLANES = {"dosage": ("carrier", "hom_alt"), "haplotype": ("alt",)}
 CALLED = "called"
 PREFIX = "plane_"
 UNWRITTEN = np.uint64(int.from_bytes(b"\xb5genobit"))
-"""Fill value of planes in Zarr stores. Its top bit makes it set padding, where there is padding."""
+"""Fill value of planes in Zarr stores. Its top bit is set, so an unwritten last word with
+padding has a padding bit set."""
 _ATTRIBUTES = {
     "kind": "genobit_layout",
     "rows": "genobit_rows",
@@ -42,37 +44,22 @@ _ATTRIBUTES = {
 
 
 def words_for(bits: int) -> int:
-    """Words that hold a row of ``bits`` bits."""
+    """Return the number of words that hold a row of ``bits`` bits."""
     return -(-bits // 64)
 
 
 def tail_mask(bits: int) -> np.uint64:
-    """The bits of the last word that are not padding."""
+    """Return a mask of the last word's bits without the padding bits."""
     return np.uint64((1 << (bits % 64 or 64)) - 1)
 
 
 def require_sound(
     words: NDArray[np.uint64], layout: Layout, name: str, row: int = 0, *, last: bool = True
 ) -> None:
-    """Refuse rows of a plane with set padding bits, or that were never written to their store.
+    """Raise ValueError for rows that have set padding bits or were never written to their store.
 
-    Parameters
-    ----------
-    words
-        A chunk of the plane (rows, words).
-    layout
-        The layout of the plane.
-    name
-        The variable that holds the plane, for the message.
-    row
-        Number of the first row, for the message.
-    last
-        Whether the chunk holds the last words of its rows.
-
-    Raises
-    ------
-    ValueError
-        Names the plane, the row and the remedy.
+    words: chunk (rows, words) of the plane. ``row`` is the number of its first row in the plane,
+    for the message. ``last`` says that the chunk holds the last words of its rows.
     """
     padding = ~tail_mask(layout.bits) if last else np.uint64(0)
     ends = words[:, -1]
@@ -95,16 +82,17 @@ def require_sound(
 
 @dataclass(frozen=True)
 class Layout:
-    """How genotypes are laid out in planes."""
+    """Layout of genotypes in bit planes."""
 
     kind: str
     """"dosage" or "haplotype"."""
     rows: str
-    """What a row is: "variants" or "samples"; the other one runs along the bits."""
+    """"variants" or "samples": the dimension of the rows. The other dimension runs along the
+    bits."""
     bits: int
-    """Positions of a row, without the padding."""
+    """Positions per row, without the padding."""
     ploidy: int
-    """Positions of a sample: 1 for dosages, the ploidy for haplotypes."""
+    """Positions per sample: 1 for dosages, the ploidy for haplotypes."""
     version: int = VERSION
 
     @property
@@ -114,27 +102,24 @@ class Layout:
 
     @property
     def words(self) -> int:
-        """Words of a row."""
+        """Words per row."""
         return words_for(self.bits)
 
     @property
     def planes(self) -> tuple[str, ...]:
-        """Names of the planes that hold values, without ``called``."""
+        """Names of the planes that hold values: all but ``called``."""
         return PLANES[self.kind]
 
     def to_attributes(self) -> dict[str, Any]:
-        """Attributes of a packed Dataset."""
+        """Return the attributes of a packed Dataset."""
         return {_ATTRIBUTES[name]: value for name, value in asdict(self).items()}
 
     @classmethod
     def from_attributes(cls, attributes: Mapping[str, Any]) -> Layout | None:
-        """The layout that a Dataset's attributes describe; none if it is not packed.
+        """Return the layout that a Dataset's attributes describe, or None if it is not packed.
 
-        Raises
-        ------
-        ValueError
-            If another version wrote the planes, or an attribute is missing or no layout that
-            exists.
+        Raises ValueError for planes of another layout version and for missing or invalid
+        attributes.
         """
         if _ATTRIBUTES["version"] not in attributes:
             return None

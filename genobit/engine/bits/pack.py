@@ -1,7 +1,7 @@
-"""Genotype calls or PLINK .bed rows -> bit planes, and the first call that does not fit.
+"""Pack genotype calls or rows of PLINK .bed files into bit planes.
 
-A kernel that meets a call it must not pack stops and says which rule and where; the words of the
-error belong to whoever knows the names (`lazy.packing`).
+A kernel stops at the first call that breaks a rule and returns the rule and the call's position.
+`genobit.engine.schedule.packing` knows the names and writes the error message.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FINE, ALLELE, PLOIDY, VALUE, MISSING = 0, 1, 2, 3, 4
-"""What was wrong.
+"""Rules that a call can break.
 
-Nothing, an allele past the limit, a -2 (lower ploidy), below -2, a missing call.
+FINE: none; ALLELE: an allele above the limit; PLOIDY: a -2 (lower ploidy); VALUE: a value below -2;
+MISSING: a missing call.
 """
 
 
@@ -28,7 +29,7 @@ Nothing, an allele past the limit, a -2 (lower ploidy), below -2, a missing call
 def _find(
     calls: NDArray[np.int8], limit: int, refuse_fill: bool, refuse_missing: bool
 ) -> tuple[int, int]:
-    """Rule and position of the first call of a row that breaks a rule."""
+    """Return the rule and position of the first call in a row that breaks a rule."""
     for k in range(calls.shape[0]):
         call = calls[k]
         if call > limit:
@@ -46,7 +47,7 @@ def _find(
 def _masks(
     row: NDArray[np.int8], start: int, allele: int, limit: int, tail: NDArray[np.int8]
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Masks of 64 calls: equal to the allele, missing in any way, and not simply 0..limit or -1."""
+    """Return masks of 64 calls: equal to ``allele``, missing (-1, -2), neither -1 nor 0..limit."""
     if start + 64 <= row.shape[0]:
         block, at = row, start
     else:
@@ -55,7 +56,8 @@ def _masks(
             tail[k] = row[start + k]
         block, at = tail, 0
     missing = less_mask(block, at, np.int8(0))
-    # One more than 127 has no place in a byte: that allele is looked at by itself, as what is odd.
+    # 127 + 1 overflows int8. At limit 127, allele 127 is therefore flagged as odd, and `_find`
+    # accepts it.
     above = np.int8(min(limit, 126) + 1)
     odd = less_mask(block, at, np.int8(-1)) | ~less_mask(block, at, above)
     return equal_mask(block, at, np.int8(allele)), missing, odd
@@ -69,10 +71,10 @@ def pack_haplotypes(
     refuse_missing: bool,
     planes: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """calls (rows, haplotypes) -> planes (2, rows, words): the row's allele, called.
+    """Pack calls (rows, haplotypes) into planes (2, rows, words): the row's allele, called.
 
-    A row counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. -1 and -2 are
-    not called. Returns rule, row, column.
+    Row i counts its allele ``alleles[i]`` and accepts alleles up to ``limits[i]``. The values -1
+    and -2 are not called. Returns rule, row, column.
     """
     rows, n = calls.shape
     words = planes.shape[2]
@@ -110,11 +112,11 @@ def pack_dosages(
     refuse_missing: bool,
     planes: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """calls (rows, 2 samples) -> planes (3, rows, words): carrier, hom_alt, called.
+    """Pack calls (rows, 2 samples) into planes (3, rows, words): carrier, hom_alt, called.
 
-    The calls of a diploid stand side by side. A row counts its allele ``alleles[i]`` and accepts
-    alleles up to ``limits[i]``. A sample with one of its two alleles missing is missing. Returns
-    rule, row, column.
+    The two calls of a diploid sample are adjacent. Row i counts its allele ``alleles[i]`` and
+    accepts alleles up to ``limits[i]``. A sample with one missing allele is missing. Returns rule,
+    row, column.
     """
     rows, n = calls.shape
     words = planes.shape[2]
@@ -127,7 +129,7 @@ def pack_dosages(
         for w in range(words):
             alt, missing, odd = _masks(row, 128 * w, allele, limit, tail)
             absent = np.uint64(0)
-            if missing:  # rare enough that the branch costs less than moving zeros
+            if missing:  # rare: the branch costs less than computing zeros
                 absent = even_bits(missing | missing >> one)
             carrier = even_bits(alt | alt >> one)
             hom_alt = even_bits(alt & alt >> one)
@@ -152,16 +154,18 @@ def pack_dosages(
 
 @njit
 def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) -> None:
-    """raw (rows, ceil(samples / 4)) -> planes (3, rows, words): carrier, hom_alt, called, of A1.
+    """Unpack .bed rows raw (rows, ceil(samples / 4)) into planes (3, rows, words).
 
-    A call is two bits: 00 two copies of A1, 10 one, 11 none, 01 missing (PLINK 1 .bed
-    specification).
+    The planes are carrier, hom_alt and called of allele A1.
+
+    A call has two bits: 00 is two copies of A1, 10 is one copy, 11 is none, 01 is missing (PLINK 1
+    .bed specification).
     """
     rows, width = raw.shape
     words = planes.shape[2]
     pairs = np.zeros(2 * words, np.uint64)
     octets = pairs.view(np.uint8)
-    # In loops of one kind each, which LLVM makes vectors of: a quarter of the time.
+    # One kind of operation per loop lets LLVM vectorise it: a quarter of the time.
     halves = np.empty((2, 2 * words), np.uint32)
     lows, highs = halves[0].view(np.uint64), halves[1].view(np.uint64)
     for i in range(rows):
@@ -182,9 +186,9 @@ def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) 
 def pair_haplotypes(
     alt: NDArray[np.uint64], called: NDArray[np.uint64], planes: NDArray[np.uint64]
 ) -> None:
-    """Haplotype planes (rows, n), two haplotypes a sample -> planes (3, rows, words).
+    """Convert haplotype planes (rows, n) of diploids into planes (3, rows, words).
 
-    Carrier, hom_alt, called.
+    The planes are carrier, hom_alt and called. Haplotypes 2 s and 2 s + 1 belong to sample s.
     """
     half, one = np.uint64(32), np.uint64(1)
     n = alt.shape[1]

@@ -1,4 +1,4 @@
-"""Bit planes of some variants or samples, as kernels take them."""
+"""Bit planes of some variants or samples, in the form that kernels take."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ Planes = tuple[NDArray[np.uint64], ...]
 
 
 class Rows(NamedTuple):
-    """Bit planes of some rows, each (rows, words): haplotypes (alt, called) or dosages."""
+    """Bit planes of some rows, each (rows, words): haplotypes or dosages, and the called plane."""
 
     haplotypes: bool
     bits: int
     planes: Planes
-    """(alt,), or (carrier, hom_alt) of dosages; the called plane is apart."""
+    """(alt,) of haplotypes, or (carrier, hom_alt) of dosages."""
     called: NDArray[np.uint64] | None
 
     def part(self, start: int, stop: int) -> Rows:
-        """Some of the rows."""
+        """Return rows ``start`` to ``stop``."""
         called = None if self.called is None else self.called[start:stop]
         return self._replace(planes=tuple(p[start:stop] for p in self.planes), called=called)
 
     def complete(self) -> bool:
-        """Whether no call is missing."""
+        """Return whether no call is missing."""
         return self.called is None or _complete(self.called, self.bits)
 
     def every(self) -> NDArray[np.uint64]:
-        """The called plane, made up where nothing is missing."""
+        """Return the called plane; build it if no call is missing."""
         if self.called is not None:
             return self.called
         rows, words = self.planes[0].shape
         return np.tile(all_called(self.bits, words), (rows, 1))
 
     def homozygotes(self) -> Planes:
-        """Planes of dosage 2 and of dosage 0."""
+        """Return the planes of dosage 2 and of dosage 0."""
         carrier, hom_alt = self.planes
         return hom_alt, self.every() & ~carrier
 
     def ternary(self, out: NDArray[np.uint64] | None = None) -> Planes:
-        """Mask and sign of dosage - 1: 0 where heterozygous or missing.
+        """Return mask and sign of dosage - 1, which is 0 where heterozygous or missing.
 
-        ``out`` (2, rows, words) is where they are put, if it is given.
+        ``out``: (2, rows, words) uint64 for the result, if given.
         """
         carrier, hom_alt = self.planes
         mask, sign = np.empty((2, *carrier.shape), np.uint64) if out is None else out
@@ -58,7 +58,7 @@ class Rows(NamedTuple):
 
 
 def all_called(bits: int, words: int) -> NDArray[np.uint64]:
-    """A row of a called plane in which nothing is missing."""
+    """Return one row of a called plane without missing calls."""
     row = np.zeros(words, np.uint64)
     row[: bits // 64] = ~np.uint64(0)
     if bits % 64:
@@ -68,7 +68,7 @@ def all_called(bits: int, words: int) -> NDArray[np.uint64]:
 
 @njit
 def _complete(called: NDArray[np.uint64], bits: int) -> bool:
-    """Whether no bit is missing in (rows, words)."""
+    """Return whether every bit of called (rows, words) is set."""
     whole, tail = bits // 64, (np.uint64(1) << np.uint64(bits % 64)) - np.uint64(1)
     for i in range(called.shape[0]):
         missing = np.uint64(0)
@@ -89,7 +89,7 @@ def _ternary(
     mask: NDArray[np.uint64],
     sign: NDArray[np.uint64],
 ) -> None:
-    """All planes (rows, words); one pass, half the time of numpy's three."""
+    """Write mask and sign (rows, words) in one pass; numpy's three passes take twice the time."""
     tail = ~np.uint64(0) >> np.uint64(-bits % 64)
     for i in range(carrier.shape[0]):
         for w in range(carrier.shape[1]):

@@ -1,4 +1,4 @@
-"""Code points of the entries of an alignment looked up in a table."""
+"""Look up the code points of an alignment in a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def looked_up(points: NDArray[np.uint32], table: NDArray[Any]) -> NDArray[Any]:
-    """``table[points]``, 0 past its end; numpy makes a copy of the points as indices first."""
+    """Return ``table[points]``, 0 past the table's end.
+
+    numpy would first copy the points as indices.
+    """
     out = np.empty(points.shape, table.dtype)
     _look_up(np.ascontiguousarray(points).reshape(-1), table, out.reshape(-1))
     return out

@@ -1,8 +1,8 @@
-"""Transposes of tiles, a small square at a time.
+"""Transpose tiles in small squares that fit the cache.
 
-Rows of a tile are often a power of two of bytes apart, so that the numbers of a column fall into
-the same few lines of the cache. Each small square therefore goes through a buffer of its own,
-whose rows are not: 0.75 ms for 1,024 x 1,024 float32, against 5.4 ms of numpy's copy.
+Rows of a tile are often a power of two bytes apart, so a column maps to few cache sets. Each small
+square therefore goes through a buffer with another row stride. Transposing takes 0.75 ms for 1,024
+x 1,024 float32, against 5.4 ms for numpy's copy.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EDGE = 64
-"""64 x 68 float32 are 17 KiB, half of a first-level cache."""
+"""Edge of a square: 64 x 68 float32 are 17 KiB, half of a first-level cache."""
 
 
 @njit
 def transposed(tile: NDArray[Any]) -> NDArray[Any]:
-    """tile (m, n) -> its transpose (n, m), C-contiguous."""
+    """Return the transpose (n, m) of tile (m, n), C-contiguous."""
     m, n = tile.shape
     out = np.empty((n, m), tile.dtype)
     buffer = np.empty((EDGE, EDGE + 4), tile.dtype)
@@ -41,9 +41,9 @@ def transposed(tile: NDArray[Any]) -> NDArray[Any]:
 
 @njit
 def mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> None:
-    """Write the entries on and above the diagonal of a block to both halves of ``out``.
+    """Write the entries on and above the diagonal of a block to both halves of the square ``out``.
 
-    ``values`` are the rows from ``top`` and the columns from ``left`` of the square ``out``.
+    ``values`` holds the rows of ``out`` from ``top`` and its columns from ``left``.
     """
     buffer = np.empty((EDGE, EDGE + 4), values.dtype)
     for i0 in range(0, values.shape[0], EDGE):

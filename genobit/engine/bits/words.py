@@ -1,7 +1,4 @@
-"""Moving bits.
-
-Halves and interleavings of words, selections and transposes of bit matrices, counts of rows.
-"""
+"""Move bits: interleave words, select bits, transpose bit matrices, count bits per row."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ if TYPE_CHECKING:
 
 @njit
 def even_bits(x: np.uint64) -> np.uint64:
-    """Bits 0, 2, 4 .
+    """Return bits 0, 2, 4, ..., 62 of a word, packed into its lower half.
 
-    62 of a word, moved together into its lower half (Warren, Hacker's Delight, 7-4).
+    Warren, Hacker's Delight, section 7-4.
     """
     x &= np.uint64(0x5555555555555555)
     x = (x | x >> np.uint64(1)) & np.uint64(0x3333333333333333)
@@ -33,7 +30,7 @@ def even_bits(x: np.uint64) -> np.uint64:
 
 @njit
 def spread_bits(x: np.uint64) -> np.uint64:
-    """The lower half of a word, moved apart to its even bits; undoes `even_bits`."""
+    """Move the lower half of a word to its even bits; the inverse of `even_bits`."""
     x &= np.uint64(0x00000000FFFFFFFF)
     x = (x | x << np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
     x = (x | x << np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
@@ -44,9 +41,9 @@ def spread_bits(x: np.uint64) -> np.uint64:
 
 @njit
 def interleave(even: NDArray[np.uint64], odd: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """even, odd (rows, n), out (rows, 2 n) <- their bits in turn.
+    """Interleave the bits of even and odd (rows, n) into out (rows, 2 n).
 
-    Bit 2k from ``even``, 2k + 1 from ``odd``.
+    Bit 2k comes from ``even``, bit 2k + 1 from ``odd``.
     """
     half = np.uint64(32)
     for i in range(even.shape[0]):
@@ -58,7 +55,7 @@ def interleave(even: NDArray[np.uint64], odd: NDArray[np.uint64], out: NDArray[n
 
 @njit
 def count_rows(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """words (rows, n) -> bits set in each row (rows,)."""
+    """Return the number of set bits in each row: words (rows, n) to int64 (rows,)."""
     rows, n = words.shape
     counts = np.empty(rows, np.int64)
     for i in range(rows):
@@ -71,9 +68,9 @@ def count_rows(words: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 @njit
 def select_bits(words: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """words (rows, n), bits (k,) -> (rows, ceil(k / 64)).
+    """Select bits: words (rows, n), bits (k,) to (rows, ceil(k / 64)).
 
-    Bit j of a row is bit ``bits[j]`` of the old row.
+    Bit j of a new row is bit ``bits[j]`` of the old row.
     """
     rows, one = words.shape[0], np.uint64(1)
     k = bits.shape[0]
@@ -81,7 +78,8 @@ def select_bits(words: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[n
     for i in range(rows):
         row = words[i]
         for w in range(out.shape[1]):
-            # In a register: a word that is read and written for each bit takes three times as long.
+            # Collect the word in a register: updating it in memory for each bit takes three times
+            # as long.
             word = np.uint64(0)
             for j in range(min(64, k - 64 * w)):
                 source = np.uint64(bits[64 * w + j])
@@ -92,18 +90,18 @@ def select_bits(words: NDArray[np.uint64], bits: NDArray[np.int64]) -> NDArray[n
 
 
 TILE_ROWS = 64 * WORD_LANES
-"""Rows of a tile: eight words of each new row, a whole cache line."""
+"""Rows of a tile: they give eight words of each new row, a whole cache line."""
 BLOCK = 64 * WORD_LANES + WORD_LANES
-"""Words from one block of a tile to the next; one line of 64 bytes more than it holds, since blocks
-4,096 bytes apart would share the eight lines of one set of a first-level cache."""
+"""Stride between blocks of a tile, in words: 64 bytes more than a block. Blocks 4,096 bytes
+apart would share one set (eight lines) of a first-level cache."""
 FEW_ROWS = TILE_ROWS - 64
-"""Up to here 64 rows at a time are faster than a tile padded with zeros: 4.3 GB/s against 2.9 for
-257 rows, but 4.6 against 8.0 for 500."""
+"""Last groups of at most this many rows are transposed 64 rows at a time, without padding to a
+whole tile. 257 rows: 4.3 GB/s, against 2.9 for the tile; 500 rows: 4.6 against 8.0."""
 
 
 @njit
 def _swap(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
-    """Exchange the odd blocks of ``width`` bits of a with the even ones of b, ``mask``."""
+    """Exchange the odd blocks of ``width`` bits of a with the even blocks of b."""
     distance = np.uint64(width)
     moved = (shift_right(a, distance) ^ b) & broadcast(np.uint64(mask))
     return a ^ shift_left(moved, distance), b ^ moved
@@ -111,7 +109,7 @@ def _swap(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
 
 @njit
 def _prefetch_rows(array: NDArray[np.uint64], start: int, stride: int, first: int) -> None:
-    """Ask for eight words of each of four rows; they may lie on two lines."""
+    """Prefetch eight words of each of four rows; eight words may span two cache lines."""
     for k in range(first, first + 4):
         prefetch(array, start + k * stride)
         prefetch(array, start + k * stride + WORD_LANES - 1)
@@ -121,9 +119,9 @@ def _prefetch_rows(array: NDArray[np.uint64], start: int, stride: int, first: in
 def _wide_steps(
     block: NDArray[np.uint64], words: NDArray[np.uint64], start: int, stride: int
 ) -> None:
-    """Steps of 32 and 16 bits, on four rows 16 apart.
+    """Do the steps of 32 and 16 bits on four rows 16 apart.
 
-    Meanwhile eight words of 64 rows from ``words[start]`` on are asked for, unless that is -1.
+    Meanwhile prefetch eight words of 64 rows from ``words[start]``, unless ``start`` is -1.
     """
     for k in range(0, 16 * WORD_LANES, WORD_LANES):
         if start >= 0:
@@ -144,7 +142,7 @@ def _wide_steps(
 def _middle_steps(
     block: NDArray[np.uint64], out: NDArray[np.uint64], start: int, stride: int
 ) -> None:
-    """Steps of 8 and 4 bits, on four rows 4 apart; asks for lines of ``out`` as `_wide_steps`."""
+    """Do the steps of 8 and 4 bits on four rows 4 apart; prefetch ``out`` as `_wide_steps` does."""
     for quarter in range(4):
         for row in range(4):
             k = (16 * quarter + row) * WORD_LANES
@@ -166,7 +164,10 @@ def _middle_steps(
 def _narrow_steps(
     block: NDArray[np.uint64], out: NDArray[np.uint64], start: int, stride: int
 ) -> None:
-    """Steps of 2 and 1 bits, on four rows in turn; row b goes to ``out[start + b * stride]``."""
+    """Do the steps of 2 and 1 bits on four adjacent rows.
+
+    Row b goes to ``out[start + b * stride]``.
+    """
     for k in range(0, 64, 4):
         at = k * WORD_LANES
         a, b = load_words(block, at), load_words(block, at + WORD_LANES)
@@ -186,7 +187,7 @@ def _narrow_steps(
 def _transpose_words(
     source: NDArray[np.uint64], start: int, stride: int, out: NDArray[np.uint64], to: int, step: int
 ) -> None:
-    """Eight words of eight rows, ``stride`` apart: word w of row k to ``out[to + w step + k]``."""
+    """Transpose eight words of eight rows: word w of row k goes to ``out[to + w * step + k]``."""
     a, b = load_words(source, start), load_words(source, start + stride)
     c, d = load_words(source, start + 2 * stride), load_words(source, start + 3 * stride)
     e, f = load_words(source, start + 4 * stride), load_words(source, start + 5 * stride)
@@ -223,14 +224,17 @@ def transpose_eight(block: NDArray[np.uint64]) -> None:
 
 @njit
 def _gather(words: NDArray[np.uint64], start: int, stride: int, tile: NDArray[np.uint64]) -> None:
-    """Words of `TILE_ROWS` rows -> word w of row 64 g + k to word g of line k of block w."""
+    """Transpose words of `TILE_ROWS` rows.
+
+    Word w of row 64 g + k goes to word g of line k of block w.
+    """
     for k in range(64):
         _transpose_words(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
 
 
 @njit
 def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint64]) -> None:
-    """Eight words from ``w`` on of the rows from ``row`` on -> stage (rows, 8), then zeros."""
+    """Copy eight words from ``w`` of the rows from ``row`` to stage (rows, 8), zero-padded."""
     n = words.shape[1]
     rows = min(words.shape[0] - row, stage.shape[0])
     if w + WORD_LANES <= n:
@@ -255,9 +259,11 @@ def _finish_lines(
     ahead: int,
     stride: int,
 ) -> None:
-    """The bit steps of a gathered tile, whose words begin at ``bit``, and its lines of ``out``.
+    """Do the bit steps of a gathered tile and write its lines of ``out``.
 
-    ``ahead`` is where the next tile of ``words`` starts, -1 where there is none.
+    The words of the tile begin at ``bit``.
+
+    ``ahead`` is the index in ``words`` where the next tile starts, or -1 if there is none.
     """
     bits, width = out.shape
     target = out.reshape(-1)
@@ -281,7 +287,7 @@ def _finish_lines(
 def _transpose_group(
     words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint64], out: NDArray[np.uint64]
 ) -> None:
-    """64 rows from ``row`` on, eight words from ``w`` on: a column of ``out``."""
+    """Transpose eight words from ``w`` of 64 rows from ``row`` into one column of ``out``."""
     n = words.shape[1]
     bits, width = out.shape
     block, target = stage.reshape(-1), out.reshape(-1)
@@ -304,14 +310,17 @@ def _transpose_group(
 
 @njit
 def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """Tiles of 512 rows by eight words fill cache lines of ``out``; of few rows, 64 at a time."""
+    """Transpose tiles of 512 rows x 8 words, which fill cache lines of ``out``.
+
+    Few rows are transposed 64 at a time.
+    """
     rows, n = words.shape
     flat = words.reshape(-1)
     tile = np.empty(WORD_LANES * BLOCK, np.uint64)
     stage = np.empty((TILE_ROWS, WORD_LANES), np.uint64)
     for row in range(0, rows, TILE_ROWS):
         for left in range(0, n, WORD_LANES):
-            # The last words are done with those before them, again: no row is cut short.
+            # The last tile overlaps the one before it, so that every tile has eight words.
             w = max(0, min(left, n - WORD_LANES))
             if row + FEW_ROWS >= rows:
                 for start in range(row, rows, 64):
@@ -329,14 +338,14 @@ def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None
 
 
 def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
-    """words (rows, ceil(bits / 64)) -> (bits, ceil(rows / 64)).
+    """Transpose bits: words (rows, ceil(bits / 64)) to (bits, ceil(rows / 64)).
 
     Bit i of row b is bit b of the old row i.
     """
     words = np.ascontiguousarray(words)
     width = (words.shape[0] + 63) // 64
     space = np.empty(bits * width + 7, np.uint64)
-    # On a cache line: a store of eight words that straddles two takes twice as long.
+    # Align to a cache line: a store of eight words that spans two lines takes twice as long.
     first = -space.ctypes.data % 64 // 8
     out = space[first : first + bits * width].reshape(bits, width)
     _transpose_tiles(words, out)

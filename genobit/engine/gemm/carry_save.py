@@ -1,12 +1,13 @@
-"""Bits of products counted two words at a time, by what they carry.
+"""Carry-save adder (Harley-Seal) that counts the bits of ``a & b`` two words at a time.
 
-Counting ``a & b`` takes three instructions a register: and, popcount, add. Here ``odd`` holds, for
-each position, whether an odd number of words has had its bit set. Two words change it twice, each
-time by one `vpternlogq` that the AND is part of; what the two carry follows from the three states
-alone, by a third one, and only that is counted, as two: five instructions instead of six. This is
-the carry-save adder of Harley and Seal (Warren, Hacker's Delight, 2nd edition, 5-1) with the
-product within it. More carries added before they are counted save nothing: an adder of two
-registers takes two instructions, as do a popcount and its addition.
+Counting ``a & b`` directly takes three instructions per register: and, popcount, add. Here ``odd``
+holds, for each position, the parity of the set bits so far. Each of two words updates the parity by
+one `vpternlogq`, which includes the AND. A third one computes the carry of the two words from the
+three parities. Only the carry is counted, with weight two: five instructions instead of six.
+
+See Warren, Hacker's Delight, 2nd edition, 5-1, for the carry-save adder of Harley and Seal. Deeper
+carry-save trees save nothing: an adder of two registers takes two instructions, and so do a
+popcount and its addition.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from genobit.engine.simd.plain_lanes import Register
 
 CARRIED = 0b01110100
-"""``between ? ~after : before`` as a table of three bits, ``before`` the highest."""
+"""Truth table of ``between ? ~after : before``, with ``before`` as the highest of three bits."""
 
 
 def _carried(before: Register, between: Register, after: Register) -> Register:
@@ -34,10 +35,9 @@ def _carried(before: Register, between: Register, after: Register) -> Register:
 
 @instruction(_carried)
 def carried(typing: Any, before: Any, between: Any, after: Any) -> Any:
-    """Where two words have carried: parities before them, after the first and after both.
+    """Return the carry of two words from the parities before, between and after them.
 
-    Between is one and after is nought where the second met a bit; where neither has changed what
-    was before, or both did, that tells.
+    If ``between`` is 1, the carry is ``not after``. If ``between`` is 0, the carry is ``before``.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -45,7 +45,8 @@ def carried(typing: Any, before: Any, between: Any, after: Any) -> Any:
         if not host().vector_popcount:
             met = builder.and_(half, builder.not_(now))
             return builder.or_(met, builder.and_(was, builder.not_(half)))
-        # Left to itself LLVM finds the words in the parities, and takes the ANDs out again.
+        # Use the intrinsic: LLVM would rewrite the expression in terms of the words and recompute
+        # their ANDs.
         kind = ir.FunctionType(before.vector, [before.vector] * 3 + [ir.IntType(32)])
         function = cgutils.get_or_insert_function(
             builder.module, kind, "llvm.x86.avx512.pternlog.q.512"
@@ -57,13 +58,13 @@ def carried(typing: Any, before: Any, between: Any, after: Any) -> Any:
 
 @njit
 def no_bits() -> tuple[Any, Any]:
-    """Sums (odd, carries) of nothing: parities, and a count of carries in each lane."""
+    """Return empty sums (odd, carries): parities, and a count of carries in each lane."""
     return zero_words(), zero_words()
 
 
 @njit
 def add_two(sums: tuple[Any, Any], a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """The sums, with the words ``a & b`` and ``c & d``."""
+    """Add the words ``a & b`` and ``c & d`` to the sums."""
     odd, carries = sums
     between = odd ^ (a & b)
     after = between ^ (c & d)
@@ -72,7 +73,7 @@ def add_two(sums: tuple[Any, Any], a: Any, b: Any, c: Any, d: Any) -> tuple[Any,
 
 @njit
 def add_one(sums: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
-    """The sums, with the word ``a & b``."""
+    """Add the word ``a & b`` to the sums."""
     odd, carries = sums
     word = a & b
     return odd ^ word, carries + popcount(odd & word)
@@ -80,6 +81,6 @@ def add_one(sums: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
 
 @njit
 def bits_in(sums: tuple[Any, Any]) -> Any:
-    """Bits set in all words so far, lane by lane."""
+    """Return the number of set bits of all words so far, lane by lane."""
     odd, carries = sums
     return carries + carries + popcount(odd)

@@ -1,8 +1,8 @@
-"""Rows that add entries of tables of sums: what the kernels of the Four Russians share.
+"""Shared loops of the Four Russians kernels: rows add entries of tables of sums.
 
-A unit is what one table is for: some positions of which a row has one of a few hundred patterns.
-For a panel of columns the table holds what each pattern adds to each column, a byte each, and a
-row adds the entries of its patterns of four units at a time.
+A unit is a few positions; a row has one of a few hundred patterns there. One table serves one unit
+and one panel of columns. It holds, in one byte per column, the sum that each pattern adds. A row
+adds the entries of four units at a time.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 
 LANES = BYTE_LANES
 COLUMNS = 2 * LANES
-"""Columns of a panel: two registers, so that a place is loaded for twice the work."""
+"""Columns of a panel: two registers, so that each table offset is loaded for twice the work."""
 ENTRY = COLUMNS
-"""Bytes of an entry."""
+"""Bytes per table entry."""
 PLACE_BITS = np.uint64(ENTRY.bit_length() - 1)
-"""How far a pattern's number is shifted to be its place."""
+"""Shift that turns a pattern's number into the byte offset of its entry."""
 UNITS = 4
-"""Units whose tables a pass of the rows adds from: four places, of 16 bits, fill a word."""
+"""Units per pass over the rows: four 16-bit offsets fill a word."""
 MOST_PATTERNS = 2**16 // ENTRY
-"""Patterns of a unit whose places fit 16 bits."""
-# Signs of three observations with two, tied or not: no unit has more patterns (`order_tables`).
+"""Most patterns of a unit whose byte offsets fit 16 bits."""
+# The signs of three observations with two others, with ties, have 9**3 patterns
+# (`kendall.kernels.order_tables`), the most of all units.
 assert MOST_PATTERNS >= 9**3, f"places of entries of {ENTRY} bytes do not fit 16 bits"  # noqa: S101
 
 
 @njit
 def _added(left: Any, right: Any, word: np.uint64, tables: Any, step: int) -> tuple[Any, Any]:
-    """Add to both registers the entries of the four places of a word."""
+    """Add the entries at the four offsets of a word to both registers."""
     low = np.uint64(0xFFFF)
     for k in range(UNITS):
         place = np.intp(word & low) + k * step
@@ -59,9 +60,9 @@ def add_entries(
     fresh: bool,
     totals: NDArray[np.uint8],
 ) -> None:
-    """Each row adds the entries of its places (rows,) to its totals (rows, COLUMNS).
+    """Add to totals (rows, COLUMNS) the entries at the offsets of places (rows,).
 
-    Totals begin anew where they are ``fresh``.
+    Totals start at zero if ``fresh``.
     """
     flat = totals.reshape(-1)
     for i in range(totals.shape[0]):
@@ -82,7 +83,7 @@ def add_last(
     totals: NDArray[np.uint8],
     sums: NDArray[np.uint16],
 ) -> None:
-    """The same for the last tables whose sums a byte holds: totals move to sums (rows, COLUMNS)."""
+    """Add the last entries that fit a byte, then add the totals to sums (rows, COLUMNS)."""
     flat, wide = totals.reshape(-1), sums.reshape(-1)
     for i in range(totals.shape[0]):
         at = i * COLUMNS

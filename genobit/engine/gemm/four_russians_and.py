@@ -1,9 +1,9 @@
-"""The AND GEMM by tables of sums, for CPUs without a vector popcount: eight bits an addition.
+"""The "and" product by Four Russians tables, for CPUs without a vector popcount.
 
-The Method of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970): for a panel of columns
-the 256 sums that eight positions can add to a row are worked out once, and every row then adds the
-entry of its byte, which needs no other index than the byte itself: a load and a byte addition for
-256 bits on AVX2, where the nibble tables of `table_gemm` need a lookup and an addition for 128.
+The Method of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970): for a panel of columns,
+the 256 sums that eight positions can add to a row are computed once. Every row then adds the entry
+of its byte; the byte itself is the index. On AVX2 that is one load and one byte addition per 256
+bits. The nibble tables of `lookup` need one lookup and one addition per 128 bits.
 """
 
 from __future__ import annotations
@@ -37,22 +37,27 @@ if TYPE_CHECKING:
 
 NIBBLE = 16
 STEP = (NIBBLE * NIBBLE + 1) * ENTRY
-"""Bytes from one table to the next; odd in lines, so that equal bytes fall into other sets."""
+"""Bytes per table. It is an odd number of cache lines, so equal bytes map to different cache
+sets."""
 SETS = 2
-"""Sets of `UNITS` tables for a word."""
+"""Sets of `UNITS` tables per word."""
 WORDS = 18
-"""Words of a block: a byte holds the sums of three, 8 x 24 at most."""
+"""Words per block."""
 WORDS_A_BYTE = 3
+"""Words whose sums fit a byte: 8 x 24 at most."""
 ROWS_AHEAD = 8
 LARGEST = 0xFFFF // 64
-"""Words whose sums 16 bits hold."""
+"""Most words whose sums fit 16 bits."""
 
 
 @njit
 def place_rows(
     words: NDArray[np.uint64], first: int, last: int, places: NDArray[np.uint64]
 ) -> None:
-    """Words first..last of words (rows, n) -> places (SETS x words, rows), four to a word."""
+    """Convert words first..last of words (rows, n) to table offsets, four per word.
+
+    places: (SETS x words, rows).
+    """
     rows = words.shape[0]
     half, octets = np.uint64(32), np.uint64(0x00FF00FF00FF00FF)
     for top in range(0, rows, ROWS_AHEAD):
@@ -76,9 +81,10 @@ def place_rows(
 def expand_columns(
     words: NDArray[np.uint64], start: int, first: int, last: int, values: NDArray[np.uint8]
 ) -> None:
-    """Words first..last of the rows from ``start`` -> values (64 x words, COLUMNS), 0 and 255.
+    """Expand words first..last of the rows from ``start`` to values 0 and 255.
 
-    Rows are dealt to the lanes as `simd.add_bytes` collects them.
+    values: (64 x words, COLUMNS). Rows are assigned to lanes in the order that `vector.add_bytes`
+    expects.
     """
     half = LANES // 2
     stop = min(start + COLUMNS, words.shape[0])
@@ -105,11 +111,11 @@ def expand_columns(
 
 @njit
 def _nibble(values: NDArray[np.uint8], at: int, sums: NDArray[np.uint8]) -> None:
-    """Sums of the sixteen patterns of four positions: each of an earlier one and one position."""
+    """Compute the sums of the 16 patterns of four positions: an earlier sum plus one position."""
     for register in range(0, COLUMNS, LANES):
         store_bytes(sums, register, zero_bytes())
         for bit in range(4):
-            # 255 is -1.
+            # A byte of 255 is -1.
             one = load_bytes(values, at + bit * COLUMNS + register)
             for k in range(1 << bit):
                 earlier = load_bytes(sums, k * ENTRY + register)
@@ -125,7 +131,7 @@ def build_table(
     tables: NDArray[np.uint8],
     to: int,
 ) -> None:
-    """Sums of the 256 patterns of eight positions, from ``tables[to]``."""
+    """Write the sums of the 256 patterns of eight positions from ``tables[to]``."""
     _nibble(values, position * COLUMNS, low)
     _nibble(values, (position + 4) * COLUMNS, high)
     for h in range(NIBBLE):
@@ -138,7 +144,7 @@ def build_table(
 
 @njit
 def _move_sums(sums: NDArray[np.uint16], left: int, fresh: bool, counts: NDArray[np.int32]) -> None:
-    """Sums (rows, COLUMNS) of a panel move to counts (rows, columns), which may be ``fresh``."""
+    """Add sums (rows, COLUMNS) of a panel to counts (rows, columns), or write them if ``fresh``."""
     width = min(COLUMNS, counts.shape[1] - left)
     for i in range(sums.shape[0]):
         part, total = sums[i, :width], counts[i, left : left + width]
@@ -155,9 +161,9 @@ def _move_sums(sums: NDArray[np.uint16], left: int, fresh: bool, counts: NDArray
 def multiply(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
 ) -> None:
-    """Positions set in both rows: a (m, n), b (k, n), counts (m, k) =.
+    """Count positions set in both rows: a (m, n), b (k, n), counts (m, k) =.
 
-    Entries below the diagonal ``row - column == -diagonal`` may be left alone.
+    Entries below the diagonal ``row - column == -diagonal`` may stay unwritten.
     """
     m, n = a.shape
     if n == 0:
@@ -167,10 +173,10 @@ def multiply(
     tables = np.empty(UNITS * STEP, np.uint8)
     low, high = np.empty(NIBBLE * ENTRY, np.uint8), np.empty(NIBBLE * ENTRY, np.uint8)
     totals = np.empty((m, COLUMNS), np.uint8)
-    # Where there is but one block of words, a panel is done before the next one begins.
+    # With a single block of words, each panel is finished before the next begins.
     kept = panels if n > WORDS else 1
     sums = np.zeros((kept, m, COLUMNS), np.uint16)
-    # Lines of a power of two of bytes would all fall into the same set of the cache.
+    # Rows of a power of two of bytes would all map to the same cache set.
     places = np.zeros((SETS * WORDS, m + WORD_LANES), np.uint64)
     held = 0
     empty = True
@@ -193,7 +199,7 @@ def multiply(
                 if (k + 1) % (SETS * WORDS_A_BYTE) and k + 1 < sets:
                     add_entries(line, tables, STEP, fresh, totals[:rows])
                 else:
-                    # Never the first: a word is two sets, and a byte holds three words.
+                    # Never a fresh start: a word has two sets, and a byte holds three words.
                     add_last(line, tables, STEP, totals[:rows], sums[panel % kept, :rows])
             if last == n or held + WORDS > LARGEST:
                 _move_sums(sums[panel % kept, :rows], panel * COLUMNS, empty, counts)

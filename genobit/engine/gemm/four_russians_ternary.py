@@ -1,19 +1,14 @@
-"""The ternary GEMM by tables of sums, for CPUs without a vector popcount: four values an addition.
+"""The ternary product by Four Russians tables, for CPUs without a vector popcount.
 
-Four values in {-1, 0, 1} of row i are one of 81 patterns. For a panel of columns the 81 sums that
-four positions can add to a row are worked out once (each from an earlier one by one addition), and
-every row then adds the entry of its pattern: one load and one byte addition for four products in
-each lane, 128 on AVX2, where the nibble tables of `table_gemm` need a lookup and an addition for
-64. It is the Method of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970) in base 3.
+Four values in {-1, 0, 1} of row i have one of 81 patterns. For a panel of columns, the 81 sums that
+four positions can add to a row are computed once, each from an earlier one by one addition. Every
+row then adds the entry of its pattern. On AVX2 that is one load and one byte addition per 128
+products. The nibble tables of `lookup` need one lookup and one addition per 64. This is the Method
+of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970) in base 3.
 
-Blocks of `WORDS` words of every row are made into patterns. The tables of `GROUPS` patterns and two
-registers of columns are 41 KiB, past a first-level cache of 32 KiB, yet in C on a Zen 3 at 3.2 GHz
-the rows' loop then does 530 to 590 G products/s, as patterns are drawn evenly or some are common,
-against 480 to 500 of four patterns (20 KiB), 510 to 540 of six, 470 to 490 of eight for one
-register, and 380 to 440 of three values to a pattern. It loads 1.4 registers a cycle of the two
-that the core could. Building the tables is a fifth of the time at 500 rows. Entries are biased by
-four, so that a total is a byte without sign: at most 8 x 24 after `SETS` tables, when it moves to
-16 bits.
+`WORDS` words of every row are converted to patterns at a time. Entries have a bias of four, so
+totals are unsigned bytes: at most 8 x 24 after `SETS` sets of tables. Totals are then added to
+16-bit sums.
 """
 
 from __future__ import annotations
@@ -42,22 +37,28 @@ if TYPE_CHECKING:
 
 PATTERNS = 81
 GROUPS = 8
-"""Patterns that one set of tables is for: two words of places."""
+"""Patterns per set of tables: two words of offsets. The tables take 41 KiB for two registers of
+columns, more than a first-level cache of 32 KiB, but were fastest. G products/s of the row loop
+in C on a Zen 3 at 3.2 GHz: 530 to 590, depending on how common some patterns are; four patterns
+(20 KiB) 480 to 500; six 510 to 540; eight with one register 470 to 490; three values per pattern
+380 to 440. The loop loads 1.4 registers per cycle; the core can load two. At 500 rows a fifth of
+the time is spent on building tables."""
 SETS = 3
-"""Sets of tables whose sums a byte holds."""
+"""Sets of tables whose sums fit a byte."""
 WORDS = 15
-"""Words of a block: 240 patterns, 30 sets."""
+"""Words per block: 240 patterns, 30 sets."""
 AHEAD = 8
-"""Rows for whose words to ask ahead."""
+"""Prefetch distance in rows."""
 BIAS = 4
+"""Bias of an entry: the smallest sum of four values is -4."""
 BIASES = np.full(LANES, BIAS, np.uint8)
 TABLE = PATTERNS * ENTRY
 
 
 def _places() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Of a byte of mask or sign bits: what it adds to the places of its two patterns' entries.
+    """Return what a byte of mask bits, or of sign bits, adds to the offsets of its two patterns.
 
-    Two 16-bit numbers each, which never borrow from one another.
+    Each entry holds two 16-bit numbers, which never borrow from one another.
     """
     digits = np.arange(16)[:, None] >> np.arange(4) & 1
     value = (digits @ 3 ** np.arange(4)).astype(np.uint64)
@@ -71,7 +72,7 @@ MASKS, SIGNS = _places()
 
 @njit
 def _pair(mask: np.uint64, sign: np.uint64, octet: int) -> np.uint64:
-    """Places of the two patterns of a byte of a word."""
+    """Return the offsets of the two patterns of a byte of a word."""
     shift, low = np.uint64(8 * octet), np.uint64(255)
     return MASKS[np.intp(mask >> shift & low)] - SIGNS[np.intp(sign >> shift & low)]
 
@@ -84,7 +85,7 @@ def _index_row(
     i: int,
     patterns: NDArray[np.uint64],
 ) -> None:
-    """Bytes of mask and sign from ``at`` -> places of row i, four to a word, for every set."""
+    """Write the offsets of row i from the bytes of mask and sign from ``at``, four per word."""
     half = np.uint64(32)
     for k in range(patterns.shape[0]):
         m = load_octets(mask, at + GROUPS // 2 * k)
@@ -95,7 +96,7 @@ def _index_row(
 
 @njit
 def _prefetch_words(plane: NDArray[np.uint64], at: int) -> None:
-    """Ask for the lines of the words of a block."""
+    """Prefetch the cache lines of the words of a block."""
     flat = plane.reshape(-1)
     prefetch(flat, at)
     prefetch(flat, at + 8)
@@ -110,17 +111,16 @@ def index_rows(
     last: int,
     patterns: NDArray[np.uint64],
 ) -> None:
-    """Words first..last of mask and sign (rows, n) -> patterns (sets, rows, GROUPS / 4).
+    """Convert words first..last of mask and sign (rows, n) to patterns (sets, rows, GROUPS / 4).
 
-    Places of entries, 16 bits each, for every four positions. Pattern 40, four zeros, stands where
-    the words end.
+    Patterns are 16-bit table offsets, one per four positions. Pattern 40 (four zeros) pads the end.
     """
     n = mask.shape[1]
     if last - first == WORDS and last < n:
-        # A load of eight bytes may end in the next word.
+        # A load of eight bytes may extend into the next word.
         masks, signs = mask.reshape(-1).view(np.uint8), sign.reshape(-1).view(np.uint8)
         for i in range(patterns.shape[1]):
-            # Rows are pages apart: ask for them before they are needed.
+            # Rows are pages apart, so prefetch them.
             ahead = min(i + AHEAD, patterns.shape[1] - 1) * n + first
             _prefetch_words(mask, ahead)
             _prefetch_words(sign, ahead)
@@ -129,7 +129,8 @@ def index_rows(
     line = np.zeros((2, WORDS + 1), np.uint64)
     octets = line.view(np.uint8)
     for i in range(patterns.shape[1]):
-        # One by one: numba compiles an assignment of slices with the text of its error, for 3 s.
+        # Copy in a loop: numba takes 3 s to compile a slice assignment, because of its error
+        # message.
         for w in range(last - first):
             line[0, w], line[1, w] = mask[i, first + w], sign[i, first + w]
         _index_row(octets[0], octets[1], 0, i, patterns)
@@ -137,7 +138,7 @@ def index_rows(
 
 @njit
 def _move_sums(sums: NDArray[np.uint16], bias: int, counts: NDArray[np.int32]) -> None:
-    """Sums (panels, rows x COLUMNS) less their bias move to counts (rows, columns)."""
+    """Add sums (panels, rows x COLUMNS), less their bias, to counts (rows, columns)."""
     for panel in range(sums.shape[0]):
         start = panel * COLUMNS
         width = min(COLUMNS, counts.shape[1] - start)
@@ -158,9 +159,9 @@ def expand_columns(
     last: int,
     values: NDArray[np.uint8],
 ) -> None:
-    """Words first..last of the rows from ``start`` -> values (64 WORDS, COLUMNS), bytes -1, 0, 1.
+    """Expand words first..last of the rows from ``start`` to values (64 WORDS, COLUMNS): -1, 0, 1.
 
-    Rows are dealt to the lanes as `simd.add_bytes` collects them.
+    Rows are assigned to lanes in the order that `vector.add_bytes` expects.
     """
     half = LANES // 2
     stop = min(start + COLUMNS, mask.shape[0])
@@ -191,7 +192,7 @@ def expand_columns(
 
 @njit
 def _nine(lowest: Any, x: Any, y: Any) -> Any:
-    """``lowest + i x + j y`` for i, j in 0..2, i first."""
+    """Return ``lowest + i x + j y`` for i, j in 0..2; i varies fastest."""
     a, b, c = lowest, lowest + x, lowest + x + x
     d, e, f = a + y, b + y, c + y
     return a, b, c, d, e, f, d + y, e + y, f + y
@@ -199,7 +200,7 @@ def _nine(lowest: Any, x: Any, y: Any) -> Any:
 
 @njit
 def _store_nine(tables: Any, at: int, nine: Any, step: Any) -> Any:
-    """Nine entries from ``tables[at]``, and the nine one step on."""
+    """Store nine entries from ``tables[at]``; return them plus ``step``."""
     a, b, c, d, e, f, g, h, i = nine
     store_bytes(tables, at, a)
     store_bytes(tables, at + ENTRY, b)
@@ -225,10 +226,10 @@ def _store_nine(tables: Any, at: int, nine: Any, step: Any) -> Any:
 
 @njit
 def build_tables(values: NDArray[np.uint8], position: int, tables: NDArray[np.uint8]) -> None:
-    """Sums of all patterns of the positions from ``position``: tables (GROUPS, PATTERNS, ENTRY).
+    """Write the sums of all patterns of the positions from ``position``.
 
-    Nine sums of the first two positions stay in registers, so that an entry is an addition and a
-    store: the store is the limit.
+    tables: (GROUPS, PATTERNS, ENTRY). Nine sums of the first two positions stay in registers, so an
+    entry takes one addition and one store. The store is the bottleneck.
     """
     bias = load_bytes(BIASES, 0)
     for group in range(GROUPS):
@@ -249,7 +250,7 @@ def build_tables(values: NDArray[np.uint8], position: int, tables: NDArray[np.ui
 
 @njit
 def _added(left: Any, right: Any, patterns: Any, at: int, tables: Any) -> tuple[Any, Any]:
-    """Add to both registers the entries of the patterns from ``patterns[at]``."""
+    """Add the entries of the patterns from ``patterns[at]`` to both registers."""
     low = np.uint64(0xFFFF)
     for quad in range(GROUPS // 4):
         offsets = load_octets(patterns, at + 4 * quad)
@@ -318,9 +319,9 @@ def multiply(
     diagonal: int,
     counts: NDArray[np.int32],
 ) -> None:
-    """Sums of products of values in {-1, 0, 1}: a_* (m, n), b_* (k, n), counts (m, k) +=.
+    """Sum the products of values in {-1, 0, 1}: a_* (m, n), b_* (k, n), counts (m, k) +=.
 
-    Entries below the diagonal ``row - column == -diagonal`` may be left alone.
+    Entries below the diagonal ``row - column == -diagonal`` may stay unwritten.
     """
     m, n = a_mask.shape
     values = np.empty(64 * WORDS * COLUMNS, np.uint8)
@@ -351,7 +352,7 @@ def multiply(
                 else:
                     _add_last(patterns, line * k, tables, totals, rows, sums[panel])
         bias += BIAS * GROUPS * sets
-        # An entry is at most twice its bias.
+        # An entry is at most 2 x BIAS, so the sums are at most twice their bias.
         if last == n or 2 * (bias + BIAS * 16 * WORDS) > 0xFFFF:
             _move_sums(sums, bias, counts)
             bias = 0

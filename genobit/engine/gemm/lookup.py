@@ -1,17 +1,16 @@
-"""The popcount GEMM for CPUs without a vector popcount: four bits a lookup.
+"""Products by nibble tables for CPUs without a vector popcount: four bits per lookup.
 
-A vector popcount costs eight AVX2 instructions for 256 bits (Mula's two nibble lookups), and
-carry-save adders (Harley-Seal) bring that to about six. In a matrix product one side of the AND
-is the same for all lanes, so the AND itself can go into the table: with ``t = table[nibble of row
-i]``, ``t[nibble of row j]`` is already ``popcount(a & b)`` of four positions. That is one lookup
-and one byte addition for 128 bits, two instructions instead of four (Harley-Seal) or eight, and
-any other product of the two nibbles costs the same: XOR counts, or the products of two ternary
-values.
+On AVX2 a vector popcount takes eight instructions per 256 bits (Mula's two nibble lookups).
+Carry-save adders (Harley-Seal) reduce that to about six. In a matrix product one side of the AND is
+the same for all lanes, so the table can include the AND. With ``t = table[nibble of row i]``,
+``t[nibble of row j]`` is ``popcount(a & b)`` of four positions. That is one lookup and one byte
+addition per 128 bits: two instructions instead of four (Harley-Seal) or eight. Any other product of
+two nibbles costs the same: XOR counts, or products of two ternary values.
 
-Layout: rows are bytes ``nibble << 4``, the offset of their table. A column panel holds, for each
-nibble position, one byte for each of ``COLUMNS`` rows of B. Bytes overflow after 63 additions of
-at most 4, so they are added into 16-bit counts every ``STEPS`` nibbles, and these into int32 once
-a ``SLAB``.
+Layout: a row holds bytes ``nibble << 4``, the offsets of its tables. A column panel holds, for each
+nibble position, one byte for each of ``COLUMNS`` rows of B. Bytes overflow after 63 additions of at
+most 4. Bytes are therefore added to 16-bit counts every ``STEPS`` nibbles, and these to int32 once
+per ``SLAB``.
 """
 
 from __future__ import annotations
@@ -36,20 +35,23 @@ if TYPE_CHECKING:
 ROWS = 4
 COLUMNS = 2 * BYTE_LANES
 STEPS = 62
-# A column panel of 1,984 nibbles is 124 KiB: it stays in the second-level cache while the rows go
-# by. Of the registers' limit 4, 8, 16 and 32 steps reached 0.63, 0.74, 0.78 and 0.79 (Zen 3):
-# each slab costs another pass over the counts.
+# A column panel of 1,984 nibbles is 124 KiB and stays in the second-level cache while the rows
+# pass. Each slab costs another pass over the counts: slabs of 4, 8, 16 and 32 STEPS reached 0.63,
+# 0.74, 0.78 and 0.79 of the registers' limit (Zen 3).
 SLAB = 32 * STEPS
 
 
 def product_table(product: str) -> NDArray[np.uint8]:
-    """The 16 tables of 16 bytes for a product of two nibbles; a sum of signs is offset by two."""
+    """Return the 16 tables of 16 bytes for a product of two nibbles.
+
+    Sums of signs ("ternary") have an offset of two.
+    """
     a, b = np.indices((16, 16)).astype(np.uint8)
     if product == "and":
         return np.bitwise_count(a & b).reshape(-1)
     if product == "xor":
         return np.bitwise_count(a ^ b).reshape(-1)
-    # A nibble holds two ternary values, each a mask bit and, above it, a sign bit.
+    # A nibble holds two ternary values: each has a mask bit and, above it, a sign bit.
     total = np.full((16, 16), 2, np.int8)
     for shift in (0, 2):
         x, y = a >> shift & 3, b >> shift & 3
@@ -60,7 +62,7 @@ def product_table(product: str) -> NDArray[np.uint8]:
 
 @njit
 def pack_rows(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """words (rows, n), out (>= rows, 16 n) <- table offsets, nibble by nibble.
+    """Convert words (rows, n) to table offsets out (>= rows, 16 n), one per nibble.
 
     Rows past the end are zero.
     """
@@ -77,14 +79,14 @@ def pack_rows(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
 
 @njit
 def pack_columns(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """words (rows, n), out (panels, 16 n, COLUMNS) <- nibbles, a byte each.
+    """Convert words (rows, n) to nibbles out (panels, 16 n, COLUMNS), one byte each.
 
-    Rows are dealt to the lanes as `add_bytes` collects them.
+    Rows are assigned to lanes in the order that `add_bytes` expects.
     """
     rows, n = words.shape
     half = BYTE_LANES // 2
     lanes = np.arange(COLUMNS)
-    # Lane 2q of a register is row q, lane 2q + 1 is row half + q.
+    # Lane 2q of a register holds row q, lane 2q + 1 holds row half + q.
     order = lanes - lanes % BYTE_LANES + lanes % BYTE_LANES // 2 + lanes % 2 * half
     column = np.empty(COLUMNS, np.uint64)
     for panel in range(out.shape[0]):
@@ -109,7 +111,7 @@ def _step(
     table: NDArray[np.uint8],
     k: int,
 ) -> tuple[Any, ...]:
-    """Add the products of one nibble of 4 rows and 2 registers of columns."""
+    """Add the products of one nibble of four rows with two registers of columns."""
     c00, c01, c10, c11, c20, c21, c30, c31 = counts
     b0 = load_bytes(b, k * COLUMNS)
     b1 = load_bytes(b, k * COLUMNS + BYTE_LANES)
@@ -142,7 +144,7 @@ def _add_tile(
     """Add the products of nibbles start..stop (an even number, at most STEPS) to ``partial``."""
     zero = zero_bytes()
     counts = (zero, zero, zero, zero, zero, zero, zero, zero)
-    for k in range(start, stop, 2):  # unrolled by two: 10 % faster than by one
+    for k in range(start, stop, 2):  # unrolled by two: 10 % faster than without
         counts = _step(counts, a, stride, b, table, k)
         counts = _step(counts, a, stride, b, table, k + 1)
     c00, c01, c10, c11, c20, c21, c30, c31 = counts
@@ -164,9 +166,10 @@ def multiply(
     diagonal: int,
     counts: NDArray[np.int32],
 ) -> None:
-    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) += sum over n of table[a, b].
+    """Add to counts (m, panels * COLUMNS) the sum over n of table[a, b].
 
-    Tiles wholly below the diagonal ``row - column == -diagonal`` are left alone.
+    a: (m, n); b: (panels, n, COLUMNS). Tiles wholly below the diagonal ``row - column ==
+    -diagonal`` are skipped.
     """
     m, n = a.shape
     partial = np.empty(ROWS * COLUMNS, np.uint16)

@@ -1,16 +1,14 @@
-"""The popcount GEMM for CPUs that count the bits of a vector register (AVX-512 VPOPCNTDQ).
+"""Products by vector popcount, for CPUs with AVX-512 VPOPCNTDQ.
 
-A tile of 2 rows x 4 registers of 8 columns keeps 16 accumulators, parities and carries
-(`bit_sums`); a word of A is broadcast, a lane is a row of B, so there is no horizontal sum. On an
-Emerald Rapids rows of 16 words ran at 0.99 of what its registers allow for and + popcount + add, 32
-words at 1.04 and 80 or more at 1.08; a popcount for each word, on tiles of 4 rows, at 0.91 to 0.93.
-The code is right on every host, LLVM splits the registers.
+A tile of 2 rows x 4 registers of 8 columns keeps 16 accumulators: parities and carries
+(`carry_save`). A word of A is broadcast and a lane is a row of B, so there is no horizontal sum.
+The code is correct on every host, because LLVM splits the registers.
 
-Layout: rows are the words themselves. A column panel holds, for each word, one word of each of
-``COLUMNS`` rows of B ("and"), or the mask words and then the sign words of
-``TERNARY_COLUMNS`` rows. For counts of 16 bits the rows of a panel are dealt to the registers in
-turn, so that the four counts of a lane, shifted into one word, stand in their order: 0.96 of the
-time of 8 words a row, 0.98 of 16.
+Layout: rows are the words themselves. For "and", a column panel holds for each word one word of
+each of ``COLUMNS`` rows of B. For "ternary", it holds the mask words and then the sign words of
+``TERNARY_COLUMNS`` rows. For 16-bit counts, adjacent rows of a panel go to different registers. The
+four counts of a lane, shifted into one word, are then in order. This takes 0.96 of the time at 8
+words per row and 0.98 at 16.
 """
 
 from __future__ import annotations
@@ -37,25 +35,29 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 ROWS = 2
+"""Rows of a tile. Share of the register limit for and + popcount + add on Emerald Rapids: 0.99
+at 16 words per row, 1.04 at 32, 1.08 from 80. Tiles of 4 rows with one popcount per word reached
+0.91 to 0.93."""
 REGISTERS = 4
 COLUMNS = REGISTERS * WORD_LANES
 TERNARY_ROWS = 2
 TERNARY_COLUMNS = 3 * WORD_LANES
-# A column panel of 640 words is 160 KiB: a quarter of the 1 MiB L2 of the CPUs this kernel is for.
+# A column panel of 640 words is 160 KiB, or 240 KiB for "ternary": at most a quarter of the 1 MiB
+# L2 cache of CPUs with this instruction.
 SLAB = 640
 
 
 def dealt(kind: DTypeLike) -> int:
-    """Columns that go to registers in turn, for counts of a kind: see `pack_columns`."""
+    """Return how many adjacent columns go to different registers; see `pack_columns`."""
     return REGISTERS if np.dtype(kind).itemsize == 2 else 1
 
 
 @njit
 def pack_columns(words: NDArray[np.uint64], dealt: int, out: NDArray[np.uint64]) -> None:
-    """words (rows, n), out (panels, n, columns) <- transposed by panel.
+    """Transpose words (rows, n) by panel into out (panels, n, columns).
 
-    Rows past the end are zero. Of ``dealt`` rows in a row each goes to a register of its own: 1,
-    or as many as a panel has registers.
+    Rows past the end are zero. Each of ``dealt`` adjacent rows goes to another register. ``dealt``
+    is 1, or the number of registers of a panel.
     """
     rows, n = words.shape
     panels, _, columns = out.shape
@@ -112,7 +114,7 @@ def _load_columns(b: NDArray[np.uint64], w: int) -> tuple[Any, ...]:
 
 @njit
 def _write_narrow(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
-    """Counts of 16 bits, four of a lane in a word."""
+    """Write 16-bit counts: the four counts of a lane form one word."""
     low = row[0] | shift_left(row[1], np.uint64(16))
     high = row[2] | shift_left(row[3], np.uint64(16))
     store_words(counts, first, low | shift_left(high, np.uint64(32)))
@@ -142,10 +144,10 @@ def multiply_and(
     tops: NDArray[np.int64],
     counts: NDArray[Any],
 ) -> None:
-    """a (m, n), b (panels, n, COLUMNS), counts (m, panels * COLUMNS) = popcount(a & b) over n.
+    """Write popcount(a & b) over n to counts (m, panels * COLUMNS).
 
-    Counts are int32, or int16 of at most 2**15 - 1 bits, for which columns are dealt. Rows before
-    ``tops`` (panels,), and those below the diagonal, hold anything.
+    a: (m, n); b: (panels, n, COLUMNS). Counts are int32, or int16 for at most 2**15 - 1 bits with
+    dealt columns. Rows before ``tops`` (panels,) and rows below the diagonal are undefined.
     """
     m, n = a.shape
     if n == 0:
@@ -184,7 +186,7 @@ def multiply_and(
 
 @njit
 def _ternary(both: Any, differ: Any, mask: Any, sign: Any, b_mask: Any, b_sign: Any) -> Any:
-    """Count positions present in both, and those of them whose signs differ."""
+    """Count the positions present in both, and those among them whose signs differ."""
     present = mask & b_mask
     return both + popcount(present), differ + popcount(present & (sign ^ b_sign))
 
@@ -199,11 +201,10 @@ def multiply_ternary(
     tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
-    """Sums of products of values in {-1, 0, 1}.
+    """Add sums of products of values in {-1, 0, 1} to counts (m, panels * TERNARY_COLUMNS).
 
-    counts += pop(m) - 2 pop(m & (s_a ^ s_b)) with m = m_a & m_b.
-    a_* (m, n), b_* (panels, n, TERNARY_COLUMNS), counts (m, panels * TERNARY_COLUMNS); ``diagonal``
-    and ``tops`` as for `multiply_and`.
+    counts += pop(m) - 2 pop(m & (s_a ^ s_b)) with m = m_a & m_b. a_*: (m, n); b_*: (panels, n,
+    TERNARY_COLUMNS); ``diagonal`` and ``tops`` as in `multiply_and`.
     """
     m, n = a_mask.shape
     width = counts.shape[1]

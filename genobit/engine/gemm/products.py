@@ -1,10 +1,10 @@
 """The matrix product over bit planes, block by block: C[i, j] = sum of product(A[i], B[j]).
 
-A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (rows
-of values in {-1, 0, 1} as two planes, mask and sign; the sum of products). Blocks of integer
-counts are yielded while they are in cache, so that whoever asked turns them into r2, tau or
-distances there and then. All kernels give the same integers; `options.Options.kernel` names one,
-"auto" is the fastest on this CPU.
+A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (sum of
+products of values in {-1, 0, 1}, stored as two planes, mask and sign). Blocks of integer counts are
+yielded while they are in cache, so the caller can turn them into r2, tau or distances at once. All
+kernels give the same integers. `options.Options.kernel` names one; "auto" is the fastest on this
+CPU.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BLOCK = 256 * 512
-"""Most counts of 32 bits in a block: 512 KiB, which a second-level cache holds or nearly so."""
+"""Most 32-bit counts in a block: 512 KiB, about the size of a second-level cache."""
 TALL_BLOCK = 2048 * 512
-"""The same for tables of sums, which every row of a block shares."""
+"""Most counts in a block of the "sums" kernel, whose tables are shared by all rows of a block."""
 FEWEST_ROWS = {"ternary": 192, "and": 768, "xor": 768}
-"""Fewest rows for which tables of sums pay: 0.8 us to build and 2 ns a row saved, 1.2 and 1.6."""
+"""Fewest rows for which Four Russians tables pay off. Building takes 0.8 us and saves 2 ns per
+row for "ternary", 1.2 us and 1.6 ns for "and" and "xor"."""
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 512
 PANEL_BYTES = 2**25
-"""Most bytes of a block of packed columns; very long rows get narrower blocks instead."""
+"""Most bytes in a block of packed columns; very long rows get narrower blocks."""
 
 
 class Block(NamedTuple):
-    """Counts of some rows of A with some rows of B; the array is reused for the next block."""
+    """Counts of some rows of A with some rows of B; the next block reuses the array."""
 
     rows: slice
     columns: slice
@@ -46,29 +47,26 @@ class Block(NamedTuple):
 
 
 class _Method(NamedTuple):
-    """How one kernel family stores its operands and multiplies them."""
+    """How a kernel family stores its operands and multiplies them."""
 
     tile_rows: int
     tile_columns: int
     octets: int
-    """Bytes of a column panel for each prepared word of a row of B."""
+    """Bytes of a column panel per prepared word of a row of B."""
     start: int | None
-    """What a count begins with, for each prepared word of a row; None if it is written, not added
-    to."""
+    """Initial count per prepared word of a row; None if the kernel writes counts instead of
+    adding."""
     prepare: Callable[[Planes], Planes]
     rows: Callable[[Planes, slice, int, Any], Any]
     columns: Callable[[Planes, slice, int, Any], Any]
     multiply: Callable[[Any, Any, int, NDArray[np.int64], NDArray[Any]], None]
-    """Of rows and columns, from a diagonal on, and from a row on in each panel."""
+    """Takes rows, columns, a diagonal, the first row of each panel, and the counts to fill."""
     block: int = BLOCK
     """Most counts in a block."""
 
 
 def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Uninitialised array whose first element is on a cache line.
-
-    Vector loads then never straddle two.
-    """
+    """Return an uninitialised array that starts on a cache line, so no vector load spans two."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     octets = np.empty(size + 64, np.uint8)
     offset = -octets.ctypes.data % 64
@@ -121,7 +119,7 @@ def _table_method(product: str, _: DTypeLike) -> _Method:
         lookup.ROWS,
         lookup.COLUMNS,
         octets=16,
-        # Table entries of a ternary product are two too large, and a word has 16 nibbles.
+        # Entries of a ternary table are two too large, and a word has 16 nibbles.
         start=-32 if ternary else 0,
         prepare=_interleaved if ternary else _as_they_are,
         rows=rows,
@@ -194,19 +192,10 @@ _METHODS = {
 
 
 def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
-    """Name of the kernel family in use: the option, or the fastest one for this CPU.
+    """Return the name of the kernel family in use: the option, or the fastest one for this CPU.
 
-    Parameters
-    ----------
-    product
-        "and", "xor" or "ternary".
-    rows
-        Rows that share a panel of columns.
-
-    Raises
-    ------
-    ValueError
-        If the option names the table kernel and this CPU has no byte lookup.
+    ``rows`` is the number of rows that share a panel of columns. Raises ValueError if the option
+    names the table kernel and this CPU has no byte lookup.
     """
     kernel = get_options().kernel
     if kernel == "table" and not host().byte_lanes:
@@ -224,22 +213,25 @@ def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
 
 
 def stacked(*planes: NDArray[np.uint64]) -> Planes:
-    """Planes of one operand interleaved row by row, so that one product gives all their pairs.
+    """Interleave planes of one operand row by row, so that one product gives all their pairs.
 
     The "and" product of k stacked planes with k stacked planes, with ``group=k``, holds in
     ``counts[k i + p, k j + q]`` the positions where plane p of row i and plane q of row j are set.
-    Of the planes carrier and hom_alt these are the four counts of a 3 x 3 genotype table.
+    For the planes carrier and hom_alt these four counts determine the 3 x 3 genotype table.
     """
     rows, words = planes[0].shape
     return (np.stack(planes, axis=1).reshape(rows * len(planes), words),)
 
 
 LARGEST_SHORT = 2**15 - 1
-"""Most bits of a row whose counts 16 bits hold."""
+"""Most bits of a row whose counts fit 16 bits."""
 
 
 def count_type(bits: int) -> np.dtype[Any]:
-    """Of the counts of "and" products: 16 bits, half the bytes to the next cache, where it can."""
+    """Return the dtype of "and" counts: int16 if the kernel and ``bits`` allow it, else int32.
+
+    16-bit counts halve the bytes that go to the next cache.
+    """
     short = chosen_kernel() == "popcount" and bits <= LARGEST_SHORT
     return np.dtype(np.int16 if short else np.int32)
 
@@ -258,30 +250,18 @@ def products(
 ) -> Iterator[Block]:
     """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
 
-    Parameters
-    ----------
-    product
-        "and", "xor" or "ternary".
-    a, b
-        Planes, uint64 (rows, words), padding bits zero: one for "and" and "xor", mask and sign for
-        "ternary". Without ``b``, ``a`` with itself.
-    group
-        Rows that belong together (planes of one variant, interleaved): no block parts them.
-    upper
-        Only entries with ``row <= column`` are wanted; the others hold small numbers.
-    rows_of
-        For the columns start..stop, which rows are wanted (a band). All by default.
-    tops_of
-        Of each of some columns, ascending, the first row that is wanted; it never decreases. The
-        entries above it hold small numbers.
-    columns
-        Most columns of a block; narrow bands waste less with narrow blocks.
-    kind
-        Of the counts: int32, or for "and" what `count_type` says.
+    a, b: uint64 (rows, words) with zero padding bits; one plane for "and" and "xor", mask and sign
+    for "ternary". Without ``b``, ``a`` is multiplied with itself. Blocks never split a ``group`` of
+    rows (interleaved planes of one variant). With ``upper``, only entries with ``row <= column``
+    are needed. ``rows_of(start, stop)`` returns the range of rows needed for those columns (a
+    band); default is all. ``tops_of(columns)`` takes ascending columns and returns the first row
+    needed for each, which never decreases. Entries that are not needed hold small numbers.
+    ``columns`` is the most columns of a block; narrow bands waste less with narrow blocks. ``kind``
+    is the dtype of the counts: int32, or for "and" the result of `count_type`.
     """
-    # The rows of a band's blocks are few.
+    # Blocks of a band have few rows.
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
-    # A table serves any product; the others count differences as |a| + |b| - 2 |a & b|.
+    # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
     method = _METHODS[kernel]("and" if by_and else product, kind)
     a = method.prepare(a)
@@ -311,7 +291,7 @@ def products(
         if upper:
             bottom = min(bottom, right)
         top -= top % group
-        # As many blocks as there must be, and none of a few rows.
+        # Use as few blocks as possible, of nearly equal height.
         parts = max(1, -(-(bottom - top) // height))
         high = -(-(bottom - top) // (parts * step)) * step
         for start in range(top, bottom, max(1, high)):
@@ -319,7 +299,7 @@ def products(
             padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
             counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
             from_row = np.maximum(tops - start, 0)
-            # Statistics are computed of unwanted entries too: they must not overflow.
+            # Callers compute statistics of these entries too, which must not overflow.
             unwanted = (upper and stop > left + 1) or from_row.any()
             if unwanted or method.start is not None:
                 counts.fill((method.start or 0) * words)
@@ -333,9 +313,10 @@ def products(
 
 
 def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any]) -> None:
-    """Positions set in both rows: a (m, words), b (n, words), out (m, n) int32 or of `count_type`.
+    """Count positions set in both rows: a (m, words), b (n, words), out (m, n).
 
-    The "and" product in one block, for those who make blocks themselves.
+    out: int32, or the dtype of `count_type`. This is the "and" product in one block, for callers
+    that make their own blocks.
     """
     kernel = chosen_kernel("and", len(a))
     if kernel == "sums":
@@ -343,7 +324,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
         return
     tile = popcount.ROWS, popcount.COLUMNS
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
-        # Of whole tiles the counts are written to their place.
+        # Whole tiles can be written straight to ``out``.
         panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
         popcount.pack_columns(b, popcount.dealt(out.dtype), panels)
         popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
@@ -354,7 +335,10 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
 
 @njit
 def _differences(counts: NDArray[np.int32], a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
-    """Positions set in both rows (m, n), and in each row (m,), (n,) -> positions that differ."""
+    """Turn counts (m, n) of positions set in both rows into positions that differ.
+
+    a (m,) and b (n,) hold the set bits of each row.
+    """
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[i, j] = a[i] + b[j] - 2 * counts[i, j]
@@ -365,6 +349,6 @@ def _first(storage: Any, panels: int) -> Any:
 
 
 def _multiple(size: int, *steps: int) -> int:
-    """The largest multiple of all steps up to ``size``, at least one."""
+    """Return the largest multiple of all steps up to ``size``, but at least one multiple."""
     step = int(np.lcm.reduce(steps))
     return max(step, size // step * step)

@@ -1,7 +1,4 @@
-"""The popcount GEMM without SIMD.
-
-One word at a time, for any CPU, and the plain statement of what the others do.
-"""
+"""Products by scalar popcount, one word at a time: for any CPU, and as reference for the others."""
 
 from __future__ import annotations
 
@@ -20,7 +17,10 @@ if TYPE_CHECKING:
 def multiply_and(
     a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
 ) -> None:
-    """a (m, n), b (k, n), counts (m, k) += popcount(a & b) over n, on and above the diagonal."""
+    """Add popcount(a & b) over n to counts (m, k), on and above the diagonal.
+
+    a: (m, n); b: (k, n).
+    """
     for i in range(a.shape[0]):
         for j in range(max(0, i + diagonal), b.shape[0]):
             total = np.uint64(0)
@@ -38,7 +38,7 @@ def multiply_ternary(
     diagonal: int,
     counts: NDArray[np.int32],
 ) -> None:
-    """Sums of products of values in {-1, 0, 1}: a_* (m, n), b_* (k, n), counts (m, k)."""
+    """Add sums of products of values in {-1, 0, 1} to counts (m, k); a_* (m, n), b_* (k, n)."""
     for i in range(a_mask.shape[0]):
         for j in range(max(0, i + diagonal), b_mask.shape[0]):
             both = np.uint64(0)

@@ -1,7 +1,7 @@
-"""Memory that blocks of the same work use one after the other, and what they have in common.
+"""Reusable memory for successive blocks, and a cache of values that they share.
 
-Fresh memory of a few megabytes comes in pages that the system clears when they are first touched:
-a seventh of a search of combinations of four.
+Fresh memory of a few megabytes comes in pages that the system clears at first use. That took a
+seventh of the time of an epistasis search of order 4.
 """
 
 from __future__ import annotations
@@ -22,17 +22,14 @@ T = TypeVar("T")
 
 
 class Scratch:
-    """Arrays by name, each in memory that the last array of that name had, if it is enough.
-
-    For one thread.
-    """
+    """Arrays by name; a new array reuses the memory of the last one if it fits. Not thread-safe."""
 
     def __init__(self) -> None:
         self._memory: dict[str, NDArray[np.uint8]] = {}
         self._kept: dict[str, tuple[object, NDArray[Any], Any]] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """An array that holds anything; earlier ones of the name are of no use any more."""
+        """Return an uninitialised array; it invalidates earlier arrays of the same name."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         memory = self._memory.get(name)
         if memory is None or memory.size < size:
@@ -40,7 +37,7 @@ class Scratch:
         return memory[:size].view(dtype).reshape(shape)
 
     def kept(self, name: str, owner: object, numbers: NDArray[Any], make: Callable[[], T]) -> T:
-        """What was made last under the name, if of the same object and equal numbers, or anew."""
+        """Return the cached value for ``name`` if owner and numbers are unchanged, else make it."""
         last = self._kept.get(name)
         if last is None or last[0] is not owner or not np.array_equal(last[1], numbers):
             last = self._kept[name] = owner, numbers, make()

@@ -1,8 +1,8 @@
-"""Products with the matrix Z of standardised dosages, made in blocks of planes and never whole.
+"""Products with the matrix Z of standardised dosages, built in blocks from bit planes.
 
-Z is (samples, variants); a call is one of the four values of its variant (`dequantise.STATES`).
-Blocks are multiplied in float32 and added up in float64: a sum over a million variants is then as
-far from the exact one as a sum over one block, some 1e-7 of it.
+Z is (samples, variants) and never held whole. A call is one of the four values of its variant
+(`dequantise.STATES`). Blocks are multiplied in float32 and added in float64. A sum over a million
+variants then has the relative error of one block, about 1e-7.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 Chunk = tuple["Rows", "NDArray[np.float32]"]
-"""Planes of samples in some variants, and the values (variants, 4) of the states of each."""
+"""Planes of samples at some variants, and the values (variants, 4) of the states of each
+variant."""
 
 
 def blocks(rows: Rows, values: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Columns of Z and those columns, about `BLOCK` elements at a time, all in one buffer."""
+    """Yield column ranges and columns of Z, about `BLOCK` elements at a time, all in one buffer."""
     samples, variants = rows.planes[0].shape[0], values.shape[0]
     width = max(1, min(max(64, BLOCK // samples // 64 * 64), variants))
     buffer = np.empty(samples * width, np.float32)
@@ -39,7 +40,10 @@ def blocks(rows: Rows, values: NDArray[np.float32]) -> Iterator[tuple[slice, NDA
 def called_together(
     chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
 ) -> NDArray[np.float64]:
-    """Variants with any value but 0 that both samples are called at: (rows of a, rows of b)."""
+    """Count variants called in both samples: (rows of a, rows of b).
+
+    Variants whose values are all 0 do not count.
+    """
     ones = []
     for a, b, values in chunks:
         used = values.any(axis=1).astype(np.float32)
@@ -50,7 +54,10 @@ def called_together(
 def gram_times(
     chunks: Sequence[Chunk], q: NDArray[np.float64], *, diagonal: bool
 ) -> NDArray[np.float64]:
-    """Z Z' q of the chunks: (samples, columns of q); with ``diagonal`` one more, that of Z Z'."""
+    """Return Z Z' q over the chunks: (samples, columns of q).
+
+    With ``diagonal``, one more column holds the diagonal of Z Z'.
+    """
     narrow = q.astype(np.float32)
     out = np.zeros((q.shape[0], q.shape[1] + diagonal))
     for rows, values in chunks:
@@ -64,7 +71,7 @@ def gram_times(
 def times_samples(
     rows: Rows, values: NDArray[np.float32], u: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Z' u: (variants, columns of u)."""
+    """Return Z' u: (variants, columns of u)."""
     narrow = u.astype(np.float32)
     out = np.empty((values.shape[0], u.shape[1]))
     for columns, z in blocks(rows, values):
@@ -75,7 +82,7 @@ def times_samples(
 def times_variants(
     chunks: Sequence[tuple[Rows, NDArray[np.float32], NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
-    """Sum over chunks (rows, values, v) of Z v: (samples, columns of v)."""
+    """Return the sum of Z v over chunks (rows, values, v): (samples, columns of v)."""
     rows, _, first = chunks[0]
     out = np.zeros((rows.planes[0].shape[0], first.shape[1]))
     for rows, values, v in chunks:

@@ -1,14 +1,13 @@
-"""Sums of products of any values of calls, by tables of sums: three calls an addition.
+"""Sums of products of arbitrary values of calls, by Four Russians tables of three calls.
 
-A call is one of four states (`dequantise.STATES`), each of which has a value at each variant:
-(g - 2p) / sqrt(2pq) and 0 for a missing call, say. As `sum_table_gemm` does with four ternary
-values, the 64 sums that three calls of a row can add are worked out once for a panel of columns,
-and every row adds the entry of its pattern: one load and one addition of float32 for 24 products
-on AVX2, where BLAS has a multiplication and an addition for eight. Missing calls and weights cost
-nothing.
+A call has one of four states (`dequantise.STATES`), each with a value per variant, for example (g -
+2p) / sqrt(2pq) and 0 for a missing call. As in `four_russians_ternary`, the 64 sums that three
+calls of a row can add are computed once for a panel of columns. Every row then adds the entry of
+its pattern. On AVX2 that is one load and one float32 addition per 24 products; BLAS needs a
+multiplication and an addition per eight. Missing calls and weights cost nothing extra.
 
-Sums are float32 over a block of `WORDS` words, 1,024 variants, and float64 beyond: relative
-errors of a block's sum are about 2e-7 and average out.
+Sums are float32 within a block of `WORDS` words (1,024 variants) and float64 across blocks. The
+relative error of a block's sum is about 2e-7, and such errors average out.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ if TYPE_CHECKING:
 COLUMNS = 2 * FLOAT_LANES
 """Columns of a panel: two registers."""
 GROUPS = 11
-"""Patterns of a set of tables, 45 KiB: half a word, of which the last pattern has one call."""
+"""Patterns per set of tables, 45 KiB: half a word. The last pattern has one call."""
 LINE = 12
 PATTERNS = 64
 ENTRY = COLUMNS
-"""Numbers of an entry."""
+"""Numbers per table entry."""
 TABLE = PATTERNS * ENTRY
 WORDS = 16
-"""Words of a block."""
+"""Words per block."""
 
 
 @njit
@@ -58,9 +57,10 @@ def index_rows(
     last: int,
     patterns: NDArray[np.uint16],
 ) -> None:
-    """Words first..last of planes (rows, n) -> patterns (2 sets a word, rows, LINE), as offsets.
+    """Convert words first..last of planes (rows, n) to patterns (2 sets per word, rows, LINE).
 
-    A state is two bits, and three calls an offset of low bits, then high ones.
+    A state has two bits. A pattern is the table offset of three calls: three low bits, then three
+    high.
     """
     seven = np.uint64(7)
     for i in range(patterns.shape[1]):
@@ -87,9 +87,9 @@ def expand_columns(
     values: NDArray[np.float32],
     panel: NDArray[np.float32],
 ) -> None:
-    """Words first..last of the rows from ``start`` -> their values, panel (66 WORDS, COLUMNS).
+    """Expand words first..last of the rows from ``start`` to values, panel (66 WORDS, COLUMNS).
 
-    Two positions of nothing follow each word, so that it is 22 groups of three.
+    Two zero positions follow each word, so a word has 22 groups of three.
     """
     stop = min(start + COLUMNS, carrier.shape[0])
     block = np.empty(64 * WORD_LANES, np.uint64)
@@ -129,9 +129,10 @@ def build_tables(
     position: int,
     tables: NDArray[np.float32],
 ) -> None:
-    """Sums of all patterns of the positions from ``position``, which ``variant`` is the first of.
+    """Write the sums of all patterns of the positions from ``position``.
 
-    ``panel`` holds the columns' values there; tables (GROUPS, PATTERNS, ENTRY).
+    ``variant`` is the variant at ``position``. panel: the columns' values; tables: (GROUPS,
+    PATTERNS, ENTRY).
     """
     for group in range(GROUPS):
         for register in range(0, COLUMNS, FLOAT_LANES):
@@ -185,7 +186,7 @@ def _add_entries(
 def _move_totals(
     totals: NDArray[np.float32], rows: int, start: int, out: NDArray[np.float64]
 ) -> None:
-    """Totals (rows x COLUMNS) are added to the columns of ``out`` from ``start`` on."""
+    """Add totals (rows x COLUMNS) to the columns of ``out`` from ``start``."""
     width = min(COLUMNS, out.shape[1] - start)
     for i in range(rows):
         part = totals[i * COLUMNS : i * COLUMNS + width]
@@ -206,7 +207,7 @@ def _multiply(
     upper: bool,
     out: NDArray[np.float64],
 ) -> None:
-    """a_* (m, n), b_* (k, n), values (64 n + 66, 4), out (m, k) += sums of products."""
+    """Add sums of products to out (m, k); a_* (m, n), b_* (k, n), values (64 n + 66, 4)."""
     m, n = a_carrier.shape
     panel = np.empty(66 * WORDS * COLUMNS, np.float32)
     tables = np.empty(GROUPS * TABLE, np.float32)
@@ -234,17 +235,10 @@ def add_products(
     values: NDArray[np.float32],
     out: NDArray[np.float64],
 ) -> None:
-    """Add the sums of products of the values of two rows' calls to ``out``.
+    """Add the sums of products of the values of two rows' calls to out (rows of a, rows of b).
 
-    Parameters
-    ----------
-    a, b
-        Planes of dosages. Without ``b``, ``a`` with itself: then only entries with
-        ``row <= column`` are wanted, and the others may hold anything.
-    values
-        float32 (variants, 4), in the order of `dequantise.STATES`.
-    out
-        float64 (rows of a, rows of b).
+    a, b: planes of dosages; values: float32 (variants, 4) in the order of `dequantise.STATES`.
+    Without ``b``, ``a`` is multiplied with itself, and entries with ``row > column`` are undefined.
     """
     padded = np.zeros((64 * a.planes[0].shape[1] + 66, 4), np.float32)
     padded[: len(values)] = values
@@ -257,9 +251,9 @@ def add_products(
 def gram(
     chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
 ) -> NDArray[np.float64]:
-    """Sum over chunks (a, b, values) of the products of all pairs: (rows of a, rows of b).
+    """Sum the products of all pairs over chunks (a, b, values): (rows of a, rows of b).
 
-    Of a with itself where b is None, both halves.
+    If b is None, a is multiplied with itself, and both halves are filled.
     """
     a, b, _ = chunks[0]
     out = np.zeros((a.planes[0].shape[0], (a if b is None else b).planes[0].shape[0]))

@@ -1,4 +1,4 @@
-"""Blocks of a statistic of pairs of rows: where they come from in a band, and what they become."""
+"""Compute a pair statistic in blocks, and collect the blocks as a matrix or a band."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Float = NDArray[np.floating]
 
 
 class Values(NamedTuple):
-    """A block of the statistic; the array is reused for the next block."""
+    """A block of the statistic; the next block reuses the array."""
 
     rows: slice
     columns: slice
@@ -29,7 +29,7 @@ class Values(NamedTuple):
 
 
 def view(out: Float, shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Float, Float]:
-    """A C-contiguous array of this shape at the start of ``out``, which grows when it must."""
+    """Return ``out``, enlarged if necessary, and a C-contiguous array of ``shape`` at its start."""
     size = math.prod(shape)
     if out.size < size:
         out = np.empty(size, dtype)
@@ -47,18 +47,12 @@ def of_groups(
     rows_of: Callable[[int, int], tuple[int, int]] | None = None,
     columns: int = BLOCK_COLUMNS,
 ) -> Iterator[Values]:
-    """Yield blocks that ``kernel(counts, rows, columns, out)`` makes of counts of stacked planes.
+    """Yield blocks of a statistic computed from counts of stacked planes.
 
-    Parameters
-    ----------
-    kernel
-        Fills ``out`` (rows, columns) from ``counts`` (group rows, group columns).
-    a, b, group
-        Planes of rows, ``group`` of each interleaved (`gemm.stacked`).
-    dtype
-        Of the values.
-    upper, rows_of, columns
-        Those of `gemm.products`, counted in rows of ``group`` planes.
+    ``kernel(counts, rows, columns, out)`` computes a block. It fills out (rows, columns) of
+    ``dtype`` from counts (group rows, group columns). Each row has ``group`` interleaved planes
+    (`products.stacked`). ``upper``, ``rows_of`` and ``columns`` are those of `products.products`,
+    but count rows of ``group`` planes.
     """
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
@@ -85,7 +79,7 @@ def of_groups(
 def square(
     blocks: Iterator[Values], rows: int, columns: int, dtype: DTypeLike, *, symmetric: bool
 ) -> Float:
-    """Blocks as one matrix (rows, columns); of a symmetric one they are the upper triangle."""
+    """Return the blocks as one matrix (rows, columns); symmetric blocks are the upper triangle."""
     out = np.empty((rows, columns), dtype)
     for block in blocks:
         if symmetric:
@@ -109,7 +103,10 @@ def _shear(
 def band(
     blocks: Iterator[Values], rows: int, last: NDArray[np.int64], width: int
 ) -> NDArray[np.float32]:
-    """Blocks as the band of row i and rows i + 1 .. last[i]: (rows, width) float32, NaN outside."""
+    """Return the blocks as a float32 band (rows, width).
+
+    Row i holds its pairs with rows i + 1 .. last[i], then NaN.
+    """
     out = np.full((rows, width), np.nan, np.float32)
     for block in blocks:
         _shear(block.values, block.rows.start, block.columns.start, last, out)
@@ -117,33 +114,29 @@ def band(
 
 
 class BandRows:
-    """Rows whose windows reach some columns.
+    """Range of rows whose windows include given columns.
 
-    Parameters
-    ----------
-    last
-        Last column in the window of each row; it never decreases.
-    shift
-        The first column counted from the first row.
+    ``last`` is the last column in the window of each row; it never decreases. ``shift`` is the
+    first column minus the first row.
     """
 
     def __init__(self, last: NDArray[np.int64], shift: int = 0) -> None:
         self.last, self.shift = last, shift
 
     def __call__(self, start: int, stop: int) -> tuple[int, int]:
-        """Rows of the columns start..stop."""
+        """Return the range of rows for the columns start..stop."""
         return int(self.last.searchsorted(start)), min(stop + self.shift, self.last.shape[0])
 
     def tops(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """First row of each column."""
+        """Return the first row of each column."""
         return self.last.searchsorted(columns).astype(np.int64, copy=False)
 
 
 def band_columns(last: NDArray[np.int64]) -> int:
-    """Block width for a band.
+    """Return the block width for a band: a quarter of the window.
 
-    A quarter of the window: what sticks out at its ends is a quarter of the work at most, and rows
-    are packed for four or five blocks, not nine, which takes longer than what sticks out.
+    At most a quarter of the work then lies outside the band, and rows are packed for four or five
+    blocks. Narrower blocks would waste less, but packing rows for nine blocks takes longer.
     """
     reach = int((last - np.arange(last.shape[0])).max(initial=0))
     return int(np.clip(reach // 4, 64, BLOCK_COLUMNS))

@@ -1,9 +1,8 @@
-"""Similarity of rows of bits: blocks of counts -> blocks of similarities, and the best of each row.
+"""Similarity of rows of bits, from blocks of counts, and the nearest neighbours of each row.
 
-Of two rows over the n positions present in both, with p and q bits set and x of them in both,
-Tanimoto's coefficient is x / (p + q - x) and the share of positions that agree
-(n - p - q + 2 x) / n. Both are one division of whole numbers, so that equal fractions are equal
-floats.
+Let n be the number of positions present in both rows, p and q the set bits of each row there, and x
+the bits set in both. The Tanimoto coefficient is x / (p + q - x). The share of positions that agree
+is (n - p - q + 2 x) / n. Both are one division of integers, so equal fractions give equal floats.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Count = int | np.int64
 
 
 def packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Bits (rows, n) -> words (rows, ceil(n / 64)), padding bits zero."""
+    """Pack bits (rows, n) into words (rows, ceil(n / 64)) with zero padding bits."""
     rows, n = bits.shape
     octets = np.zeros((rows, -(-n // 64) * 8), np.uint8)
     octets[:, : -(-n // 8)] = np.packbits(bits, axis=1, bitorder="little")
@@ -57,7 +56,10 @@ def _complete_block(
     q: NDArray[np.int64],
     out: Float,
 ) -> None:
-    """counts (rows, columns) of bits set in both, p (rows,), q (columns,), out (rows, columns)."""
+    """Write similarities without missing bits to out (rows, columns).
+
+    counts: (rows, columns) of bits set in both; p: (rows,); q: (columns,).
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = _similarity(code, n, p[i], q[j], np.int64(counts[i, j]))
@@ -65,7 +67,10 @@ def _complete_block(
 
 @njit
 def _missing_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
-    """counts (2 rows, 2 columns) of planes set and present, interleaved; out (rows, columns)."""
+    """Write similarities to out (rows, columns) from counts (2 rows, 2 columns).
+
+    The counts are of interleaved planes: set and present.
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             n = np.int64(counts[2 * i + 1, 2 * j + 1])
@@ -77,7 +82,7 @@ def _missing_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
 def blocks(
     measure: str, a: Rows, b: Rows | None, dtype: DTypeLike, *, upper: bool
 ) -> Iterator[Values]:
-    """Yield blocks of the similarity of the rows of ``a`` and of ``b``, or of ``a`` itself."""
+    """Yield blocks of the similarity of the rows of ``a`` and ``b``, or of ``a`` with itself."""
     code = MEASURES[measure]
     other = a if b is None else b
     if not (a.complete() and other.complete()):
@@ -100,7 +105,7 @@ def blocks(
 
 
 def square(measure: str, a: Rows, b: Rows | None, dtype: DTypeLike) -> Float:
-    """The similarity of every row of ``a`` with every row of ``b``, or of ``a``."""
+    """Return the similarity of every row of ``a`` with every row of ``b``, or of ``a``."""
     other = a if b is None else b
     return pair_blocks.square(
         blocks(measure, a, b, dtype, upper=b is None),
@@ -120,10 +125,11 @@ def _insert(
     best: NDArray[np.float64],
     index: NDArray[np.int64],
 ) -> None:
-    """Put a block's values among the ``best`` (rows, k), largest first.
+    """Insert a block's values into best (rows, k), largest first.
 
-    ``left`` numbers the columns of the block, ``itself`` + row is the number that a row itself has.
-    Columns come in ascending order, and a value passes smaller ones alone: of equal ones the first.
+    ``left`` is the number of the block's first column. ``itself`` + row is the column number of the
+    row itself, which is skipped. Columns come in ascending order and a value only passes smaller
+    ones, so the first of equal values wins.
     """
     last = best.shape[1] - 1
     for i in range(values.shape[0]):
@@ -141,7 +147,7 @@ def _insert(
 
 
 def none_yet(rows: int, top: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Similarities (rows, top) below all that exist, and the numbers of no row."""
+    """Return similarities (rows, top) below all real ones, and `NO_NEIGHBOUR` as their indices."""
     return np.full((rows, top), -1.0), np.full((rows, top), NO_NEIGHBOUR, np.int64)
 
 
@@ -153,19 +159,13 @@ def nearest(
     itself: int,
     earlier: tuple[NDArray[Any], NDArray[Any]],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The nearest neighbours of the rows of ``a`` among ``earlier`` ones and the rows of ``b``.
+    """Return the nearest neighbours of the rows of ``a``.
 
-    Parameters
-    ----------
-    measure
-        One of `MEASURES`.
-    a, b
-        Rows, and rows that may be neighbours, numbered from ``first`` on: after all earlier ones.
-    itself
-        The number that the first row of ``a`` has among the neighbours; far below 0 where they are
-        others.
-    earlier
-        Similarities and numbers (rows, k), largest first, not changed.
+    Candidates are ``earlier`` neighbours and the rows of ``b``.
+
+    The rows of ``b`` are numbered from ``first``, after all earlier ones. ``itself`` is the number
+    of the first row of ``a`` among the neighbours; it is far below 0 if ``a`` is not among them.
+    ``earlier`` holds similarities and numbers (rows, k), largest first, and is not changed.
     """
     best, index = (array.copy() for array in earlier)
     for rows, columns, values in blocks(measure, a, b, np.float64, upper=False):

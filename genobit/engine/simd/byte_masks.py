@@ -1,4 +1,4 @@
-"""Comparisons of 64 signed bytes at once, as a word of which bit k is what was found of byte k.
+"""Compare 64 signed bytes at once; bit k of the returned word is the result for byte k.
 
 ========================================  ================================================
 ``equal_mask(array, i, value)``             bit k is ``array[i + k] == value``

@@ -1,24 +1,24 @@
-"""Counts of contingency tables in vector registers: whole numbers, and float32 made of them.
+"""Counts of contingency tables in vector registers: integers, and float32 computed from them.
 
 ==============================================  ==========================================
-``load_counts(array, i)``                         the next ``COUNT_LANES`` numbers, as they are
-``gather_counts(array, i, places, k)``            ``array[i + place]`` of the next ``places``
-``permute_counts(array, i, places, k)``           the same of places below ``COUNT_LANES``
-``everywhere(array, x)``                          a number in as many lanes, of the array's type
+``load_counts(array, i)``                         the next ``COUNT_LANES`` integers, unconverted
+``gather_counts(array, i, places, k)``            ``array[i + place]`` for the next ``places``
+``permute_counts(array, i, places, k)``           the same for places below ``COUNT_LANES``
+``everywhere(array, x)``                          an integer in each lane, of the array's type
 ``a - b``                                       lane by lane
-``store_counts(array, i, a)``                     ``array[i:] = a``, in the array's own width
+``store_counts(array, i, a)``                     ``array[i:] = a``, in the array's type
 ``load_ratios(array, i)``                         the next ``RATIO_LANES`` numbers, as float32
-``ratio_everywhere(x)``                           a float32 in as many lanes
+``ratio_everywhere(x)``                           a float32 in each lane
 ``a + b``, ``a - b``, ``a * b``, ``a / b``            lane by lane, each rounded once
 ``multiply_add(a, b, c)``                         ``a * b + c``
-``rough_reciprocal(a)``                           ``1 / a`` but for ``ROUGH`` of it
+``rough_reciprocal(a)``                           ``1 / a`` with relative error up to ``ROUGH``
 ``reaching(a, b)``                                bit k is set where ``abs(a[k]) >= b[k]``
 ``store_ratios(array, i, a)``                     ``array[i:] = a`` for float32
 ==============================================  ==========================================
 
-Loops that numba hands to LLVM become vectors, too, but ask at each start whether their arrays
-overlap, and on CPUs with registers of 512 bits take halves of them: of a search of combinations of
-three the tables took three times as long, and their bounds twice (Emerald Rapids).
+LLVM vectorises plain numba loops too, but each loop first checks whether its arrays overlap. On
+CPUs with 512-bit registers LLVM uses half-width registers. In a search of order 3 on Emerald
+Rapids, plain loops took three times as long for tables and twice as long for bounds.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COUNT_LANES = max(8, 4 * REGISTER_WORDS)
-"""Counts of 16 bits in a register."""
+"""16-bit counts per register."""
 RATIO_LANES = COUNT_LANES // 2
-"""Numbers of 32 bits in a register."""
+"""float32 numbers per register."""
 ratios = Floats(RATIO_LANES)
 ROUGH = 0.0026
-"""Share of a reciprocal by which `rough_reciprocal` is off at most."""
+"""Largest relative error of `rough_reciprocal`."""
 
 
 def _counts(array: Any) -> Lanes:
@@ -58,7 +58,7 @@ def _load(array: Any, index: int) -> Register:
 
 def _gather(array: Any, first: int, places: Any, index: int) -> Register:
     offsets = octets_at(places, index, np.uint32, COUNT_LANES)
-    # As compiled, each is of 32 bits, of which 16 may be those behind.
+    # The compiled gather reads 32 bits per element; with 16-bit elements the next one follows.
     found = [octets_at(array, first + int(k), np.uint32, 1)[0] for k in offsets]
     return Register(np.array(found).astype(f"u{array.itemsize}"))
 
@@ -102,7 +102,7 @@ def _reaching(a: FloatRegister, b: FloatRegister) -> np.uint64:
 
 @instruction(_load)
 def load_counts(typing: Any, array: Any, index: Any) -> Any:
-    """``array[index : index + COUNT_LANES]`` of whole numbers."""
+    """``array[index : index + COUNT_LANES]`` of integers."""
     lanes = _counts(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -114,16 +114,17 @@ def load_counts(typing: Any, array: Any, index: Any) -> Any:
 
 @instruction(_gather)
 def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
-    """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index`` on."""
+    """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index``."""
     lanes = _counts(array)
     return lanes(array, types.intp, places, types.intp), _gathering(lanes)
 
 
 @instruction(_permute)
 def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
-    """As `gather_counts`, of places below ``COUNT_LANES``: one register, where it can be dealt.
+    """`gather_counts` for places below ``COUNT_LANES``.
 
-    The instruction takes as long as one of the 32 loads of a gather.
+    If the CPU has a 16-bit permute (AVX-512BW), one such instruction replaces the gather. The
+    instruction takes as long as one of the 32 loads of a gather.
     """
     lanes = _counts(array)
     signature = lanes(array, types.intp, places, types.intp)
@@ -145,7 +146,7 @@ def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any)
 
 
 def _gathering(lanes: Lanes) -> Callable[..., Any]:
-    """What generates a gather."""
+    """Return the code generator of a gather."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, half = ir.IntType(64), ir.IntType(32)
@@ -157,7 +158,8 @@ def _gathering(lanes: Lanes) -> Callable[..., Any]:
         base = address(context, builder, signature.args[0], numbers, at, element, checked=0)
         size = ir.Constant(wide, [context.get_abi_sizeof(element)] * COUNT_LANES)
         start = repeated(builder, builder.ptrtoint(base, word), COUNT_LANES)
-        # There is no gather of 16 bits: the 16 behind are cut off, and a block has room for them.
+        # There is no 16-bit gather: load 32 bits and drop the upper 16. Blocks are padded, so the
+        # load stays inside.
         pointers = ir.VectorType(half.as_pointer(), COUNT_LANES)
         pointer = builder.inttoptr(builder.add(start, builder.mul(offsets, size)), pointers)
         flags = ir.VectorType(ir.IntType(1), COUNT_LANES)
@@ -173,7 +175,7 @@ def _gathering(lanes: Lanes) -> Callable[..., Any]:
 
 @instruction(_everywhere)
 def everywhere(typing: Any, array: Any, value: Any) -> Any:
-    """A whole number in every lane, as wide as those of the array."""
+    """An integer in every lane, as wide as the array's elements."""
     lanes = _counts(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -184,7 +186,7 @@ def everywhere(typing: Any, array: Any, value: Any) -> Any:
 
 @instruction(_store)
 def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + COUNT_LANES] = value``, as wide as the array's numbers."""
+    """``array[index : index + COUNT_LANES] = value``, as wide as the array's elements."""
     lanes = _counts(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -199,7 +201,7 @@ def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @instruction(_load_ratios)
 def load_ratios(typing: Any, array: Any, index: Any) -> Any:
-    """``array[index : index + RATIO_LANES]`` of whole numbers or of float32, as float32."""
+    """``array[index : index + RATIO_LANES]`` of integers or float32, as float32."""
     whole = not isinstance(array.dtype, types.Float)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -236,7 +238,7 @@ def store_ratios(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @instruction(_multiplied)
 def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once where the CPU has an instruction for it, else twice."""
+    """``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _multiply_add(builder, *arguments)
@@ -253,10 +255,11 @@ def _multiply_add(builder: Any, *arguments: Any) -> Any:
 
 @instruction(_rough)
 def rough_reciprocal(typing: Any, a: Any) -> Any:
-    """``1 / a`` of numbers of 1e-37 to 1e37, but for ``ROUGH`` of it; of 0 some number.
+    """``1 / a`` for a in 1e-37 to 1e37, with relative error up to ``ROUGH``; any number for a = 0.
 
-    Three operations, where a register of 512 bits takes 16 cycles to be divided: bits of a float
-    taken from a constant are those of its reciprocal but for 0.0506 of it, which a step squares.
+    Takes three operations; a division of a 512-bit register takes 16 cycles. A constant minus the
+    bits of a float approximates its reciprocal with relative error 0.0506. One Newton step squares
+    the error.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -275,7 +278,7 @@ def rough_reciprocal(typing: Any, a: Any) -> Any:
 
 @instruction(_reaching)
 def reaching(typing: Any, a: Any, b: Any) -> Any:
-    """Bit k of the result is set where ``abs(a[k]) >= b[k]``, not where either is no number."""
+    """Bit k is set where ``abs(a[k]) >= b[k]``; it is zero where either is NaN."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ratios.vector, [ratios.vector])

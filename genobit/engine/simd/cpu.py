@@ -1,7 +1,4 @@
-"""What the CPU that kernels are compiled for can do.
-
-May import: llvmlite, `_jit`.
-"""
+"""Vector features of the CPU that kernels are compiled for."""
 
 from __future__ import annotations
 
@@ -15,14 +12,14 @@ from genobit.engine.simd.jit import target_description
 
 
 class Host(NamedTuple):
-    """What the CPU that kernels are compiled for can do with a vector register."""
+    """Vector features of the CPU that kernels are compiled for."""
 
     vector_popcount: bool
-    """Has an instruction that counts the bits of each 64-bit lane (AVX-512 VPOPCNTDQ)."""
+    """Whether an instruction counts the bits of each 64-bit lane (AVX-512 VPOPCNTDQ)."""
     byte_lanes: int
     """Bytes in the widest register that has a byte lookup: 32 (AVX2), 16 (SSSE3, NEON) or 0."""
     permutes_pairs: bool = False
-    """Has an instruction that deals 32 pairs of bytes by 32 indices (AVX-512BW, ``vpermw``)."""
+    """Whether an instruction permutes 32 lanes of 16 bits by 32 indices (AVX-512BW, ``vpermw``)."""
 
 
 def _assembly(instructions: str) -> str:
@@ -55,9 +52,10 @@ def host() -> Host:
         "%c = call <32 x i16> @llvm.smin.v32i16(<32 x i16> %a, <32 x i16> %b)\n"
         "ret <32 x i16> %c\n}"
     )
-    # pabsb came with pshufb in SSSE3, and to 32 bytes with it in AVX2; AVX has only the registers.
+    # SSSE3 added pabsb together with pshufb, and AVX2 widened both to 32 bytes. AVX alone has only
+    # the registers.
     short = 16 if "pabsb" in absolute else 0
-    # vpminsw came to 64 bytes with vpermw.
+    # AVX-512BW added the 64-byte vpminsw together with vpermw.
     return Host(
         "vpopcntq" in count,
         32 if "pabsb\t%ymm" in absolute else short,

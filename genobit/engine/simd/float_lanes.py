@@ -1,6 +1,6 @@
-"""A vector of float32 for numba kernels, beside the integers of `simd`.
+"""Vectors of float32 for numba kernels, beside the integer vectors of `vector.py`.
 
-Of eight of them:
+Functions on vectors of eight:
 
 ==========================================  ==============================================
 ``load_floats(array, i)``                     eight numbers from ``array[i]``
@@ -110,7 +110,7 @@ def store_floats(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 def repeated(builder: Any, value: Any, lanes: int) -> Any:
-    """A scalar in each of so many lanes."""
+    """Return a scalar in each of ``lanes`` lanes."""
     undefined = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
@@ -132,7 +132,7 @@ def choose_floats(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
     """Lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Compared lane by lane, not cast from bits: LLVM then needs no mask register.
+        # Compare lane by lane instead of casting the bits: LLVM then needs no mask register.
         word = ir.IntType(32)
         wide = repeated(builder, builder.trunc(arguments[0], word), FLOAT_LANES)
         lane = ir.Constant(ir.VectorType(word, FLOAT_LANES), [1 << k for k in range(FLOAT_LANES)])

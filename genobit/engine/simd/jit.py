@@ -1,28 +1,26 @@
-"""The one decorator that kernels use, and the compile cache behind it.
+"""The ``njit`` decorator of all kernels, and its compile cache.
 
-May import: numba, `plain`, `user_cache` and the standard library.
+If NUMBA_DISABLE_JIT is set, nothing is compiled: kernels run as plain Python, and instructions as
+their numpy twins.
 
-Where NUMBA_DISABLE_JIT is set, nothing is compiled: kernels are plain Python, and instructions
-their twins in numpy.
-
-numba's own on-disk cache has gaps that matter here, so kernels get a folder, files and a lock of
-their own:
+numba's on-disk cache has four gaps that matter here, so kernels have their own folder, files and
+lock:
 
 - numba checks only the source file of the kernel itself. Kernels inline functions of other files
-  (`vector.py`), so the folder's name holds a digest of all kernel sources;
-- numba keeps an index for each function. Two processes that compile at once can write an index
-  that names the other's machine code, and a damaged index stops every later call. Here each
-  signature has one file and there is no index;
-- numba trusts what it reads. Here each file begins with a digest of the rest, because machine code
-  with a flipped bit would run. A file that does not match is compiled again;
-- on a cluster's shared home CPUs differ. The folder's name holds the CPU, too.
+  (`vector.py`), so the folder's name holds a digest of all kernel sources.
+- numba keeps one index per function. Two processes that compile at once can write an index that
+  names the other's machine code, and a damaged index stops every later call. Here each signature
+  has one file and there is no index.
+- numba does not verify cached files. Here each file begins with a digest of the rest, because
+  machine code with a flipped bit would run. A file that does not match is compiled again.
+- CPUs can differ on a cluster with a shared home. The folder's name therefore holds the CPU.
 
-A kernel is compiled once on a machine: the workers of a cluster start together and need the same
-kernels at the same time, so the first to miss one compiles it and the others wait for it.
+A kernel is compiled once per machine. Workers of a cluster start together and need the same kernels
+at the same time: the first one compiles a kernel and the others wait for it.
 
-numba offers no public way to replace its cache, nor to fork safely. So this file uses private
+numba has no public way to replace its cache or to fork safely. This file therefore uses private
 names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and `_impl` of `FunctionCache`, and
-`_lock` of llvmlite's library. They stand in this file only.
+`_lock` of llvmlite's library. No other file uses them.
 """
 
 from __future__ import annotations
@@ -64,25 +62,25 @@ R = TypeVar("R")
 
 PACKAGE = Path(__file__).parents[2]
 KERNELS = ("engine/bits", "engine/gemm", "engine/pairwise", "engine/simd", "*/kernels")
-"""Folders of the package whose functions are compiled."""
+"""Folders of the package that hold kernels."""
 
 COMPILED = not config.DISABLE_JIT
-"""Whether kernels are compiled, or run as the Python that they are."""
+"""Whether kernels are compiled; otherwise they run as plain Python."""
 
 BOUNDS_CHECKED = os.environ.get("GENOBIT_BOUNDSCHECK", "0") not in {"", "0"}
-"""Whether kernels look before each access whether it is within its array, and raise IndexError.
+"""Whether kernels check every array access and raise IndexError outside the array.
 
-For tests of kernels: `simd.address` does the same for loads and stores of registers, which numba's
-own check does not know. Kernels take about twice as long so, and have a cache of their own.
+For tests. `vector.address` adds the check to loads and stores of registers, which numba's own check
+does not cover. Checked kernels take about twice as long and have their own cache folder.
 """
 
 
 @functools.cache
 def target_description() -> tuple[str, str, str]:
-    """Triple, CPU name and features that kernels are compiled for.
+    """Return target triple, CPU name and features that kernels are compiled for.
 
-    NUMBA_CPU_NAME changes the name alone and keeps the host's features; to compile for another
-    CPU set NUMBA_CPU_FEATURES to its features, or to nothing for those its name implies.
+    NUMBA_CPU_NAME changes only the name and keeps the host's features. To compile for another CPU,
+    also set NUMBA_CPU_FEATURES: to its features, or to an empty string for those its name implies.
     """
     triple, name, features = cpu_target.target_context.codegen().magic_tuple()
     return triple, name, features
@@ -90,10 +88,7 @@ def target_description() -> tuple[str, str, str]:
 
 @functools.cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept.
-
-    One folder for each CPU, toolchain and state of the sources.
-    """
+    """Return the folder of compiled kernels: one per CPU, toolchain and state of the sources."""
     digest = hashlib.sha256()
     for folder in KERNELS:
         for source in sorted(PACKAGE.glob(f"{folder}/**/*.py")):
@@ -111,8 +106,8 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no 
         self._cache_path = str(cache_folder())
         self._stamp = "the folder's name is the stamp"
         if PACKAGE not in Path(file).parents:
-            # That name is of the package's sources. Cached code imports its module, so that a
-            # kernel of a file that is imported by two names cannot be of both.
+            # The folder's name covers only the package's sources, so digest this file too. Cached
+            # code imports its module: a file imported by two names needs two stamps.
             digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
             self._stamp = f"{function.__module__} {digest}"
 
@@ -130,12 +125,12 @@ class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
 
 _DIGEST = hashlib.sha256().digest_size
 LONGEST_WAIT = 300.0
-"""Seconds for which a process waits for another's compilation, several times what the longest of
-them takes: then it compiles the kernel itself."""
+"""Seconds to wait for another process's compilation, several times the longest one. After that
+the process compiles the kernel itself."""
 
 
 class _Entries:
-    """The compiled code of one function, a file for each signature."""
+    """The compiled code of one function: one file per signature."""
 
     def __init__(self, folder: str, name: str, stamp: str) -> None:
         self._folder = Path(folder)
@@ -143,7 +138,7 @@ class _Entries:
         self._stamp = stamp
 
     def load(self, key: Any) -> Any:
-        """Return what was saved for a signature, or None if it is missing or damaged."""
+        """Return the entry saved for a signature, or None if it is missing or damaged."""
         try:
             content = self._path(key).read_bytes()
         except OSError:
@@ -151,16 +146,16 @@ class _Entries:
         digest, text = content[:_DIGEST], content[_DIGEST:]
         if hashlib.sha256(text).digest() != digest:
             return None
-        # The digest says that these bytes were written here.
+        # The digest matches, so genobit wrote these bytes.
         name, stamp, saved, data = pickle.loads(text)  # noqa: S301
-        # A key holds no constants: it may be the same for two functions.
+        # A key holds no constants, so two functions can have the same key.
         if (name, stamp, saved) != (self._name, self._stamp, key):
             return None
-        # Not before: this imports the kernel's module.
+        # Unpickle the data last: it imports the kernel's module.
         return pickle.loads(data)  # noqa: S301
 
     def save(self, key: Any, data: Any) -> None:
-        """Write an entry, or replace a damaged one, whole or not at all."""
+        """Write or replace an entry atomically."""
         text = dumps((self._name, self._stamp, key, dumps(data)))
         path = self._path(key)
         unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
@@ -177,16 +172,17 @@ class _Entries:
 
 
 class _LockedCache(FunctionCache):  # type: ignore[misc]
-    """A cache that holds the kernel's lock from a miss until what was compiled is saved.
+    """Cache that holds the kernel's lock from a miss until the compiled code is saved.
 
-    Calls among kernels have no cycles, so neither do the locks of kernels that wait for others.
+    Calls among kernels have no cycles, so locks of kernels that wait for others cannot deadlock.
     """
 
     _impl_class = _CacheImpl
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        # numba names the last part of the module alone, and several folders have one of that name.
+        # numba uses only the last part of the module name, and several folders have a module of
+        # that name.
         package, _, _ = function.__module__.rpartition(".")
         name = f"{package}.{self._impl.filename_base}"
         self._cache_file = _Entries(self.cache_path, name, self._impl.locator.get_source_stamp())
@@ -215,9 +211,12 @@ class _LockedCache(FunctionCache):  # type: ignore[misc]
             self.let_go()
 
     def _wait(self) -> bool:
-        """Take the lock, unless the folder cannot be written or another process hangs."""
+        """Acquire the lock and return whether it is held.
+
+        It is not held if the folder cannot be written or another process takes too long.
+        """
         if self._held is None:
-            # A new lock each time: filelock refuses one that a forked process inherited.
+            # Create the lock anew: filelock refuses one inherited from a forked parent.
             lock = filelock.FileLock(self._lock_path, timeout=LONGEST_WAIT)
             try:
                 self._impl.locator.ensure_cache_path()
@@ -228,14 +227,14 @@ class _LockedCache(FunctionCache):  # type: ignore[misc]
         return self._held is not None
 
     def let_go(self) -> None:
-        """Release what `_wait` took, if anything."""
+        """Release the lock if it is held."""
         lock, self._held = self._held, None
         if lock is not None:
             lock.release()
 
 
 def _stop_compilers() -> None:
-    """Wait until no thread compiles, and let none begin."""
+    """Wait until no thread compiles, and block new compilations."""
     global_compiler_lock.acquire()
     ffi.lib._lock.__enter__()
 
@@ -247,8 +246,8 @@ def _start_compilers() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A child that is forked while another thread compiles inherits that thread's locks, and would
-    # wait for them forever. The first of the two also guards `_LockedCache._held`.
+    # A child forked while another thread compiles inherits that thread's locks and would wait for
+    # them forever. `global_compiler_lock` also guards `_LockedCache._held`.
     os.register_at_fork(
         before=_stop_compilers,
         after_in_parent=_start_compilers,
@@ -256,7 +255,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-# No kernel is called through a C function pointer: those wrappers are 7% of a compilation.
+# No kernel is called through a C function pointer: those wrappers take 7% of the compile time.
 _OPTIONS = {
     "nogil": True,
     "error_model": "numpy",
@@ -268,17 +267,18 @@ _OPTIONS = {
 def njit(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel: no GIL, no threads, no Python objects, cached on disk.
 
-    Kernels divide by zero as numpy does (NaN or infinity), so that a monomorphic variant is no
-    exception, and are compiled without ``fastmath``: results are the same bits on every machine.
+    Division by zero gives NaN or infinity as in numpy, so a monomorphic variant raises no error.
+    Kernels are compiled without ``fastmath``: results have the same bits on every machine.
     """
     return _compiled(function)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for parts of inner loops: compiled into every kernel that calls them.
+    """Compile a part of an inner loop into every kernel that calls it.
 
-    LLVM leaves out of line what it takes for large. A call with vectors and arrays then takes
-    longer than the few instructions of a register: Fitch's join of 512 sites 36 ns, inlined 8.
+    LLVM does not inline functions that it considers large. A call with vectors and arrays takes
+    longer than the few instructions on a register: Fitch's join of 512 sites takes 36 ns, inlined 8
+    ns.
     """
     return _compiled(function, forceinline=True)
 
@@ -286,7 +286,10 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 def instruction(
     twin: Callable[..., Any], **options: bool
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An intrinsic of numba, and its twin in plain Python: ``.twin``, or all there is of it."""
+    """Return a decorator for a numba intrinsic with its plain-Python twin.
+
+    The intrinsic has its twin as ``.twin``. Without compilation the twin replaces it.
+    """
 
     def decorate(generator: Callable[..., Any]) -> Callable[..., Any]:
         if not COMPILED:
@@ -309,7 +312,7 @@ def _file(function: Callable[..., Any]) -> Path:
 
 
 def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
-    # Of what is typed at a prompt there is no file to tell when it changes: no cache.
+    # Code typed at a prompt has no file whose changes can be detected: do not cache it.
     known = Path(__file__).parent in _file(function).parents or _file(function).is_file()
     if known and isinstance(dispatcher._cache, NullCache):
         cache = dispatcher._cache = _LockedCache(function)
@@ -320,7 +323,7 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
             try:
                 return compile_alone(*signature)
             except BaseException:
-                # Nothing will be saved.
+                # Compilation failed, so nothing will be saved.
                 cache.let_go()
                 raise
 

@@ -1,9 +1,9 @@
-"""Bits and blocks that move between the lanes of registers, and lines that come before them.
+"""Shift bits, exchange blocks between the lanes of registers, and prefetch cache lines.
 
 ========================================  ================================================
-``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of lanes of bytes
+``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of byte lanes
 ``exchange(a, b, n)``                       one step of a transpose of blocks of n bits
-``prefetch(array, i)``                      ask for the cache line of ``array[i]``
+``prefetch(array, i)``                      fetch the cache line of ``array[i]``
 ========================================  ================================================
 """
 
@@ -42,16 +42,16 @@ def _exchange(a: Register, b: Register, bits: int) -> tuple[Register, Register]:
 
 
 def _prefetch(array: Any, index: int) -> None:
-    """Nothing to wait for."""
+    """Do nothing."""
 
 
 def _shift(name: str, twin: Callable[..., Any]) -> Any:
     @instruction(twin)
     def shift(typing: Any, a: Any, distance: Any) -> Any:
-        """Each 64-bit word of a register, shifted; of lanes of bytes the eight of a word together.
+        """Shift each 64-bit word of a register; byte lanes shift as words of eight.
 
-        Bytes have no shift of their own in most instruction sets. Whoever shifts them masks what
-        came over from the neighbour.
+        Most instruction sets have no byte shift. The caller masks the bits that come from the
+        neighbouring byte.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -75,10 +75,10 @@ shift_right = _shift("lshr", _shifted(operator.rshift))
 
 @instruction(_exchange, prefer_literal=True)
 def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
-    """Two rows of blocks of ``bits`` bits, the odd blocks of one exchanged with the even of two.
+    """Exchange the odd blocks of ``bits`` bits of a with the even blocks of b.
 
     ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step
-    of a transpose. ``bits`` is a number written in the source, 8 or more.
+    of a transpose. ``bits`` is a literal number, at least 8.
     """
     if not isinstance(bits, types.IntegerLiteral):
         return None
@@ -86,7 +86,7 @@ def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
     blocks = a.bits * a.count // width
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Lanes of 64 bits at most, which every host has: wider blocks are several of them.
+        # Use lanes of at most 64 bits, which every host has; a wider block takes several lanes.
         lane = min(width, 64)
         each = width // lane
         vector = ir.VectorType(ir.IntType(lane), blocks * each)
@@ -106,16 +106,16 @@ def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
 
 @instruction(_prefetch)
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of ``array[index]``, which will be read or written soon."""
+    """Prefetch the cache line of ``array[index]``, which will be read or written soon."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         octet, number = ir.IntType(8), ir.IntType(32)
-        # A line past the end is not fetched, and no error.
+        # Prefetching past the end of the array is harmless.
         value, place = arguments
         pointer = address(context, builder, signature.args[0], value, place, octet, checked=0)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # To read, into all levels, of the data cache.
+        # Arguments: read access, all cache levels, data cache.
         builder.call(function, [pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -1,12 +1,11 @@
 """Kernels without compilation (``NUMBA_DISABLE_JIT=1``): Python functions of numpy arrays.
 
-May import: numpy and the standard library.
+A debugger can step through such a kernel, coverage sees its lines, and each access is checked.
+Compiled code differs from numpy's scalars in three ways, which `kernel` reproduces: integers of 8
+to 32 bits widen before arithmetic, a division by zero raises no error, and True adds up as 1.
+Integers become Python's: one too large for its array raises OverflowError, but compiled code wraps.
 
-A debugger steps through a kernel so, coverage sees its lines, and each access is checked. What is
-compiled differs from numpy's scalars in three ways, which `kernel` mends: whole numbers of 8 to 32
-bits widen before they are added up, a division by zero is no error, and truth adds up as 1.
-Whole numbers become those of Python, so that one too large for its array is an `OverflowError`
-where compiled code wraps.
+May import: numpy and the standard library.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ _WIDER: dict[type, Callable[[Any], Any]] = {
     np.bool_: bool,
     **dict.fromkeys((np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32), int),
 }
-"""What numba makes of an element once it is used. Words stay numpy's, which wrap."""
+"""Type that numba gives an element when it is used. 64-bit words stay numpy's, which wrap."""
 
 
 class Elements(np.ndarray[Any, Any]):
-    """An array whose single elements are as wide as in compiled code."""
+    """Array whose single elements are as wide as in compiled code."""
 
     def __getitem__(self, index: Any) -> Any:
-        """An element as numba would use it, or a part."""
+        """Return an element as numba would use it, or a part."""
         found = super().__getitem__(index)
         widen = _WIDER.get(type(found))
         return found if widen is None else widen(found)
 
 
 class _Numpy:
-    """numpy whose functions give such arrays."""
+    """numpy whose functions return `Elements`."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(np, name)
@@ -61,19 +60,22 @@ def _of_elements(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _NAMES = {"np": _Numpy(), "float": np.float64}
-"""What kernels find by these names."""
+"""Replacements of these names in kernels."""
 
 
 class _Thread(threading.local):
     within = False
-    """Whether a kernel runs, so that what is called now is a part of it."""
+    """Whether a kernel runs in this thread, so that a call now is part of it."""
 
 
 _thread = _Thread()
 
 
 def _seen(value: Any, kind: type) -> Any:
-    """Arrays as that kind of array, also those of tuples, and floats as those that divide by 0."""
+    """Return arrays (also in tuples) as ``kind``, and floats as np.float64.
+
+    np.float64 divides by zero without an error.
+    """
     if type(value) is float:
         return np.float64(value)
     if isinstance(value, np.ndarray):
@@ -85,7 +87,7 @@ def _seen(value: Any, kind: type) -> Any:
 
 
 def _own(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with that numpy, and the names of its module as they are now."""
+    """Return the function with `_NAMES` and the current globals of its module."""
     known = {
         name: found.view(Elements) if isinstance(found, np.ndarray) else found
         for name, found in function.__globals__.items()
@@ -96,8 +98,8 @@ def _own(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """The function itself, as it would compute when compiled."""
-    # When it is first called: its module may not be complete yet.
+    """Return a function that computes as the compiled kernel would."""
+    # Wait for the first call: the kernel's module may not be complete yet.
     first = functools.cache(functools.partial(_own, function))
 
     @functools.wraps(function)

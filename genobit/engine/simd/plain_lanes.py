@@ -1,10 +1,9 @@
-"""Registers without compilation: what `simd` and the instructions of kernels do, by numpy.
+"""Registers without compilation: numpy twins of the SIMD instructions.
+
+A twin runs in place of its instruction without compilation, and tests compare the two. A register
+is a value: ``a += b`` makes another. Loads and stores past the ends of an array raise IndexError.
 
 May import: numpy and the standard library.
-
-Each instruction has such a twin, which runs in its place without compilation and which tests
-compare it with. A register is a value: ``a += b`` makes another. Loads and stores past the ends of
-an array are an `IndexError`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Lanes:
-    """Numbers of one type, which no operation changes: it makes new ones."""
+    """Immutable lanes of one type."""
 
     __slots__ = ("lanes",)
 
@@ -44,7 +43,7 @@ def _by_lane(operation: Callable[[Any, Any], Any]) -> Any:
 
 
 class Register(_Lanes):
-    """Lanes of unsigned integers, which wrap; a sign is what an instruction makes of them."""
+    """Lanes of unsigned integers that wrap; instructions interpret them as signed."""
 
     __slots__ = ()
     __and__, __or__, __xor__ = map(_by_lane, (operator.and_, operator.or_, operator.xor))
@@ -52,7 +51,7 @@ class Register(_Lanes):
 
 
 class FloatRegister(_Lanes):
-    """Lanes of float32, each operation rounded once."""
+    """Lanes of float32; each operation is rounded once."""
 
     __slots__ = ()
     __add__, __sub__ = map(_by_lane, (operator.add, operator.sub))
@@ -60,7 +59,7 @@ class FloatRegister(_Lanes):
 
 
 def octets_at(array: Any, index: int, dtype: DTypeLike, count: int) -> NDArray[Any]:
-    """The memory from ``array[index]`` on as ``count`` numbers of a type, without a copy."""
+    """View the memory from ``array[index]`` as ``count`` numbers of ``dtype``, without a copy."""
     kind = np.dtype(dtype)
     start = int(index) * array.itemsize
     if start < 0 or start + count * kind.itemsize > array.nbytes:
@@ -70,28 +69,28 @@ def octets_at(array: Any, index: int, dtype: DTypeLike, count: int) -> NDArray[A
 
 
 def word(value: Any) -> np.uint64:
-    """A whole number as numba hands it over for a word: its low 64 bits."""
+    """Return an integer as numba passes it for a word: its low 64 bits."""
     return np.uint64(int(value) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def loader(bits: int, count: int) -> Callable[[Any, int], Register]:
-    """What loads that many lanes of so many bits from ``array[index]``."""
+    """Return a function that loads ``count`` lanes of ``bits`` bits from ``array[index]``."""
     kind = np.dtype(f"u{bits // 8}")
     return lambda array, index: Register(octets_at(array, index, kind, count).copy())
 
 
 def store(array: Any, index: int, value: _Lanes) -> None:
-    """All lanes to ``array[index]`` and what follows."""
+    """Store all lanes from ``array[index]``."""
     octets_at(array, index, value.lanes.dtype, value.lanes.size)[:] = value.lanes
 
 
 def zero(bits: int, count: int) -> Callable[[], Register]:
-    """What makes that many lanes of so many bits, all zero."""
+    """Return a function that makes ``count`` zero lanes of ``bits`` bits."""
     return lambda: Register(np.zeros(count, f"u{bits // 8}"))
 
 
 def borrowed(array: Any) -> Any:
-    """The array itself, as long as it has one dimension and no gaps."""
+    """Return the array; raise TypeError unless it is one-dimensional and contiguous."""
     if array.ndim != 1 or not array.flags.c_contiguous:
         msg = f"borrowed() takes arrays of one dimension without gaps, not of {array.shape}"
         raise TypeError(msg)
@@ -99,12 +98,12 @@ def borrowed(array: Any) -> Any:
 
 
 def wrapped(array: Any, value: Any) -> Any:
-    """The low bits of a number, as many as an element of the array has."""
+    """Return the low bits of a number as an element of the array's type."""
     return word(value).astype(array.dtype)
 
 
 def load_octets(array: Any, index: int) -> np.uint64:
-    """Eight bytes as a word."""
+    """Return eight bytes as a word."""
     return np.uint64(octets_at(array, index, np.uint64, 1)[0])
 
 
@@ -114,7 +113,7 @@ def next_16(value: Any) -> np.uint64:
 
 
 def bytes_of_bits(count: int) -> Callable[[Any], Register]:
-    """What makes a register of so many bytes of as many bits."""
+    """Return a function that makes a register of ``count`` bytes from as many bits."""
     bits = np.arange(count, dtype=np.uint64)
 
     def twin(value: Any) -> Register:
@@ -124,7 +123,7 @@ def bytes_of_bits(count: int) -> Callable[[Any], Register]:
 
 
 def broadcast(count: int) -> Callable[[Any], Register]:
-    """What puts a word into so many lanes."""
+    """Return a function that puts a word into each of ``count`` lanes."""
     return lambda value: Register(np.full(count, word(value)))
 
 
@@ -134,14 +133,14 @@ def andnot(a: Register, b: Register) -> Register:
 
 
 def popcount(a: Any) -> Any:
-    """Bits set in each lane, or in a word."""
+    """Return the number of set bits in each lane, or in a word."""
     if isinstance(a, Register):
         return Register(np.bitwise_count(a.lanes).astype(a.lanes.dtype))
     return np.uint64(word(a).bit_count())
 
 
 def load_table(count: int) -> Callable[[Any, Any, int], Register]:
-    """What repeats 16 bytes over a register of so many."""
+    """Return a function that repeats 16 bytes over a register of ``count`` bytes."""
 
     def twin(tables: Any, offsets: Any, index: int) -> Register:
         offset = int(octets_at(offsets, index, np.uint8, 1)[0])
@@ -151,7 +150,7 @@ def load_table(count: int) -> Callable[[Any, Any, int], Register]:
 
 
 def lookup(table: Register, index: Register) -> Register:
-    """Each 16 bytes look up in the 16 of their own place."""
+    """Look up each byte in the 16 table bytes of its own group of 16."""
     if index.lanes.size and index.lanes.max() > 15:
         msg = (
             f"byte {int(np.argmax(index.lanes > 15))} of a lookup is {index.lanes.max()}, not 0..15"
@@ -162,23 +161,23 @@ def lookup(table: Register, index: Register) -> Register:
 
 
 def sum_words(a: Register) -> int:
-    """The sum of all lanes of words."""
+    """Return the sum of all lanes of words."""
     return int(a.lanes.sum(dtype=np.uint64).view(np.int64))
 
 
 def add_words(array: Any, index: int, value: Register) -> None:
-    """Added to whole numbers as wide as the array's, which wrap."""
+    """Add the lanes to an array, with wrapping at the array's width."""
     kind = f"u{array.itemsize}"
     octets_at(array, index, kind, value.lanes.size)[:] += value.lanes.astype(kind)
 
 
 def write_words(array: Any, index: int, value: Register) -> None:
-    """The low bits of each, as wide as the array's numbers."""
+    """Write the low bits of each lane to an array, at the array's width."""
     kind = f"u{array.itemsize}"
     octets_at(array, index, kind, value.lanes.size)[:] = value.lanes.astype(kind)
 
 
 def add_bytes(array: Any, index: int, value: Register) -> None:
-    """The even bytes to the first half of as many numbers of 16 bits, the odd to the second."""
+    """Add bytes to as many 16-bit integers: even bytes to the first half, odd to the second."""
     into = octets_at(array, index, np.uint16, value.lanes.size)
     into += np.concatenate([value.lanes[::2], value.lanes[1::2]])

@@ -1,4 +1,4 @@
-"""Find the folder for cached files: compiled kernels, converted VCF files and the sample cohort.
+"""Find the cache folder for compiled kernels, converted VCF files and the sample cohort.
 
 May import: platformdirs and the standard library.
 """
@@ -15,16 +15,16 @@ import platformdirs
 
 
 def user_cache() -> Path:
-    """Return the user's cache folder, or a private temporary one where there is none.
+    """Return the user's cache folder, or a private temporary folder if there is none.
 
-    A container often runs under a user id without an account and without HOME, or with a HOME
-    that the user cannot write to.
+    A container often runs under a user id without an account and without HOME, or with a HOME that
+    the user cannot write to.
     """
     try:
         home = platformdirs.user_cache_path("genobit")
     except RuntimeError:
         home = Path("~/.cache/genobit")
-    # Without a home, releases of platformdirs raise, or leave "~" as it is.
+    # Without a home, some releases of platformdirs raise and others keep the "~".
     if home.is_absolute():
         with contextlib.suppress(OSError):
             home.mkdir(parents=True, exist_ok=True)
@@ -32,21 +32,21 @@ def user_cache() -> Path:
     try:
         return _temporary()
     except OSError:
-        # Nothing can be written, and whoever tries learns the name.
+        # Nothing can be written here; a later write will raise an error with this name.
         return home.absolute()
 
 
 def _temporary() -> Path:
-    """Return a temporary folder that nobody else can write to, the same one in each process."""
+    """Return a temporary folder that only this user can write to, the same one in each process."""
     if not hasattr(os, "getuid"):
-        # Windows: the folder for temporary files is the user's own.
+        # On Windows the folder for temporary files belongs to the user.
         return Path(tempfile.gettempdir()) / "genobit"
     folder = Path(tempfile.gettempdir()) / f"genobit-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         found = folder.lstat()
-        # Cached code runs: a folder that another user made is not to be trusted.
+        # Cached code is executed, so do not trust a folder of another user.
         private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
         if not private or found.st_uid != os.getuid():
             return Path(tempfile.mkdtemp(prefix="genobit-"))

@@ -1,24 +1,22 @@
-"""A SIMD value for numba kernels: lanes of 64-bit words or of bytes, kept in vector registers.
-
-May import: numba, llvmlite, `cpu`, `_jit`, `plain_lanes`.
+"""SIMD vectors for numba kernels: lanes of 64-bit words or of bytes in vector registers.
 
 A value of type ``Lanes(bits, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
-becomes three vector instructions and stays in registers. Kernels see:
+becomes three vector instructions and stays in registers. Kernels can use:
 
 ========================================  ================================================
-``borrowed(array)``                       the array for the functions here and for ``[i]``
+``borrowed(array)``                       the array for these functions and for ``[i]``
 ``wrapped(array, x)``                     the low bits of x, as an element of the array
 ``zero_words()``, ``zero_bytes()``          all lanes zero
-``zero_register()``                       the same of ``REGISTER_WORDS`` words, one register
+``zero_register()``                       the same for one register of ``REGISTER_WORDS`` words
 ``load_register(array, i)``               the next ``REGISTER_WORDS`` words from ``array[i]``
-``store_register(array, i, a)``           ``array[i:] = a`` for those
+``store_register(array, i, a)``           ``array[i:] = a`` for one register
 ``sum_lanes(a)``                          the sum of the lanes of a register, one scalar
 ``load_words(array, i)``                    the next ``WORD_LANES`` words from ``array[i]``
 ``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
 ``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
 ``load_octets(array, i)``                   eight bytes from ``array[i]`` as one scalar word
-``next_16(word)``                           ``word >> 16``, in a place of its own
-``bytes_of_bits(word)``                     a byte for each low bit of a word: 255 where it is set
+``next_16(word)``                           ``word >> 16``, hidden from the optimiser
+``bytes_of_bits(word)``                     a byte per low bit of a word: 255 if set, else 0
 ``broadcast(word)``                         a word in every lane
 ``a & b``, ``a | b``, ``a ^ b``             lane by lane
 ``a + b``, ``a - b``                        lane by lane, wrapping
@@ -28,12 +26,12 @@ becomes three vector instructions and stays in registers. Kernels see:
 ``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
 ``store_words(array, i, a)``                ``array[i:] = a``
 ``add_words(array, i, a)``                  ``array[i:] += a`` for int32 or int16 counts
-``write_words(array, i, a)``                ``array[i:] = a`` for the same
-``add_bytes(array, i, a)``                  the same for uint16 counts, even bytes first
+``write_words(array, i, a)``                ``array[i:] = a`` for int32 or int16 counts
+``add_bytes(array, i, a)``                  ``array[i:] += a`` for uint16 counts, even bytes first
 ========================================  ================================================
 
-The number of byte lanes and whether there is a byte lookup follow the CPU that numba compiles for.
-Vectors of eight words are right on every host: LLVM splits them where registers are shorter.
+The number of byte lanes, and whether a byte lookup exists, depend on the CPU that numba compiles
+for. Vectors of eight words work on every host: LLVM splits them if registers are shorter.
 """
 
 from __future__ import annotations
@@ -83,7 +81,8 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
 
 words = Lanes(64, WORD_LANES)
 REGISTER_WORDS = 8 if host().vector_popcount else BYTE_LANES // 8
-"""Words of one vector register: where many are alive at once, vectors of eight words spill."""
+"""Words per vector register. Kernels with many live values use it, because vectors of eight
+words would spill."""
 register = Lanes(64, REGISTER_WORDS)
 bytes_ = Lanes(8, BYTE_LANES)
 
@@ -119,9 +118,9 @@ def address(
     *,
     checked: int = 1,
 ) -> Any:
-    """Pointer to ``array[index]`` of a C-contiguous one-dimensional array, as ``pointee*``.
+    """Return a ``pointee*`` to ``array[index]`` of a C-contiguous one-dimensional array.
 
-    Where bounds are checked, all of ``checked`` pointees from there have to be within the array.
+    With bounds checks, all ``checked`` pointees from there must lie within the array.
     """
     if isinstance(array, types.CPointer):
         return builder.bitcast(builder.gep(value, [index]), pointee.as_pointer())
@@ -137,10 +136,10 @@ def address(
 
 @instruction(plain_lanes.borrowed)
 def borrowed(typing: Any, array: Any) -> Any:
-    """The numbers of a one-dimensional array, for as long as the caller holds it.
+    """Return the data pointer of a one-dimensional array that the caller keeps alive.
 
-    numba counts who holds an array wherever one is handed on, by an atomic instruction: it was four
-    fifths of filling contingency tables. Where bounds are checked it is the array itself.
+    numba counts references with an atomic instruction whenever an array is passed on. That took 80%
+    of the time of filling contingency tables. With bounds checks the array itself is returned.
     """
     if isinstance(array, types.Array) and (array.ndim, array.layout) != (1, "C"):
         msg = f"borrowed() takes arrays of one dimension without gaps, not {array}"
@@ -160,7 +159,7 @@ def borrowed(typing: Any, array: Any) -> Any:
 
 @instruction(plain_lanes.wrapped)
 def wrapped(typing: Any, array: Any, value: Any) -> Any:
-    """A whole number as an element of the array: its low bits, which is no error here."""
+    """An integer as an element of the array: its low bits, without an overflow error."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return context.cast(builder, arguments[1], value, array.dtype)
@@ -221,9 +220,9 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
 
 @instruction(plain_lanes.next_16)
 def next_16(typing: Any, word: Any) -> Any:
-    """``word >> 16``, of which the compiler knows nothing.
+    """``word >> 16``, hidden from the optimiser.
 
-    It would otherwise load each 16-bit part of a word by itself, and loads are what is scarce.
+    LLVM would otherwise load each 16-bit part of a word separately, and loads are the bottleneck.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -271,7 +270,7 @@ def andnot(typing: Any, a: Any, b: Any) -> Any:
 
 @instruction(plain_lanes.popcount)
 def popcount(typing: Any, a: Any) -> Any:
-    """Bits set in each lane, or in one scalar word."""
+    """Set bits of each lane, or of one scalar word."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = a.vector if isinstance(a, Lanes) else ir.IntType(64)
@@ -383,10 +382,10 @@ def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @instruction(plain_lanes.add_bytes)
 def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add byte counts to a uint16 array: the even bytes to its first half, the odd to its second.
+    """Add bytes to a uint16 array: even bytes to its first half, odd bytes to its second half.
 
-    Two shifts and masks instead of the six shuffles that would keep the order; whoever makes the
-    panels deals the rows accordingly (`table_gemm.pack_columns`).
+    This takes two shifts and masks instead of the six shuffles that would keep the order. The panel
+    builder orders the rows accordingly (`gemm.lookup.pack_columns`).
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
