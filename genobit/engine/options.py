@@ -40,8 +40,8 @@ class Options:
     spill_to: str | os.PathLike[str] | None = None
     """Folder for a temporary file of `epistasis` genotypes that exceed ``eager_limit``. With
     None, such genotypes raise an error. Every worker must be able to read the folder. A tree
-    search with ``bootstrap=`` also stores its per-site numbers there; with None they stay in
-    memory."""
+    search with ``bootstrap=`` also stores its per-site numbers there if they exceed
+    ``eager_limit``; with None they stay in memory."""
     longest_search: float | None = 3600.0
     """Most seconds that a search may take by its estimate before it is refused; default one hour.
 

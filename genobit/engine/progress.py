@@ -1,4 +1,4 @@
-"""Progress bars: the notebook's widget in a notebook, text in a terminal.
+"""Progress bars: a widget in a notebook, text in a terminal.
 
 May import: options, tqdm.
 """
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DELAY = 1.0
-"""Seconds before a bar appears that was not asked for by ``progress=True``."""
+"""Seconds before an unrequested progress bar appears."""
 ROUNDING = 1e-6
-"""Share of the total that sums of parts of steps may lack at the end."""
+"""Share of the total by which a sum of partial steps may fall short at the end."""
 
 
 class _Blocks(threading.local):
-    """Blocks of this thread that have a bar, or were asked to have none."""
+    """Number of `bar` blocks that this thread is in, shown or not."""
 
     count = 0
 
@@ -32,20 +32,11 @@ _blocks = _Blocks()
 
 @contextlib.contextmanager
 def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterator[Any]:
-    """Show a bar while the block runs.
+    """Show a progress bar while the block runs; yields the bar for ``update``.
 
-    Parameters
-    ----------
-    progress
-        Whether to show it. None leaves it to ``get_options().progress``, after one second.
-    leave
-        Whether the bar stays when the block ends.
-    **settings
-        Of tqdm: ``total``, ``desc``, ``unit`` ...
-
-    Yields
-    ------
-        The bar, to ``update``. It shows nothing where none is wanted.
+    ``progress=None`` follows ``get_options().progress`` and delays the bar by `DELAY`. With
+    ``leave`` the bar stays when the block ends. ``settings`` are arguments of tqdm: ``total``,
+    ``desc``, ``unit``. The bar shows nothing if it is not wanted.
 
     Examples
     --------
@@ -56,13 +47,13 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
 
     show = wanted() if progress is None else progress
     delay = DELAY if progress is None else 0
-    # A widget that is closed is an error message in Voila: there the bar is hidden instead.
+    # Voila shows an error message for a closed widget, so the bar is hidden instead.
     with tqdm(disable=not show, delay=delay, leave=leave or in_kernel(), **settings) as shown:
         _blocks.count += 1
         try:
             yield shown
             if shown.total and abs(shown.total - shown.n) <= ROUNDING * shown.total:
-                # A bar that ends below its total is red in a notebook.
+                # A notebook shows a bar that ends below its total in red.
                 shown.n = shown.total
         finally:
             _blocks.count -= 1
@@ -71,7 +62,10 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
 
 
 def wanted() -> bool:
-    """Return whether a bar is shown that was not asked for, by the option or by who can see it."""
+    """Return whether an unrequested bar is shown.
+
+    The option decides; if it is None, notebooks and terminals show bars.
+    """
     option = get_options().progress
     if option is not None:
         return option
@@ -81,11 +75,11 @@ def wanted() -> bool:
 
 
 def in_kernel() -> bool:
-    """Return whether this is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     python = sys.modules.get("IPython")
     return python is not None and getattr(python.get_ipython(), "kernel", None) is not None
 
 
 def within() -> bool:
-    """Return whether this thread is within a `bar`, shown or not, so that a step needs none."""
+    """Return whether this thread is inside a `bar`, shown or not, so that a step needs none."""
     return _blocks.count > 0
