@@ -296,7 +296,7 @@ def fit_of(
         return Fit(MISFITS, np.nan, np.nan)
     constant = float(w @ (y - w @ y / w.sum()) ** 2)
     left = float(w @ (y - curve[kept]) ** 2)
-    # Rounding error of the sums: the least that can be left of means on the curve.
+    # Rounding error of the sums: a lower bound for means that lie on the curve.
     rounding = float(w @ y**2) * 2.0**-60
     left = max(left, rounding)
     constant = max(constant, rounding)

@@ -1,4 +1,4 @@
-"""The explorer: traits and observers, its state without widgets, its views.
+"""The LD explorer: traits and observers, state without widgets, and views.
 
 May import: the rest of the analysis, `visual`, `data`.
 """

@@ -1,4 +1,4 @@
-"""The rows of controls over the LD explorer; each is linked to a trait of the same meaning."""
+"""Rows of controls over the LD explorer, each linked to a trait."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the LD explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
+    """Make the rows of controls, which read and set the traits of the explorer."""
     return (
         _what(explorer),
         _filters(explorer),
@@ -76,7 +70,7 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
     ).add_class("genobit-ld-region")
 
     def show(change: Any) -> None:
-        # Only what differs: setting the text would otherwise ask for the region again.
+        # No loop: `ask` ignores a text that names the current region.
         text.value = region_text(change["new"])
         contig.value = change["new"][0]
 

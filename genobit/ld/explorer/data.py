@@ -1,4 +1,4 @@
-"""What an explorer knows of its Dataset, and one computed window into it."""
+"""The Dataset of an LD explorer, and one computed window of it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
 
 STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
-#: What a person can look at to begin with.
+#: Variants in the first window of a contig.
 FIRST_LOOK = 300
-#: Planes smaller than this are read once and kept: every zoom needs them again.
+#: Most bytes of planes to load into memory, where every zoom reads them again.
 KEPT_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class Window:
-    """LD of the variants in view: `matrix` of the variants `shown`, as `choice` took them."""
+    """LD of the variants in view: `matrix` of the variants `shown`, chosen by `choice`."""
 
     shown: xr.Dataset
     matrix: xr.DataArray
@@ -31,49 +31,31 @@ class Window:
     position: np.ndarray
     seconds: float
     computed: int
-    """Tiles that were not known."""
+    """Number of tiles that were not in the cache."""
 
     def extent(self, axis: Axis) -> tuple[float, float]:
-        """The stretch of an axis that the window fills.
-
-        Parameters
-        ----------
-        axis
-            "rank" or "position" (Mb).
-        """
+        """Return the stretch of an axis that the window fills: "rank" or "position" (Mb)."""
         if axis == "rank":
             first = self.choice.first_rank
             return first - 0.5, first + self.choice.n_in_view - 0.5
         return float(self.position[0]) / 1e6, float(self.position[-1]) / 1e6
 
     def coordinates(self, axis: Axis) -> np.ndarray:
-        """Where each variant stands on an axis.
-
-        Parameters
-        ----------
-        axis
-            "rank" or "position" (Mb).
-        """
+        """Return the coordinate of each variant on an axis: "rank" or "position" (Mb)."""
         if axis == "rank":
             ranks = np.arange(len(self.position), dtype="f8")
             return self.choice.first_rank + self.choice.step * ranks
         return self.position / 1e6
 
     def index_of(self, variant: int | None) -> int | None:
-        """Where a variant of the Dataset is in the window, if it is there.
-
-        Parameters
-        ----------
-        variant
-            Index along the Dataset.
-        """
+        """Return the index in the window of a variant of the Dataset, None if it is outside."""
         if variant is None:
             return None
         found = np.flatnonzero(self.choice.variants == variant)
         return int(found[0]) if len(found) else None
 
     def in_words(self) -> str:
-        """What was computed, for the status line."""
+        """Describe the computation for the status line."""
         n_variants = len(self.position)
         missing = int(np.isnan(np.diagonal(self.matrix.values)).sum())
         text = (
@@ -92,17 +74,9 @@ class Window:
 
 
 class Cohort:
-    """The Dataset of an explorer, packed, with what choosing a window needs.
+    """The packed Dataset of an explorer, with the data to choose a window.
 
-    Parameters
-    ----------
-    ds
-        Genotypes or packed planes.
-
-    Raises
-    ------
-    ValueError
-        If it has no variants, or no positions and contigs.
+    Raises ValueError if the Dataset has no variants, or no positions and contigs.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -129,54 +103,25 @@ class Cohort:
         self._tiles = Tiles()
 
     def __len__(self) -> int:
-        """Count the variants."""
+        """Return the number of variants."""
         return len(self.position)
 
     def among(self, samples: np.ndarray) -> Cohort:
-        """Take some samples alone.
-
-        Parameters
-        ----------
-        samples
-            Their places.
-        """
+        """Return a cohort of some samples, given by their indices."""
         return Cohort(self.bits.genobit.isel(samples=samples))
 
     def contig_of(self, variant: int) -> str:
-        """Name the contig of a variant.
-
-        Parameters
-        ----------
-        variant
-            Index along the Dataset.
-        """
+        """Return the contig of a variant, given by its index along the Dataset."""
         return self.contigs[int(self._contig[variant])]
 
     def name_of(self, variant: int) -> str:
-        """Name a variant by its id, or by its place where there are no ids.
-
-        Parameters
-        ----------
-        variant
-            Index along the Dataset.
-        """
+        """Return the id of a variant, or its contig and position if there are no ids."""
         if self._ids is not None:
             return str(self._ids[variant])
         return f"{self.contig_of(variant)}:{self.position[variant]:,}"
 
     def positions_on(self, contig: str) -> np.ndarray:
-        """Sort the positions of a contig's variants.
-
-        Parameters
-        ----------
-        contig
-            Its name.
-
-        Raises
-        ------
-        ValueError
-            If it has no variants.
-        """
+        """Return the sorted positions on a contig. Raises ValueError if it has no variants."""
         if contig not in self._sorted:
             there = np.sort(self.position[self._contig == self.contigs.index(contig)])
             if not len(there):
@@ -185,26 +130,12 @@ class Cohort:
         return self._sorted[contig]
 
     def first_look(self, contig: str) -> Region:
-        """Choose the region that a contig is entered by.
-
-        Parameters
-        ----------
-        contig
-            Its name.
-        """
+        """Return the region of the first `FIRST_LOOK` variants of a contig."""
         there = self.positions_on(contig)
         return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
 
     def members(self, contig: str, min_maf: float) -> Contig:
-        """Take the variants of a contig that are frequent enough.
-
-        Parameters
-        ----------
-        contig
-            Its name.
-        min_maf
-            Minor allele frequency of the rarest to take.
-        """
+        """Return the variants of a contig with a minor allele frequency of at least `min_maf`."""
         if self._members is None or self._members[0] != (contig, min_maf):
             members = np.flatnonzero(self._contig == self.contigs.index(contig))
             frequency = self.frequency_of(contig, members) if min_maf > 0 else np.empty(0)
@@ -213,15 +144,7 @@ class Cohort:
         return self._members[1]
 
     def frequency_of(self, contig: str, members: np.ndarray) -> np.ndarray:
-        """Compute the frequencies of all variants of a contig, once.
-
-        Parameters
-        ----------
-        contig
-            Its name.
-        members
-            Indices of its variants.
-        """
+        """Return the allele frequencies of all variants of a contig, computed once."""
         if contig not in self._frequencies:
             whole = len(members) == len(self)
             there = self.bits if whole else self.bits.isel(variants=members)
@@ -229,23 +152,10 @@ class Cohort:
         return self._frequencies[contig]
 
     def window(self, statistic: str, region: Region, min_maf: float, limit: int) -> Window:
-        """Compute LD of all pairs of a region.
+        """Compute LD of all pairs of a region, both ends included.
 
-        Parameters
-        ----------
-        statistic
-            As `.genobit.ld()` takes it.
-        region
-            Both ends included.
-        min_maf
-            Rarer variants are left out.
-        limit
-            More variants than this are thinned.
-
-        Raises
-        ------
-        ValueError
-            If fewer than two variants are left.
+        Variants rarer than `min_maf` are left out. More than `limit` variants are thinned. Raises
+        ValueError if fewer than two variants are left.
         """
         began = time.perf_counter()
         contig, start, end = region
@@ -274,14 +184,6 @@ class Cohort:
         return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
 
     def row(self, window: Window, lead: int) -> xr.DataArray:
-        """Compute r² of a window's variants with one lead variant, shape (variants, 1).
-
-        Parameters
-        ----------
-        window
-            Of the lead's contig.
-        lead
-            Index along the Dataset.
-        """
+        """Compute r² of a window's variants with a lead variant of its contig: (variants, 1)."""
         other = self.bits.isel(variants=[lead])
         return window.shown.genobit.ld("r2", other=other).compute()

@@ -1,4 +1,4 @@
-"""The LD explorer: a heatmap that computes what is in view, and the region of a lead variant."""
+"""The LD explorer: a heatmap of the variants in view, and a track of LD with a lead variant."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
 
     from genobit.data.selection import Selection
 
-#: Pixels on a side, and variants computed for them: beyond, the window is thinned and says so.
+#: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
 
 
 class LDExplorer(LDFiles, LDLinking, LDTraits):
-    """Linkage disequilibrium of what is in view, as widget and as traits.
+    """Widget that shows linkage disequilibrium of the variants in view; its state is in traits.
 
     Parameters
     ----------
     ds
-        Packed planes with rows="variants" (or genotypes, which are packed first), with
+        Packed planes with rows="variants", or genotypes, which are packed first. Needs
         variant_position and variant_contig.
     genes
         Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
-        and perhaps name and strand (`genobit.io.genes.read_genes`).
+        and optionally name and strand (`genobit.io.genes.read_genes`).
     blocks
-        Result of `.genobit.ld_blocks()` of these variants, to outline; by default that of the
-        variants in view is computed.
+        Result of `.genobit.ld_blocks()` of these variants, to outline. By default the blocks of
+        the variants in view are computed.
     selection
-        Shared with other explorers; by default one of its own.
+        Selection to share with other explorers. The default is a new one.
     **initial
-        Any of the traits of `LDTraits`.
+        Initial values of the traits of `LDTraits`.
 
     Raises
     ------
@@ -124,15 +124,15 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         self._stale |= stale
         self._later()
 
-    # What the controls ask for.
+    # Actions of the controls.
 
     def go_to(self, text: str) -> None:
-        """Show the region that a text names; say so in the status line if it cannot be read.
+        """Show the region that a text names; errors go to the status line.
 
         Parameters
         ----------
         text
-            As `contig:from-to`, or the name of a gene of the table.
+            A region as `contig:from-to`, or the name of a gene in the table.
         """
         gene = self._genes.find(text)
         try:
@@ -151,25 +151,25 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         Parameters
         ----------
         contig
-            Its name.
+            Name of the contig.
         """
         self.lead = None
         self.region = self._cohort.first_look(contig)
 
     def widen(self, factor: float) -> None:
-        """Zoom about the middle of the region.
+        """Zoom in or out about the middle of the region.
 
         Parameters
         ----------
         factor
-            Above 1 shows more of the chromosome.
+            Factor of the length; above 1 zooms out.
         """
         contig, start, end = self.region
         middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
         self.region = (contig, max(middle - half, 0.0), middle + half)
 
     def refresh(self) -> None:
-        """Compute and draw whatever has become stale; the widget does so by itself."""
+        """Compute and draw all stale parts; the widget calls this after every change."""
         stale, self._stale = self._stale, set()
         if not stale:
             return
@@ -187,7 +187,7 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         self._window = self._cohort.window(self.statistic, self.region, self.min_maf, MAX_VARIANTS)
 
     def _outline(self) -> None:
-        """Choose the blocks: those handed in, or those of a window that is not thinned."""
+        """Choose the blocks to outline: given ones, or those of a window that is not thinned."""
         window = self._now()
         self.status = window.in_words() + self._of_samples_in_words()
         self._outlined = self._blocks if self.show_blocks else None
@@ -231,7 +231,7 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         self._draw_around(stale)
 
     def _draw_around(self, stale: set[str]) -> None:
-        """Draw the tracks over and under the picture, and what stands beside it."""
+        """Draw the tracks over and under the picture, and the side panel."""
         anew = "plot" in stale
         extent = self._gestures.target or self._now().extent(self.axis)
         if self._row is None:
@@ -336,7 +336,7 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         pair = pair_at(window.matrix.values, bins, self._shape(), x, y, self.aggregate)
         first, second = choice.variants[list(pair)]
         self.selected = (first, second)
-        # A second click on the pair turns to its other variant.
+        # A second click on the pair chooses its other variant.
         self.lead = int(second if self.lead == first else first)
 
     def _on_track_tap(self, x: float, y: float) -> None:
@@ -347,7 +347,7 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         if self._row is None:
             return
         start, end = self._gestures.target or window.extent(self.axis)
-        # The track is five times as wide as high: near is what is near to the eye.
+        # The track is five times as wide as high: scale x to compare distances on the screen.
         across = (window.coordinates(self.axis) - x) / (end - start) * 5
         away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
         self.lead = int(window.choice.variants[int(np.argmin(away))])
@@ -373,5 +373,5 @@ _STALE_BY_TRAIT = {
     "lead": {"track"},
     "of_samples": {"window", "track"},
 }
-#: What the panel beside the picture follows, beside the window.
+#: Stale parts, other than the window, that redraw the side panel.
 _LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

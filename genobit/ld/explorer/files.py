@@ -1,4 +1,4 @@
-"""What the LD explorer gives away: the window in view, as a Dataset and as files."""
+"""Export of the window in view, as a Dataset and as files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 
 class LDFiles:
-    """Taking away and saving, for the explorer."""
+    """Export methods of the explorer."""
 
     @property
     def visible(self: Any) -> xr.Dataset:
-        """The window in view: the statistic of all its pairs, and the lead's row if there is one.
+        """The window in view: the statistic of all its pairs, and the row of the lead variant.
 
-        Dims (variants_0, variants_1), the variants after the frequency filter; `attrs` say the
-        region, the filter, and whether the window was thinned or is of some samples.
+        Dims (variants_0, variants_1) hold the variants that pass the frequency filter. The row is
+        there if there is a lead. `attrs` give the region, the filter, thinning and the number of
+        samples.
         """
         self.refresh()
         window = self._now()
@@ -48,7 +49,7 @@ class LDFiles:
         Parameters
         ----------
         path
-            Where to; the suffix says the format.
+            Path of the file; its suffix gives the format.
 
         Returns
         -------
@@ -57,9 +58,9 @@ class LDFiles:
         Raises
         ------
         ValueError
-            If the suffix is another one.
+            If the suffix is not .zarr or .nc.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         visible = self.visible
         what = number(visible.sizes["variants_0"], "variant")
@@ -67,7 +68,7 @@ class LDFiles:
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """Exports in the save menu."""
         window = "the statistic of all pairs in view, with their labels"
         return (
             Export("window (Zarr)", ".zarr", self.save, window),

@@ -1,4 +1,4 @@
-"""How the LD explorer shares a selection: variants are marked, samples can be the cohort."""
+"""Shared selection of the LD explorer: variants are marked, samples can be the cohort."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from genobit.visual.style import number
 
 
 class LDLinking:
-    """Selecting, for the explorer."""
+    """Selection methods of the explorer."""
 
     def go_to_selection(self: Any) -> None:
-        """Show the stretch of the selected variants, on the contig of the first."""
+        """Show the region of the selected variants, on the contig of the first."""
         if not self.selected:
             raise ValueError("no variant is selected; click a pair, or select variants by name")
         contig = self._whole.contig_of(self.selected[0])
@@ -29,7 +29,7 @@ class LDLinking:
             self._mark({"window", "track"})
 
     def _choose_cohort(self: Any) -> None:
-        """Take the selected samples alone, if that is asked for and there are some."""
+        """Use only the selected samples if `of_samples` asks for it and two or more exist."""
         places = self._places("samples") if self.of_samples == "selected" else ()
         if len(places) < 2:
             self._cohort = self._whole

@@ -1,4 +1,4 @@
-"""Regions of a chromosome as text, and which variants of one are looked at."""
+"""Regions of a chromosome as text, and the choice of variants to show in a region."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Region = tuple[str, float, float]
 
-#: Neighbours that are taken together where variants are thinned.
+#: Neighbouring variants that thinning keeps together.
 RUN = 4
 
 _UNITS = {"": 1.0, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6}
@@ -24,19 +24,8 @@ _TEXT = re.compile(rf"(?:(?P<contig>.+):)?{_NUMBER}(?:-|–|\.\.){_NUMBER}", re.
 def parse_region(text: str, contigs: Sequence[str], default: str) -> Region:
     """Read a region such as `2:136.0e6-136.5e6`, `136,000,000-136,500,000` or `2:136Mb-136.5Mb`.
 
-    Parameters
-    ----------
-    text
-        What was typed; a contig alone means all of it.
-    contigs
-        The names that exist.
-    default
-        The contig where the text names none.
-
-    Raises
-    ------
-    ValueError
-        If the text cannot be read, names an unknown contig or runs backwards.
+    A contig alone means the whole contig. A text without a contig means the contig `default`.
+    Raises ValueError if the text cannot be read, names an unknown contig or runs backwards.
 
     Examples
     --------
@@ -71,12 +60,7 @@ def parse_region(text: str, contigs: Sequence[str], default: str) -> Region:
 
 
 def known_contig(name: str, contigs: Sequence[str]) -> str:
-    """Find a contig, with or without "chr" before its name.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
+    """Return a contig by its name, with or without "chr". Raises ValueError if unknown.
 
     Examples
     --------
@@ -92,7 +76,7 @@ def known_contig(name: str, contigs: Sequence[str]) -> str:
 
 
 def region_text(region: Region) -> str:
-    """Write a region so that `parse_region` reads it back.
+    """Return a region as text that `parse_region` can read.
 
     Examples
     --------
@@ -105,12 +89,12 @@ def region_text(region: Region) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """The variants of one look: one in `step` of those in view.
+    """Variants to show: one in `step` of the variants in view.
 
-    `variants` are indices along the Dataset, `first_rank` the rank of the first among the
-    variants of its contig that pass the frequency filter. A choice that is thinned has runs of
-    `RUN` neighbours, so that the LD of neighbours is in every picture, and is laid out as if they
-    were evenly spaced: none is further from its place than `RUN` steps.
+    `variants` are indices along the Dataset. `first_rank` is the rank of the first one among the
+    variants of its contig that pass the frequency filter. A thinned choice has runs of `RUN`
+    neighbours, so that every picture has the LD of neighbours. It is laid out as if evenly spaced:
+    no variant is further from its true place than `RUN` steps.
     """
 
     variants: np.ndarray
@@ -120,28 +104,21 @@ class Choice:
 
     @property
     def places(self) -> range:
-        """Ranks of the variants in steps."""
+        """Return the ranks of the variants, in steps."""
         first = self.first_rank // self.step
         return range(first, first + len(self.variants))
 
     def in_words(self) -> str:
-        """What thinning leaves; "" where all variants are there."""
+        """Describe the thinning; "" without thinning."""
         return f"{RUN} neighbours in every {RUN * self.step:,}" if self.step > 1 else ""
 
 
 class Contig:
     """The variants of one contig that pass a frequency filter, ordered by position.
 
-    Parameters
-    ----------
-    position
-        Shape (variants,), base pairs, of the whole Dataset.
-    members
-        Indices of the contig's variants along the Dataset.
-    frequency
-        Shape (len(members),), of the counted allele; NaN where nothing is called.
-    min_maf
-        Rarer variants are left out; 0 keeps those without calls too.
+    position: (variants,) base pairs of the whole Dataset; members: indices of the contig's
+    variants; frequency: (len(members),) of the counted allele, NaN without calls. A `min_maf` of 0
+    keeps variants without calls.
     """
 
     def __init__(
@@ -155,15 +132,10 @@ class Contig:
         self.position = position[self.variants]
 
     def between(self, start: float, end: float, limit: int) -> Choice:
-        """Choose at most `limit` variants from `start` to `end`, both included.
+        """Choose at most `limit` variants from `start` to `end` in base pairs, both included.
 
-        Parameters
-        ----------
-        start, end
-            Base pairs.
-        limit
-            More variants than this are thinned, by powers of two and in the same way along the
-            contig: a pan shows the same ones.
+        More variants are thinned by powers of two. The thinning is the same along the contig, so a
+        pan shows the same variants.
 
         Examples
         --------
@@ -180,12 +152,7 @@ class Contig:
         return Choice(chosen, places.start * step, step, last - first)
 
     def thinned(self, step: int) -> np.ndarray:
-        """Take `RUN` variants of every `RUN * step`.
-
-        Parameters
-        ----------
-        step
-            A power of two.
+        """Return `RUN` variants of every `RUN * step`; the step is a power of two.
 
         Examples
         --------
@@ -199,12 +166,9 @@ class Contig:
         return self.variants[place // RUN * RUN * step + place % RUN]
 
     def positions_of_ranks(self, start: float, end: float) -> tuple[float, float]:
-        """Turn a stretch of a rank axis into base pairs.
+        """Convert a stretch of a rank axis to base pairs.
 
-        Parameters
-        ----------
-        start, end
-            Edges in ranks; a variant counts if its middle is inside.
+        Its ends are in ranks. A variant is included if its middle is inside.
 
         Examples
         --------
@@ -219,6 +183,6 @@ class Contig:
 
 
 def _place(rank: int, step: int) -> int:
-    """Count the variants before a rank that thinning leaves."""
+    """Return the number of variants before a rank that thinning keeps."""
     runs, rest = divmod(rank, RUN * step)
     return runs * RUN + min(rest, RUN)

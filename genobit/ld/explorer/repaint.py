@@ -1,8 +1,8 @@
-"""A picture that is there already, painted anew with the data of another of the same layers.
+"""Fast update of a drawn picture with the data of another picture of the same layers.
 
-For each frame of a DynamicMap HoloViews works out the options and the ranges of every layer, 100 ms
-for an LD picture; here the columns that changed are sent. Beside `patching`, and as replaceable:
-whatever depends on the handles of HoloViews' bokeh plots is here.
+For each frame of a DynamicMap HoloViews computes the options and the ranges of every layer: 100 ms
+for an LD picture. This module sends only the columns that changed. It holds all code that depends
+on the handles of HoloViews' bokeh plots, so it can be replaced as a whole.
 """
 
 from __future__ import annotations
@@ -24,33 +24,20 @@ if TYPE_CHECKING:
 
 
 class Repaint:
-    """Holds the plots of an overlay's layers; its hook goes on the overlay."""
+    """Keeps the plots of an overlay's layers; its hook goes on the overlay."""
 
     def __init__(self) -> None:
         self._plot: Any = None
 
     def hook(self, plot: Any, _element: Any) -> None:
-        """Take hold of the plot on the first frame.
-
-        Parameters
-        ----------
-        plot, _element
-            As HoloViews calls hooks.
-        """
+        """Keep the plot on the first frame (a HoloViews hook)."""
         if hasattr(plot, "subplots"):
             self._plot = plot
 
     def show(self, picture: hv.Overlay) -> bool:
-        """Paint a picture where the first one is; ranges stay as they are.
+        """Draw a picture of the same layers and axes in the existing plot; keeps the ranges.
 
-        Parameters
-        ----------
-        picture
-            Of the same layers and axes.
-
-        Returns
-        -------
-        Whether there was a first one.
+        Returns False if there is no plot yet.
         """
         if self._plot is None:
             return False
@@ -65,18 +52,9 @@ class Repaint:
         return True
 
     def paint(self, drawing: Drawing, *hooks: Callable[[Any, Any], None]) -> bool:
-        """Paint an LD picture where the first one is, without HoloViews objects.
+        """Draw an LD drawing of the same shape in the existing plot, without HoloViews objects.
 
-        Parameters
-        ----------
-        drawing
-            Of the same shape and axes.
-        *hooks
-            As HoloViews calls them, to run with the plot and None.
-
-        Returns
-        -------
-        Whether there was a first one.
+        Runs the hooks with the plot and None. Returns False if there is no plot yet.
         """
         if self._plot is None:
             return False

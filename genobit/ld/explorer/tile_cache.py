@@ -1,8 +1,8 @@
-"""LD of a stretch of variants, made of tiles that are computed when they are asked for and kept.
+"""LRU cache of LD tiles, from which the matrix of a stretch of variants is assembled.
 
-A stretch that is thinned takes the variants at multiples of its step along the whole contig, and
-tiles begin at multiples of `EDGE` of those: a pan needs only the tiles that come into view, and a
-place that was seen before needs none.
+A thinned stretch takes the variants at multiples of its step along the whole contig. Tiles begin at
+multiples of `EDGE` of these variants. A pan computes only the tiles that come into view, and a
+stretch that was seen before needs no computation.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
     Compute = Callable[[range, range | None], np.ndarray]
     Known = dict[tuple[int, int], np.ndarray]
 
-#: Variants on a side of a tile: the border of a stretch that is not aligned costs little, and
-#: what is done once a tile is nothing beside its pairs.
+#: Variants on a side of a tile: small enough that the border of an unaligned stretch costs little,
+#: and large enough that the cost of its pairs exceeds the fixed cost of a tile.
 EDGE = 128
-#: Bytes of tiles kept: about 30 stretches of 2,000 variants.
+#: Bytes of tiles to keep: about 30 stretches of 2,000 variants.
 KEPT = 2**28
 
 
 class Tiles:
-    """Squares of LD by level, place and place, the ones used last.
+    """LRU cache of LD tiles, by level and place of rows and columns.
 
-    Parameters
-    ----------
-    limit
-        Bytes to keep; the tiles of the stretch asked for last stay, however many.
+    Keeps at most `limit` bytes, but always all tiles of the last stretch.
     """
 
     def __init__(self, limit: int = KEPT) -> None:
@@ -42,23 +39,11 @@ class Tiles:
     def square(
         self, level: Hashable, places: range, count: int, compute: Compute
     ) -> tuple[np.ndarray, int]:
-        """Put together the matrix of a stretch.
+        """Assemble the matrix (places, places) of a stretch; returns it and the tiles computed.
 
-        Parameters
-        ----------
-        level
-            What else the values depend on.
-        places
-            The stretch, without a step.
-        count
-            Places that there are.
-        compute
-            Called with a range of places, and another or None for all pairs of the first; gives
-            their float32 values. Values are symmetric.
-
-        Returns
-        -------
-        The matrix, shape (places, places), and how many tiles were computed for it.
+        The key `level` holds everything else that the values depend on. There are `count` places
+        in all. `compute(rows, columns)` returns symmetric float32 values; columns None means all
+        pairs of the rows.
 
         Examples
         --------
@@ -95,10 +80,10 @@ class Tiles:
 
 
 def _fill(known: Known, inside: range, count: int, compute: Compute) -> None:
-    """Compute what is missing of a stretch in one product of matrices, or two."""
+    """Compute the missing tiles of a stretch in one or two matrix products."""
     new = [t for t in inside if (t, t) not in known]
     span = range(new[0], new[-1] + 1) if new else range(0)
-    # A square costs half of what two sides cost.
+    # A square costs half as much as a rectangle of the same size.
     if 2 * len(span) >= len(inside):
         _cut(known, compute(_places(inside, count), None), inside, inside)
         return
@@ -106,7 +91,7 @@ def _fill(known: Known, inside: range, count: int, compute: Compute) -> None:
         block = compute(_places(inside, count), _places(span, count))
         _cut(known, block, inside, span)
     missing = [(i, j) for i in inside for j in range(i, inside.stop) if (i, j) not in known]
-    if missing:  # both ends were seen, and not together
+    if missing:  # both ends are cached, but not their pairs
         firsts, seconds = zip(*missing, strict=True)
         rows = range(min(firsts), max(firsts) + 1)
         columns = range(min(seconds), max(seconds) + 1)
@@ -119,14 +104,14 @@ def _places(tiles: range, count: int) -> range:
 
 
 def _cut(known: Known, block: np.ndarray, rows: range, columns: range) -> None:
-    """Take the tiles that are not known yet out of a block."""
+    """Cut the tiles that are not known yet out of a block."""
     for i, j in ((i, j) for i in rows for j in columns):
         at = (min(i, j), max(i, j))
         if at in known:
             continue
         row, column = (i - rows.start) * EDGE, (j - columns.start) * EDGE
         tile = block[row : row + EDGE, column : column + EDGE]
-        # A copy: a part of the block would keep the block.
+        # Copy, because a view would keep the whole block in memory.
         known[at] = (tile if i <= j else tile.T).copy()
 
 
@@ -134,7 +119,7 @@ def _assembled(known: Known, wanted: list[tuple[int, int]], places: range) -> np
     matrix = np.empty((len(places), len(places)), "f4")
 
     def part(tile: int) -> tuple[slice, slice]:
-        """Where a tile is in the matrix, and what of the tile that is."""
+        """Return the part of the matrix that a tile fills, and the part of the tile."""
         start = max(tile * EDGE, places.start)
         stop = min((tile + 1) * EDGE, places.stop)
         origin = tile * EDGE

@@ -1,4 +1,4 @@
-"""The traits of the LD explorer, and what their values can be."""
+"""The traits of the LD explorer, with their valid values."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ class LDTraits(Explorer):
     region
         (contig, from, to) in base pairs, both ends included.
     min_maf
-        Rarer variants are left out before anything is computed.
+        Smallest minor allele frequency. Rarer variants are removed before anything is computed.
     min_r2
-        Pairs whose statistic is nearer to 0 stay white; nothing is computed anew.
+        Pairs whose statistic is nearer to 0 stay white. A change only recolours the picture.
     view
         "triangle" or "square".
     axis
         "rank" (variants evenly spaced) or "position" (to scale).
     aggregate
-        What a pixel of several pairs shows: the strongest ("max"), their "mean", or one of them
+        Value of a pixel of several pairs: the strongest pair ("max"), their "mean", or one pair
         ("sample").
     show_blocks
         Whether haplotype blocks are outlined.
     beside
-        What stands beside the picture: "nothing", the "variants" or strongest "pairs" in view as
-        a table, or the "decay" of their LD with distance.
+        Content of the side panel: "nothing", a table of the "variants" or of the strongest "pairs"
+        in view, or the "decay" of their LD with distance.
     selected
-        Indices along `variants` that are marked in the picture and selected in the table; a click
-        on a pair selects both.
+        Indices along `variants` that are marked in the picture and selected in the table. A click
+        on a pair selects both variants.
     lead
         Index along `variants` of the variant whose r² with the region is drawn, or None.
     of_samples
-        "all", or "selected": LD among the selected samples alone.
+        "all", or "selected": LD of the selected samples only.
     """
 
     _cohort: Cohort

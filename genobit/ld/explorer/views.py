@@ -1,4 +1,4 @@
-"""What stands round the picture of the LD explorer: tracks over and under it, a panel beside it."""
+"""Tracks over and under the picture of the LD explorer, and the side panel."""
 
 from __future__ import annotations
 
@@ -25,25 +25,17 @@ if TYPE_CHECKING:
     from genobit.ld.explorer.data import Window
     from genobit.visual.pixels import Axis
 
-#: Seconds that a window stays before the panel beside it follows.
+#: Debounce in seconds: the side panel follows when the window has not changed for this long.
 REST = 0.3
-#: Base pairs that the decay is drawn over at most: beyond, it is flat.
+#: Largest distance of the decay in base pairs: beyond it the curve is flat.
 DECAY = 500e3
-#: Variants of a run that the bootstrap of the decay keeps together, at least.
+#: Fewest variants in a block of the block bootstrap of the decay.
 RUN = 30
 _HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
 
 
 class Along(View):
-    """A figure whose x axis is that of the picture.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    tapped
-        Called with (x, y).
-    """
+    """A figure that shares the x axis of the picture; calls `tapped` with (x, y)."""
 
     css = "genobit-ld"
 
@@ -57,16 +49,10 @@ class Along(View):
     def draw(
         self, picture: Callable[[], hv.Overlay], extent: tuple[float, float], *, anew: bool
     ) -> None:
-        """Draw a picture, in the figure that there is.
+        """Draw a picture in the existing figure, or in a new one if `anew`.
 
-        Parameters
-        ----------
-        picture
-            Makes it.
-        extent
-            The stretch of the x axis to show.
-        anew
-            Whether it needs another figure: its axis counts something else.
+        A new figure is needed if the axis counts something else. `extent` is the stretch of the x
+        axis to show.
         """
         self._picture = picture
         if self._frame is not None and not anew:
@@ -87,7 +73,7 @@ class Along(View):
 
 
 class Track(Along):
-    """r² of the window with the lead variant."""
+    """Track of r² of the window with the lead variant."""
 
     name = "track"
     size = (760, 190)
@@ -97,21 +83,16 @@ class Track(Along):
         self.say(_HINT)
 
     def hint(self) -> None:
-        """Say how to choose a lead, in the place of a picture."""
+        """Show how to choose a lead, instead of a picture."""
         if self._picture is not None:
             self._picture = None
             self.say(_HINT)
 
 
 class Genes(Along):
-    """The genes of the window, under the picture.
+    """Track of the genes of the window, under the picture.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    table
-        From `genobit.io.genes.read_genes`, or None.
+    The table comes from `genobit.io.genes.read_genes`; None shows no track.
     """
 
     name = "genes"
@@ -125,13 +106,7 @@ class Genes(Along):
             self.box.children = ()
 
     def find(self, name: str) -> tuple[str, float, float] | None:
-        """Find the place of a gene by its name, whatever its case.
-
-        Parameters
-        ----------
-        name
-            As the table has it.
-        """
+        """Return contig, start and end of a gene by its name, ignoring case; None if unknown."""
         if self._table is None:
             return None
         found = self._table[self._table["name"].str.lower() == name.strip().lower()]
@@ -143,19 +118,7 @@ class Genes(Along):
     def show(
         self, contig: str, window: Window, axis: Axis, extent: tuple[float, float], *, anew: bool
     ) -> None:
-        """Draw the genes of a window.
-
-        Parameters
-        ----------
-        contig
-            Its name, with or without "chr" as in the table.
-        window
-            The variants in view.
-        axis, extent
-            Of the picture.
-        anew
-            Whether the axis is another.
-        """
+        """Draw the genes of a window; contig names match with or without "chr"."""
         if self._table is None:
             return
         bare = contig.removeprefix("chr")
@@ -172,14 +135,9 @@ class Genes(Along):
 
 
 class Beside(View):
-    """The variants or the strongest pairs of the window, or how its LD decays.
+    """Side panel: the variants or the strongest pairs of the window, or the decay of its LD.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    picked
-        Called with indices along the Dataset when rows are selected.
+    Calls `picked` with indices along the Dataset when rows are selected.
     """
 
     css = "genobit-ld"
@@ -195,13 +153,7 @@ class Beside(View):
         self.box.children = ()
 
     def ask(self, draw: Callable[[], None]) -> None:
-        """Draw once nothing has been asked for a while.
-
-        Parameters
-        ----------
-        draw
-            Calls one of the methods below.
-        """
+        """Call `draw` after `REST` seconds without another request (debounce)."""
         if self._request is not None:
             self._request.cancel()
         if self._home.loop is None:
@@ -217,36 +169,15 @@ class Beside(View):
     def list_variants(
         self, window: Window, row: xr.DataArray | None, selected: Sequence[int]
     ) -> None:
-        """List the variants of a window.
-
-        Parameters
-        ----------
-        window
-            What is in view.
-        row
-            r² with the lead, if there is one.
-        selected
-            Indices along the Dataset.
-        """
+        """List the variants of a window, with r² with the lead if `row` is given."""
         frequency = np.asarray(window.shown.genobit.allele_frequency())
         picture = variants_table(window.matrix, frequency, row)
         self._list(picture, window.choice.variants[:, None], selected)
 
     def list_pairs(self, window: Window, least: float, selected: Sequence[int]) -> str:
-        """List the strongest pairs of a window.
+        """List the pairs of a window at least `least` from 0, strongest first.
 
-        Parameters
-        ----------
-        window
-            What is in view.
-        least
-            How far from 0 the pairs are at least.
-        selected
-            Indices along the Dataset; pairs of two of them are selected.
-
-        Returns
-        -------
-        How many there are, in words.
+        Rows of two selected variants are selected. Returns the number of pairs in words.
         """
         pairs, count = strongest_pairs(window.matrix.values, least)
         label = scale_of(str(window.matrix.name)).label
@@ -259,19 +190,13 @@ class Beside(View):
         return f"{text}, the {len(pairs):,} strongest listed" if count > len(pairs) else text
 
     def _list(self, picture: hv.Table, members: np.ndarray, selected: Sequence[int]) -> None:
-        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        # New object, because SlickGrid reports the rows of the old list as selected in the new one.
         self._members, self._picks = members, Picks(self._picked)
         self.mark(selected)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, selected: Sequence[int]) -> None:
-        """Select the rows whose variants are selected.
-
-        Parameters
-        ----------
-        selected
-            Indices along the Dataset.
-        """
+        """Select the rows whose variants are all in `selected`, indices along the Dataset."""
         if self._picks is not None:
             inside = np.isin(self._members, list(selected)).all(axis=1)
             self._picks.show(np.flatnonzero(inside).tolist())
@@ -280,16 +205,10 @@ class Beside(View):
         self._on_picked(tuple(np.unique(self._members[rows]).tolist()))
 
     def draw_decay(self, window: Window) -> None:
-        """Draw how r² falls with distance in a window, and where its curve has fallen by half.
-
-        Parameters
-        ----------
-        window
-            What is in view.
-        """
+        """Draw the decay of r² with distance in a window, with its half-decay distance."""
         self._members, self._picks = self._members[:0], None
         span = float(window.position[-1] - window.position[0])
-        # The curve is one of r², whichever way it is estimated.
+        # The curve is an expectation of r²: use its EM estimate if the window shows one.
         statistic = "r2_em" if str(window.matrix.name).endswith("_em") else "r2"
         decay = window.shown.genobit.ld_decay(
             f"{max(min(span, DECAY), 1.0):.0f}bp",

@@ -1,4 +1,4 @@
-"""LD along a line: one lead variant's region, the decay with distance, allele frequencies."""
+"""Figures along an axis: LD with a lead variant, LD decay, allele frequency spectrum."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def ld_track(
     axis
         "position" is true to scale, "rank" gives each variant the same width.
     first_rank, rank_step
-        Where a rank axis begins and how many ranks lie between neighbours.
+        First rank of a rank axis, and ranks between neighbours.
 
     Returns
     -------
-    hv.Points (values) * hv.Points (pairs without a value) * hv.Segments (the lead's place).
+    hv.Points (values) * hv.Points (variants without a value) * hv.Segments (lead position).
 
     Raises
     ------
     ValueError
-        If variants_1 has not size 1.
+        If variants_1 does not have size 1.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def ld_track(
 def _track_points(
     row: xr.DataArray, at: np.ndarray
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Columns of the variants that have a value, and of those that have none, drawn at 0."""
+    """Split the columns into variants with a value and variants without one, drawn at 0."""
     position = row["variant_position_0"].values
     columns = {
         "at": at,
@@ -145,35 +145,35 @@ def ld_decay(
     bins: int = 40,
     max_distance: float | None = None,
 ) -> hv.Overlay:
-    """Mean LD of the pairs at each distance, and of a fitted decay its curve and half distance.
+    """Mean LD by distance; for a fitted decay also its curve and half-decay distance.
 
     Parameters
     ----------
     decay
-        Result of `.genobit.ld_decay()`; or of `.genobit.ld()` of a set with itself, or the table
-        of `.genobit.ld_pairs()` (pandas or dask), whose pairs are averaged here. Take `min_r2=0`
-        there: a table of strong pairs alone gives a curve that does not fall.
+        Result of `.genobit.ld_decay()`. Or the result of `.genobit.ld()` of a set with itself, or
+        the table of `.genobit.ld_pairs()` (pandas or dask); their pairs are averaged here. Make
+        the table with `min_r2=0`, because a curve of strong pairs alone does not fall.
     bins
-        Number of bins of equal length; those of `.genobit.ld_decay()` are as they are.
+        Number of bins of equal length. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
-        Base pairs; the farthest pair by default.
+        Largest distance in base pairs. The default is the farthest pair.
 
     Returns
     -------
-    hv.Curve * hv.Points over the distance in kb; the points know how many pairs they average. Of
-    a fitted decay, for each population: hv.Points (means) * hv.Curve (fitted) * hv.Segments (the
-    half-decay distance), a colour each.
+    hv.Curve * hv.Points over the distance in kb. The points have the number of pairs in their mean.
+    For a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments (half-decay distance)
+    for each population, in its own colour.
 
     Raises
     ------
     ValueError
-        If no pair has a value, or the array is not one set against itself.
+        If no pair has a value, or the array does not compare one set with itself.
 
     Notes
     -----
-    NaN pairs (monomorphic variants) are left out, pairs on different contigs too. The title of a
-    fitted decay says the half-decay distance with its confidence interval; the key, for several
-    populations.
+    NaN pairs (monomorphic variants) and pairs on different contigs are left out. The title of a
+    fitted decay gives the half-decay distance with its confidence interval. With several
+    populations the legend gives it.
 
     Examples
     --------
@@ -245,17 +245,17 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
 def allele_frequency_spectrum(
     frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
 ) -> hv.Histogram:
-    """How many variants there are at each allele frequency.
+    """Number of variants at each allele frequency.
 
     Parameters
     ----------
     frequency
-        Shape (variants,), of the counted allele; the result of `.genobit.allele_frequency()`.
-        NaN (nothing called) is left out, and the title says how many.
+        Frequency of the counted allele, shape (variants,); the result of
+        `.genobit.allele_frequency()`. NaN (no calls) is left out, and the title says how many.
     bins
         Number of bins.
     folded
-        Show the rarer allele, 0 to 0.5, instead of the counted one, 0 to 1.
+        Show the frequency of the rarer allele, 0 to 0.5, instead of the counted one, 0 to 1.
 
     Raises
     ------

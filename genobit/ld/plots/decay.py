@@ -1,4 +1,4 @@
-"""A fitted decay of LD: the means, the curve and the half-decay distance of each population."""
+"""Figure of a fitted LD decay: means, curve and half-decay distance of each population."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ if TYPE_CHECKING:
     import xarray as xr
 
 POPULATIONS = "populations"
-#: Told apart by colour-blind readers (Okabe and Ito); one population is drawn as other plots are.
+#: Colour-blind safe (Okabe and Ito), for several populations; one has the colour of other plots.
 COLOURS = (POINT_COLOUR, "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-#: Smooth at the width of a plot.
+#: Points of a curve: smooth at the width of a plot.
 STEPS = 200
-#: Base pairs are drawn in kb.
+#: Scale and unit of distances: base pairs are drawn in kb.
 _SHOWN = {"bp": (1e3, "kb"), "cM": (1.0, "cM")}
 
 
 def fitted_decay(decay: xr.Dataset, max_distance: float | None = None) -> hv.Overlay:
     """Draw the result of `.genobit.ld_decay()`; see `ld_decay`.
 
-    Raises
-    ------
-    ValueError
-        If it is another Dataset, or no pair has a value within ``max_distance``.
+    Raises ValueError for another Dataset, or if no pair has a value within ``max_distance``.
     """
     statistic = str(decay.attrs.get("statistic"))
     if statistic not in decay or "half_decay" not in decay:
@@ -75,7 +72,7 @@ def _population(
     colour: str,
     unit: str,
 ) -> list[Any]:
-    """The marks of one population."""
+    """Return the points, the curve and the half-decay segment of one population."""
     stop, factor = scale
     columns = {
         "distance": one["distance"].values[inside] / factor,
@@ -91,7 +88,7 @@ def _population(
         color=colour, line_dash="dotted" if misfits else "solid"
     )
     half = float(one["half_decay"]) / factor
-    # Straight down from the curve, where the axis shows it.
+    # A vertical line up to the curve, if the axis reaches the half-decay distance.
     ends = [(half, 0.0, half, float(_expectation(one, half * factor)))]
     segment = hv.Segments(
         ends if half <= stop / factor else [], ["distance", "mean", "x1", "y1"]
@@ -111,7 +108,7 @@ def _curve(one: xr.Dataset, stop: float, factor: float) -> dict[str, np.ndarray]
 
 
 def _half(one: xr.Dataset, factor: float, unit: str) -> str:
-    """The half-decay distance with its interval, or why there is none, in words."""
+    """Describe the half-decay distance with its interval, or why there is none."""
     if np.isnan(float(one["half_decay"])):
         return _NO_HALF[str(one["fit"].item())]
     low, high = (f"{x / factor:.3g}" for x in one["half_decay_interval"].values)

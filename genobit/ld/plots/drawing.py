@@ -1,7 +1,8 @@
-"""What a picture of LD consists of, in numbers and texts: the same for HoloViews and for a frame.
+"""Drawing of an LD picture as numbers and texts, shared by HoloViews plots and live figures.
 
-`genobit.ld.plots.heatmap` makes HoloViews objects of it; an explorer that has a figure already sends it
-there as it is, since to make those objects takes longer than all that is here.
+`genobit.ld.plots.heatmap` makes HoloViews objects from a drawing. An explorer that already has a
+figure sends the drawing to it directly, because making those objects takes longer than all work
+done here.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """How to draw LD; `genobit.plots.ld_heatmap` says what each is, but those of a part of a set.
+    """Options of an LD picture; see `genobit.plots.ld_heatmap`.
 
-    A rank axis begins at `first_rank`, and `rank_step` ranks lie between neighbours; `note` is
-    added to the subtitle.
+    The other options describe a part of a set. A rank axis begins at `first_rank`, with `rank_step`
+    ranks between neighbours; `note` is added to the subtitle.
     """
 
     axis: Axis = "rank"
@@ -43,27 +44,27 @@ class Look:
     note: str = ""
 
     def lay_out(self, position: np.ndarray) -> Pixels:
-        """Bins along one axis."""
+        """Return the bins of one axis."""
         return lay_out(position, self.axis, self.max_pixels, self.first_rank, self.rank_step)
 
     def coordinates(self, position: np.ndarray) -> np.ndarray:
-        """Where variants stand on an axis."""
+        """Return the coordinates of variants on an axis."""
         return coordinates_of(position, self.axis, self.first_rank, self.rank_step)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture of LD: pixels in a frame, lines over them, and texts."""
+    """An LD picture: pixels in a frame, lines over them, and texts."""
 
     statistic: str
     scale: Scale
     pixels: np.ndarray
-    """Shape (rows, columns), float32, the row on top first."""
+    """Shape (rows, columns), float32, top row first."""
     bounds: tuple[float, float, float, float]
     """Left, bottom, right, top."""
     colours: list[str]
     hook: Callable[[Any, Any], None]
-    """Keeps what the hover and the ticks say."""
+    """HoloViews hook that sets the texts of the hover and the ticks."""
     blocks: Lines
     selected: Lines
     lead: Lines
@@ -73,15 +74,7 @@ class Drawing:
 
 
 def square(r2: xr.DataArray, look: Look) -> Drawing:
-    """Draw two sets of variants against each other.
-
-    Parameters
-    ----------
-    r2
-        As for `genobit.plots.ld_heatmap`.
-    look
-        How.
-    """
+    """Draw two sets of variants against each other, from an LD result (rows, columns)."""
     matrix, scale = computed(r2)
     rows = look.lay_out(matrix["variant_position_0"].values)
     columns = look.lay_out(matrix["variant_position_1"].values)
@@ -104,16 +97,9 @@ def square(r2: xr.DataArray, look: Look) -> Drawing:
 
 
 def triangle(r2: xr.DataArray, look: Look, apex: Shape) -> Drawing:
-    """Draw the pairs of one set of variants.
+    """Draw the pairs of one set of variants; the apex is "down" or "up".
 
-    Parameters
-    ----------
-    r2
-        As for `genobit.plots.ld_triangle`.
-    look
-        How.
-    apex
-        "down" or "up".
+    Raises ValueError if rows and columns are different variants.
     """
     matrix, scale = computed(r2)
     position = matrix["variant_position_0"].values
@@ -131,7 +117,7 @@ def triangle(r2: xr.DataArray, look: Look, apex: Shape) -> Drawing:
     return Drawing(
         str(matrix.name),
         scale,
-        # The row on top is the base, or the apex.
+        # The top row is the base if the apex points down.
         rotated if down else rotated[::-1],
         (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height),
         palette(scale, look.hidden_below),
@@ -149,13 +135,13 @@ def _hover(
     matrix: xr.DataArray, scale: Scale, rows: Pixels, columns: Pixels, shape: Shape, axis: Axis
 ) -> Callable[[Any, Any], None]:
     first = columns_of(matrix, 0, rows)
-    # One set against itself has the same texts on both sides.
+    # A set compared with itself has the same texts on both sides.
     second = first if shape != "square" else columns_of(matrix, 1, columns)
     return pair_hook(first, second, shape, axis, scale.label)
 
 
 def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
-    # Rounding may leave 1.0000001, which is no reason for another colour.
+    # Rounding may leave 1.0000001: clip it, so that it has the colour of 1.
     return np.clip(values, *scale.limits).astype("f4")
 
 
@@ -174,7 +160,7 @@ def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: Look) -> str:
         notes.append("gaps: nearest variant")
     if look.hidden_below > 0:
         notes.append(f"white: |{scale.label}| < {look.hidden_below:g}")
-    # The least of all is NaN where any is: most windows need no closer look.
+    # The minimum is NaN if any value is: a cheap test that most windows end with.
     if np.isnan(matrix.values.min()):
         monomorphic = int(np.isnan(matrix.values).all(axis=0).sum())
         which = f", {number(monomorphic, 'monomorphic variant')}" if monomorphic else ""

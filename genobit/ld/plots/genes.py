@@ -1,4 +1,4 @@
-"""Genes along a chromosome, to stand under an LD plot: bars, and names that do not overlap."""
+"""Gene track under an LD plot: bars, and names that do not overlap."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from genobit.visual.style import POINT_COLOUR, WIDTH, few_marks, margins, number
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Rows of genes with names; one more below is for the others.
+#: Rows for genes with names; one more row below holds the other genes.
 LANES = 5
-#: Pixels of a letter of a name, and beside it.
+#: Width of a letter of a name, and the gap after a name, in pixels.
 _LETTER, _GAP = 6.6, 10.0
-#: Names of more genes than this would not fit anyway.
+#: Most genes that get names; more names would not fit.
 _NAMED = 400
 _ARROWS = {"+": " →", "-": " ←", ".": ""}
 
@@ -31,20 +31,11 @@ def gene_track(
 ) -> hv.Overlay:
     """Draw the genes of one contig over a stretch of an x axis.
 
-    Parameters
-    ----------
-    genes
-        Of one contig, columns as `genobit.io.genes.read_genes` gives them.
-    extent
-        The stretch of the axis.
-    position, at
-        Shape (variants,), ascending: base pairs, and where these are on the axis, for an axis of
-        variants that are evenly spaced. By default the axis is in Mb.
-
-    Returns
-    -------
-    hv.Segments (genes) * hv.Labels (names). The longest genes get their names first; the ones
-    without room for it lie in the lowest row, and the title counts them.
+    The table `genes` has the columns of `genobit.io.genes.read_genes`. On an axis of evenly spaced
+    variants, `position` is in base pairs and `at` on the axis, both (variants,), ascending. The
+    default axis is in Mb. Returns hv.Segments (genes) * hv.Labels (names). The longest genes get
+    their names first. Genes without room for a name lie in the lowest row, and the title counts
+    them.
 
     Examples
     --------
@@ -87,20 +78,10 @@ def gene_track(
 def label_lanes(
     x0: np.ndarray, x1: np.ndarray, texts: list[str], extent: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose rows for bars with texts under them so that neither overlaps.
+    """Choose rows for bars with texts under them, so that neither bars nor texts overlap.
 
-    Parameters
-    ----------
-    x0, x1
-        Ends of the bars, inside the extent.
-    texts
-        One a bar; a bar without any gets no row of its own.
-    extent
-        Of the axis, drawn `WIDTH` pixels wide.
-
-    Returns
-    -------
-    For each bar its row, `LANES` for those without room, and where its text begins.
+    Bars without a text get no row. The extent is drawn `WIDTH` pixels wide. Returns the row of each
+    bar, `LANES` for bars without room, and the start of each text on the axis.
 
     Examples
     --------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from genobit.ld.plots.outlines import Lines
     from genobit.visual.pixels import Aggregate, Axis
 
-#: Columns of a segment.
+#: Columns of hv.Segments.
 ENDS = ["x", "y", "x1", "y1"]
 
 
@@ -34,7 +34,7 @@ def ld_heatmap(
     selected: Sequence[int] = (),
     blocks: xr.Dataset | None = None,
 ) -> hv.Overlay:
-    """Draw LD between two sets of variants, or of one with itself, as a heatmap.
+    """Draw LD of two sets of variants, or of one set with itself, as a heatmap.
 
     Parameters
     ----------
@@ -44,16 +44,16 @@ def ld_heatmap(
     axis
         "rank" gives each variant the same width, "position" is true to scale.
     hidden_below
-        Pairs nearer to 0 are left white.
+        Pairs with an absolute value below this stay white.
     max_pixels
-        Larger sides are drawn in this many pixels.
+        Most pixels on a side. If there are more variants, pixels show several pairs.
     aggregate
-        What a pixel of several pairs shows: the one farthest from 0 ("max"), their "mean", or the
-        first ("sample", a thinned picture). The title says which.
+        Value of a pixel of several pairs: the value farthest from 0 ("max"), their "mean", or the
+        first pair ("sample", a thinned picture). The title names it.
     lead
         Index along variants_1 of a variant to mark.
     selected
-        Of further ones.
+        Indices along variants_1 of more variants to mark.
     blocks
         Result of `.genobit.ld_blocks()`, to outline.
 
@@ -99,7 +99,8 @@ def ld_triangle(
 ) -> hv.Overlay:
     """Draw the pairs of one set as a triangle under (or over) the chromosome.
 
-    A pair stands at the middle of its variants, as far from the base as they are apart.
+    Each cell is a pair of variants, placed midway between them; its distance from the base is
+    their distance.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def ld_triangle(
     axis, hidden_below, max_pixels, aggregate, lead, selected, blocks
         As for `ld_heatmap`.
     apex
-        "down" hangs the triangle under its base, "up" stands it on it.
+        "down" draws the triangle under its base, "up" over it.
 
     Returns
     -------
@@ -141,20 +142,11 @@ def ld_triangle(
 
 
 def overlay(drawing: Drawing, height: int) -> hv.Overlay:
-    """Make HoloViews objects of a drawing.
+    """Make HoloViews objects from a drawing, with a frame `height` in screen pixels.
 
-    Parameters
-    ----------
-    drawing
-        Of `square` or `triangle`.
-    height
-        Of the frame, in screen pixels.
-
-    Returns
-    -------
-    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+    Returns hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
     """
-    # All layers always: a DynamicMap keeps to those of its first frame.
+    # Always return all layers: a DynamicMap keeps the layers of its first frame.
     blocks = hv.Segments(drawing.blocks, ENDS, group="Blocks")
     return (
         _image(drawing, height)
@@ -171,8 +163,8 @@ def _traces(lines: Lines, colour: str, width: float) -> hv.Segments:
 def _image(drawing: Drawing, height: int) -> hv.Image:
     scale = drawing.scale
     value = hv.Dimension(drawing.statistic, label=scale.label)
-    # A bin of the position axis is rarely a round number: Image's own check of even spacing
-    # would warn about the last digit.
+    # Bins of the position axis are rarely round numbers: with its default tolerance, Image would
+    # warn that they are not evenly spaced.
     image = hv.Image(drawing.pixels, ["x", "y"], value, bounds=drawing.bounds, rtol=1)
     return image.opts(
         cmap=drawing.colours,

@@ -1,8 +1,8 @@
-"""What the axes and the hover of an LD plot say, kept in the browser.
+"""Texts of the axes and the hover of an LD plot, kept in the browser.
 
-One small column of texts per axis is sent with each picture, not one text per pair: JavaScript
-joins them for the pair under the pointer. HoloViews runs the hook made here on every frame of
-a DynamicMap, so the first run makes the tools and the later ones refresh the columns.
+Each picture sends one small column of texts per axis, not one text per pair. JavaScript joins the
+texts of the pair under the pointer. HoloViews runs the hook on every frame of a DynamicMap: the
+first run makes the tools, and later runs refresh the columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: What rotated pixels beside the triangle hold: below every statistic's range.
+#: Value of rotated pixels outside the triangle: below the range of every statistic.
 OUTSIDE = -9.0
 
 # image_index counts columns from the left and rows from the bottom (bokeh, glyphs/image_base).
@@ -44,7 +44,7 @@ switch (format) {
 }
 """
 
-# Ranks become positions; digits follow what is in view.
+# Show positions at ranks; the number of digits depends on the range in view.
 _TICK = """
 const {position, start, width} = columns.data
 if (!Number.isInteger(tick)) return ""
@@ -61,16 +61,10 @@ Shape = Literal["square", "up", "down"]
 
 
 def columns_of(matrix: xr.DataArray, side: int, bins: Pixels) -> dict[str, Any]:
-    """Collect the texts and positions of one axis, one entry per bin.
+    """Return the texts and positions of one axis, one entry per bin.
 
-    Parameters
-    ----------
-    matrix
-        An LD result with coordinates `variant_id_{side}`, `variant_position_{side}`.
-    side
-        0 for rows, 1 for columns.
-    bins
-        The bins of that axis.
+    Rows are side 0, columns side 1. The LD result has the coordinates `variant_id_{side}` and
+    `variant_position_{side}`.
     """
     position = matrix[f"variant_position_{side}"].values[bins.first].astype("f8")
     return {
@@ -85,18 +79,10 @@ def columns_of(matrix: xr.DataArray, side: int, bins: Pixels) -> dict[str, Any]:
 def pair_hook(
     rows: dict[str, Any], columns: dict[str, Any], shape: Shape, axis: Axis, label: str
 ) -> Callable[[Any, Any], None]:
-    """Make a HoloViews hook that says which pair is under the pointer and names the ticks.
+    """Make a HoloViews hook that shows the pair under the pointer and labels the ticks.
 
-    Parameters
-    ----------
-    rows, columns
-        From `columns_of`.
-    shape
-        "square", or where the apex of the triangle points.
-    axis
-        What the axes count.
-    label
-        The statistic's name.
+    Rows and columns are those of `columns_of`. The shape is "square", or the direction of the apex
+    of a triangle.
     """
 
     def hook(plot: Any, _element: Any) -> None:
@@ -124,8 +110,8 @@ def pair_hook(
             )
         )
         if shape != "square":
-            # Below the base too, what is drawn is a distance. Made once and not an option: a
-            # new formatter in every frame lays the figure out again.
+            # Distances have no sign, although the triangle hangs below 0. The formatter is made
+            # once, because a new one in every frame makes bokeh lay out the figure again.
             figure.yaxis[0].formatter = CustomJSTickFormatter(
                 code="return Math.abs(tick).toLocaleString()"
             )
@@ -138,14 +124,9 @@ def pair_hook(
 
 
 def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None]:
-    """Make a HoloViews hook that names the ticks of a track whose axis counts variants.
+    """Make a HoloViews hook that labels the ticks of a track if its axis counts variants.
 
-    Parameters
-    ----------
-    columns
-        From `columns_of`.
-    axis
-        What the x axis counts.
+    The columns are those of `columns_of`.
     """
 
     def hook(plot: Any, _element: Any) -> None:
@@ -163,14 +144,9 @@ def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None
 
 
 def rank_ticks(axis: Any, axis_range: Any, columns: Any) -> None:
-    """Write positions in Mb at the ticks of an axis that counts variants.
+    """Label the ticks of a bokeh axis that counts variants with positions in Mb.
 
-    Parameters
-    ----------
-    axis, axis_range
-        Of a bokeh figure.
-    columns
-        The ColumnDataSource made from `columns_of`.
+    The ColumnDataSource `columns` is made from `columns_of`.
     """
     from bokeh.models import BasicTicker, CustomJSTickFormatter
 

@@ -1,4 +1,4 @@
-"""Lines over an LD picture: outlines of haplotype blocks, and where chosen variants meet."""
+"""Lines over an LD picture: outlines of haplotype blocks, and the pairs of chosen variants."""
 
 from __future__ import annotations
 
@@ -16,32 +16,17 @@ if TYPE_CHECKING:
     from genobit.visual.pixels import Pixels
 
 BLOCK_COLOUR = "#d95f02"
-#: Of x, y, x1, y1.
+#: Segments (x, y, x1, y1).
 Lines = list[tuple[float, ...]]
 
 
 def outlines(
     matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset | None, shape: Shape
 ) -> Lines:
-    """Draw the blocks of a window.
+    """Return the outlines of the haplotype blocks in a window; none if `blocks` is None.
 
-    Parameters
-    ----------
-    matrix
-        The LD of the window.
-    at
-        Where its variants are on the axis.
-    bins
-        Of the axis.
-    blocks
-        Result of `.genobit.ld_blocks()`; None draws nothing.
-    shape
-        "square", or where the apex of the triangle points.
-
-    Raises
-    ------
-    ValueError
-        If it is another Dataset.
+    The variants are at coordinates `at` on the axis, with the bins `bins`. Raises ValueError if
+    `blocks` is not the result of `.genobit.ld_blocks()`.
     """
     lines: Lines = []
     if blocks is not None:
@@ -53,7 +38,7 @@ def outlines(
 def _ends(
     matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the blocks in view begin and end on the axis: at the edges of their variants."""
+    """Return start and end on the axis of the blocks in view, at the edges of their variants."""
     if "first_position" not in blocks or "last_position" not in blocks:
         raise ValueError("blocks= needs the result of .genobit.ld_blocks()")
     position = matrix["variant_position_1"].values
@@ -82,18 +67,9 @@ def _triangle(start: float, end: float, shape: Shape) -> Lines:
 
 
 def legs(at: float, bins: Pixels, shape: Shape, rows: Pixels | None = None) -> Lines:
-    """Trace the pairs of one variant.
+    """Return lines through the pairs of one variant, which is at `at` on the axis.
 
-    Parameters
-    ----------
-    at
-        Where it is on the axis.
-    bins
-        Of the axis.
-    shape
-        "square", or where the apex of the triangle points.
-    rows
-        Of the other axis of a square, where it is another.
+    The bins of the other axis of a square are `rows`, if they differ from `bins`.
     """
     if shape == "square":
         rows = rows or bins

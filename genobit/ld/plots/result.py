@@ -1,4 +1,4 @@
-"""What the plots read off a labelled LD result, and the complaints about one that is none."""
+"""Access to labelled LD results for the plots, with errors for other arrays."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ DIMS = ("variants_0", "variants_1")
 
 
 def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
-    """Bring an LD result into memory, and say how its statistic is drawn.
+    """Return an LD result in memory, and the scale of its statistic.
 
-    Raises
-    ------
-    ValueError
-        If it is not the result of `.genobit.ld()`.
+    Raises ValueError if it is not the result of `.genobit.ld()`.
     """
     if result.dims != DIMS:
         raise ValueError(
@@ -41,7 +38,7 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
 
 
 def contig_name(result: xr.DataArray, side: int) -> str:
-    """Name the contig of one axis; "" where the result does not say, "…" where it mixes."""
+    """Return the contig of one axis; "" if the result has none, "…" if it has several."""
     contig = result.coords.get(f"variant_contig_{side}")
     if contig is None:
         return ""
@@ -51,14 +48,14 @@ def contig_name(result: xr.DataArray, side: int) -> str:
 
 
 def axis_label(result: xr.DataArray, side: int, axis: Axis) -> str:
-    """Say what an axis along the chromosome is called."""
+    """Return the label of an axis along the chromosome."""
     contig = contig_name(result, side)
     place = f"position on contig {contig} (Mb)" if contig else "position (Mb)"
     return place if axis == "position" else f"{place}, variants evenly spaced"
 
 
 def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
-    """Take the ids of one axis, or positions where there are none."""
+    """Return the ids of the variants of one axis, or their positions if there are no ids."""
     name = f"variant_id_{side}"
     if name in result.coords:
         return text(result[name].values, name)
@@ -66,7 +63,7 @@ def variant_names(result: xr.DataArray, side: int) -> np.ndarray:
 
 
 def coordinates_of(position: np.ndarray, axis: Axis, first_rank: int, rank_step: int) -> np.ndarray:
-    """Find where variants stand on an axis laid out by `pixels.lay_out`."""
+    """Return the coordinates of variants on an axis laid out by `pixels.lay_out`."""
     if axis == "rank":
         return first_rank + rank_step * np.arange(len(position), dtype="f8")
     return position / 1e6

@@ -1,4 +1,4 @@
-"""What an LD picture shows, as tables: its variants, or its strongest pairs."""
+"""Tables of the variants, or of the strongest pairs, in an LD picture."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from genobit.visual.style import mark_selected_rows
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Rows: a list of more is not read.
+#: Most rows: nobody reads a longer list.
 LISTED = 1_000
-#: Digits of columns that are no text, in bokeh's patterns, and the width of each.
+#: Number formats of numeric columns, in bokeh's patterns, and column widths.
 _FORMATS = {"position": "0,0", "apart (kb)": "0,0.0"}
 _WIDTHS = {"position": 85, "apart (kb)": 80, "MAF": 55, "r² with lead": 85}
 
@@ -23,20 +23,9 @@ _WIDTHS = {"position": 85, "apart (kb)": 80, "MAF": 55, "r² with lead": 85}
 def variants_table(
     matrix: xr.DataArray, frequency: np.ndarray, lead_row: xr.DataArray | None = None
 ) -> hv.Table:
-    """List the variants of a window.
+    """Return an hv.Table of the variants of a window, one row a variant, in their order.
 
-    Parameters
-    ----------
-    matrix
-        The LD of all its pairs.
-    frequency
-        Shape (variants,), of the counted allele.
-    lead_row
-        Shape (variants, 1), r² with a lead variant.
-
-    Returns
-    -------
-    hv.Table, a row a variant, in the order of the window.
+    Shapes: frequency of the counted allele (variants,); r² with a lead variant (variants, 1).
     """
     columns: dict[str, Any] = {
         "variant": variant_names(matrix, 0),
@@ -49,19 +38,7 @@ def variants_table(
 
 
 def pairs_table(matrix: xr.DataArray, pairs: np.ndarray) -> hv.Table:
-    """List pairs of a window.
-
-    Parameters
-    ----------
-    matrix
-        The LD of all its pairs.
-    pairs
-        Shape (n, 2), from `strongest_pairs`.
-
-    Returns
-    -------
-    hv.Table, a row a pair.
-    """
+    """Return an hv.Table of pairs (n, 2) of a window, from `strongest_pairs`, one row a pair."""
     matrix, scale = computed(matrix)
     names, position = variant_names(matrix, 0), matrix["variant_position_0"].values
     first, second = pairs.T
@@ -76,20 +53,9 @@ def pairs_table(matrix: xr.DataArray, pairs: np.ndarray) -> hv.Table:
 
 
 def strongest_pairs(values: np.ndarray, least: float, limit: int = LISTED) -> tuple[Any, int]:
-    """Find the pairs farthest from 0.
+    """Return the pairs farthest from 0, and the number of pairs at least `least` from 0.
 
-    Parameters
-    ----------
-    values
-        Shape (variants, variants), symmetric.
-    least
-        How far a pair is from 0 at least.
-    limit
-        At most so many.
-
-    Returns
-    -------
-    Indices, shape (n, 2), the strongest first, and how many pairs there are in all.
+    values: (variants, variants) symmetric; returns at most `limit` pairs (n, 2), strongest first.
 
     Examples
     --------
@@ -121,7 +87,7 @@ def _table(columns: dict[str, Any]) -> hv.Table:
 
 
 def _columns(plot: Any, element: Any) -> None:
-    """Set widths and digits of the columns (a HoloViews hook)."""
+    """Set widths and number formats of the columns (a HoloViews hook)."""
     from bokeh.models.widgets import NumberFormatter, StringFormatter
 
     mark_selected_rows(plot, element)
