@@ -1,24 +1,25 @@
 """genobit: statistical genetics on bit planes, as an xarray accessor.
 
-==============  =====================================================================
+==============  ==========================================================================
 `cli`           the command line
-`launcher`      what knows all analyses: `explore()`, `gb.plots`, the app, the report
+`launcher`      code that knows all analyses: `explore()`, `gb.plots`, the app, the report
 `accessor`      ``ds.genobit`` and ``da.genobit``: the methods of all analyses
 `ld`            linkage disequilibrium
 `grm`           relationship matrices and relatives
 `pca`           principal components
 `kendall`       rank correlation and its network
 `epistasis`     interactions of any order
-`parsimony`     trees
-`similarity`    binary rows
+`parsimony`     lengths, ancestral states and searches of trees
+`similarity`    similarity of binary rows
 `quality`       statistics of variants and samples
-`visual`        what figures and explorers share
+`visual`        shared parts of figures and explorers
 `io`            files to lazy Datasets, results to files
 `data`          names, labels, checks, packed Datasets
 `engine`        bits, simd, gemm, pairwise, schedule
-==============  =====================================================================
+==============  ==========================================================================
 
-Each folder imports only from the rows below it.
+The analyses, `ld` to `quality`, are on one level. Other rows are one layer each. A layer imports
+only from layers in rows further down.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m genobit` is the command `genobit`."""
+"""Run the command `genobit` for `python -m genobit`."""
 
 import sys
 

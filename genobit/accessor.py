@@ -1,6 +1,7 @@
-"""``ds.genobit`` and ``da.genobit``: the methods of all analyses on one Dataset or DataArray.
+"""The accessors ``ds.genobit`` and ``da.genobit``: the methods of all analyses.
 
-May import: the methods of the analyses, and what is below. A new analysis adds one line here.
+A new analysis adds its class of methods as a base class here. May import: everything but
+`launcher` and `cli`.
 """
 
 from __future__ import annotations
@@ -58,15 +59,15 @@ class GenobitDatasetAccessor(
         self._ds = labels.plain(ds)
 
     def _repr_html_(self) -> str:
-        """What the Dataset holds and which analyses apply, for a notebook."""
+        """Return the contents of the Dataset and the analyses that apply, as HTML."""
         from genobit.data.summary_html import dataset_html
 
         return dataset_html(self._ds)
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers: `explore()` offers what there is, `explore.ld()` opens one."""
-        # The one place where a lower layer reaches up: by name, when somebody asks to look.
+        """The interactive explorers: `explore()` or, for one explorer, `explore.ld()`."""
+        # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
     def pack(
@@ -77,37 +78,39 @@ class GenobitDatasetAccessor(
         multiallelic: str = "refuse",
         missing: str = "keep",
     ) -> xr.Dataset:
-        """Pack the genotypes into bit planes, lazily, one task a chunk.
+        """Pack the genotypes into bit planes, lazily, with one task per chunk.
 
         Parameters
         ----------
         rows
-            What a row of a plane is: "variants" (LD, Kendall, epistasis) or "samples" (relationship
-            matrices, distances).
+            Dimension of the rows of a plane: "variants" (LD, Kendall, epistasis) or "samples"
+            (relationship matrices, distances).
         phased
-            Pack haplotypes instead of dosages. Where ``call_genotype_phased`` is there, an
-            unphased heterozygous call is an error.
+            Pack haplotypes instead of dosages. If there is ``call_genotype_phased``, an unphased
+            heterozygous call is an error.
         multiallelic
-            What to do with variants of more than two alleles: "refuse", "drop" them, or "split"
-            each into a row an alternative allele, counting that allele against all others.
+            Policy for variants of more than two alleles: "refuse" raises an error, "drop" removes
+            them, and "split" makes one row per alternative allele. A row counts its allele against
+            all others.
         missing
-            "keep" a plane of which calls are present, or "refuse" missing calls and save that
-            plane. Genotypes that are in memory and miss none go without the plane in any case.
+            "keep" stores a plane of the calls that are present. "refuse" raises an error for
+            missing calls and needs no such plane. Genotypes in memory without missing calls are
+            always packed without it.
 
         Returns
         -------
-            Dataset of uint64 planes (`genobit.engine.bits.layout` describes them) with every variable of
-            variants and samples along as a coordinate. A dosage takes 2 or 3 bits a call, against
-            16 in ``call_genotype``. A sample with one of its two alleles missing is missing.
-            Missing is what is below 0 in ``call_genotype``; ``call_genotype_mask``, which says
-            the same in both conventions, is not read.
+            Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Every variable
+            of variants and samples is kept as a coordinate. A dosage takes 2 or 3 bits per call,
+            against 16 in ``call_genotype``. A sample with one of its two alleles missing is
+            missing. Values below 0 in ``call_genotype`` are missing; ``call_genotype_mask``, which
+            says the same in both conventions, is not read.
 
         Raises
         ------
         KeyError, TypeError
-            If there is no ``call_genotype``, or not of integers.
+            If there is no ``call_genotype``, or if it does not hold integers.
         ValueError
-            For another ploidy than 2 (dosages), multi-allelic variants, unphased calls; when
+            For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
             computed, for a call that does not fit, with its variant and sample.
 
         Examples
@@ -124,18 +127,18 @@ class GenobitDatasetAccessor(
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:
-        """Select variants and samples by position, inside the planes where the Dataset is packed.
+        """Select variants and samples by position, inside the planes if the Dataset is packed.
 
         Parameters
         ----------
         variants, samples
             A slice, positions in any order, or a boolean mask. A mask that is a DataArray or Series
-            is aligned by its labels. Samples of packed genotypes are picked bit by bit, lazily, and
-            keep their haplotypes together.
+            is aligned by its labels. Samples of packed genotypes are selected bit by bit, lazily,
+            and keep their haplotypes together.
 
         Returns
         -------
-            Dataset of the selected variants and samples, in the order asked for.
+            Dataset of the selected variants and samples, in the requested order.
 
         Raises
         ------
@@ -165,18 +168,18 @@ class GenobitDataArrayAccessor(
     ArraySimilarity,
     ArrayTreeSearch,
 ):
-    """Analyses of a DataArray: of variables x observations, binary rows, an alignment."""
+    """Analyses of a DataArray: variables x observations, binary rows, or an alignment."""
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = labels.plain(da)
 
     def _repr_html_(self) -> str:
-        """What the DataArray holds and which analyses apply, for a notebook."""
+        """Return the contents of the DataArray and the analyses that apply, as HTML."""
         from genobit.data.summary_html import dataarray_html
 
         return dataarray_html(self._da)
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers: `explore()` offers them, `explore.kendall()` opens one."""
+        """The interactive explorers: `explore()` or, for one explorer, `explore.kendall()`."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

@@ -1,7 +1,6 @@
 """The command line: `genobit demo | app | lab | bench | info | pack`.
 
-It stands above every other layer and holds no arithmetic. Commands import what they need when they
-run, so that `genobit --help` answers at once.
+Commands import their modules when they run, so that `genobit --help` answers at once.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 REFUSED = (OSError, ValueError, TypeError, KeyError, ImportError, MemoryError, RuntimeError)
-"""What genobit raises for an input or an environment that it cannot use."""
+"""Exceptions that genobit raises for unusable inputs or environments."""
 PACKAGE = Path(__file__).parent
 CHECKOUT = PACKAGE.parent
 
@@ -35,15 +34,9 @@ CHECKOUT = PACKAGE.parent
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    Parameters
-    ----------
-    argv
-        The arguments after the program's name; those of the process by default.
-
-    Returns
-    -------
-    0 on success, 1 for an input or environment that the command cannot use (the reason goes to
-    standard error), 2 for arguments that argparse refuses, 130 after Ctrl-C.
+    The status is 0 on success, and 1 if the command cannot use an input or the environment;
+    standard error has the reason. It is 2 for arguments that argparse refuses, and 130 after
+    Ctrl-C. By default `argv` is taken from the process.
 
     Examples
     --------
@@ -70,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the commands and their options."""
+    """Return the parser of the commands and their options."""
     top = argparse.ArgumentParser(prog="genobit", description="Population genetics on bit planes.")
     commands = top.add_subparsers(dest="command", required=True)
 
@@ -137,8 +130,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run_demo(options: argparse.Namespace) -> int:
-    """Write the demonstration report and say where it is."""
-    # Before the work; the sample asks for its simulator only where it is not in the cache.
+    """Write the demonstration report and print its path."""
+    # Check before the work. The sample itself needs its simulator only if it is not cached.
     require("genobit demo", "bokeh", "holoviews", "pyarrow", "dendropy")
     from genobit.launcher.demo import run
 
@@ -149,7 +142,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
         webbrowser.open(report.resolve().as_uri())
     if options.app is None:
-        # A script, or CI, wants its prompt back.
+        # A script or CI must not wait in an app.
         person = sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
         options.app = person and importlib.util.find_spec("voila") is not None
     if options.app:
@@ -172,16 +165,16 @@ def run_app(options: argparse.Namespace) -> int:
 
 
 def run_lab(options: argparse.Namespace) -> int:
-    """Open the tour in JupyterLab, with the other notebooks beside it.
+    """Open the tour in JupyterLab, with the other notebooks in the same folder.
 
-    Notebooks that came in a wheel are copied beside the user first.
+    Notebooks from a wheel are first copied to the current folder.
     """
     require("genobit lab", "jupyterlab")
     notebook = CHECKOUT / "notebooks" / "tour.ipynb"
     if not notebook.is_file():
         folder = Path.cwd() / "genobit-notebooks"
         folder.mkdir(exist_ok=True)
-        # Under their own names, by which they link to each other.
+        # Keep the file names, by which the notebooks link to each other.
         for packaged in sorted((PACKAGE / "_notebooks").glob("*.ipynb")):
             copy = folder / packaged.name
             if not copy.exists():
@@ -189,7 +182,7 @@ def run_lab(options: argparse.Namespace) -> int:
         notebook = folder / "tour.ipynb"
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        # Containers run everything as root, which Jupyter refuses unless told.
+        # Containers often run as root, which Jupyter refuses without this flag.
         command.append("--allow-root")
     return subprocess.run(command, check=False).returncode
 
@@ -203,7 +196,7 @@ def run_bench(options: argparse.Namespace) -> int:
 
 
 def run_info(options: argparse.Namespace) -> int:
-    """Say what this machine has."""
+    """Print a description of this machine."""
     from genobit.launcher.machine import info
 
     found = info()
@@ -214,8 +207,8 @@ def run_info(options: argparse.Namespace) -> int:
 def load_benchmarks() -> ModuleType:
     """Import `tests/benchmarks` as the package `genobit_benchmarks`, and return its `run` module.
 
-    It is not part of the package, so that the import contracts and the typing of `genobit` say
-    nothing of it; a wheel carries a copy of the folder.
+    It is not part of the package, so import contracts and type checks of `genobit` do not cover it.
+    A wheel has a copy of the folder.
     """
     folders = (CHECKOUT / "tests" / "benchmarks", PACKAGE / "_benchmarks")
     folder = next((folder for folder in folders if (folder / "run.py").is_file()), None)
@@ -235,7 +228,7 @@ def load_benchmarks() -> ModuleType:
 def run_pack(options: argparse.Namespace) -> int:
     """Pack a genotype file into a Zarr store of bit planes, with a progress bar.
 
-    Data that are refused leave nothing. After an interruption or a full disk the same command
+    Refused data leave no store behind. After an interruption or a full disk, the same command
     resumes.
     """
     from genobit.io.resumable_zarr import discard, to_zarr, unfinished
@@ -265,7 +258,7 @@ def run_pack(options: argparse.Namespace) -> int:
 
 
 def open_genotypes(source: Path) -> xr.Dataset:
-    """Open a genotype file by the reader that its name calls for."""
+    """Open a genotype file with the reader for its file name."""
     import genobit as gb
 
     source = local_path(source, "genobit pack")
@@ -285,5 +278,5 @@ def open_genotypes(source: Path) -> xr.Dataset:
 
 
 def folder_size(folder: Path) -> int:
-    """Sum the sizes of a folder's files, in bytes."""
+    """Return the total size of a folder's files, in bytes."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

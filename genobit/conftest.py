@@ -1,4 +1,4 @@
-"""Import the package whole before pytest imports its modules, one by one, for their doctests.
+"""Import the whole package before pytest imports its modules one by one for their doctests.
 
-Stays out of the wheel.
+This file stays out of the wheel.
 """

@@ -1,4 +1,4 @@
-"""What knows all analyses: `explore()`, the figures `gb.plots`, the app, the report, the notebook magic.
+"""Code that knows all analyses: `explore()`, `gb.plots`, the app, the report, the notebook magic.
 
-Nothing below imports it. May import: everything but `cli`.
+No folder below imports it. May import: everything but `cli`.
 """

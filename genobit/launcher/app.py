@@ -1,8 +1,8 @@
-"""The tour as an app of Voila, for the holder of a link with a token.
+"""Serve the tour as a Voila app, for the holder of a link with a token.
 
-`Voila` takes requests from everybody who reaches its port. Here, as in JupyterLab, a token in the
-link is exchanged for a cookie, and Host headers of other names are refused: a page of another site
-could point its own name at this machine (DNS rebinding).
+`Voila` answers everybody who reaches its port. As in JupyterLab, this app exchanges a token in the
+link for a cookie. It also refuses Host headers of other names, because a page of another site could
+point its own name at this machine (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -30,19 +30,12 @@ if TYPE_CHECKING:
 
 
 def serve(notebook: Path, arguments: Sequence[str]) -> None:
-    """Serve a notebook until Ctrl-C.
-
-    Parameters
-    ----------
-    notebook
-        What to show.
-    arguments
-        Of voila's command line.
-    """
-    # A page that is closed while its cells run: Voila goes on writing to it.
+    """Serve a notebook until Ctrl-C; `arguments` are those of voila's command line."""
+    # Voila goes on writing to a page that was closed while its cells run.
     logging.getLogger("tornado.application").addFilter(_is_news)
-    # Cells appear as they are done, instead of all at the end. Voila reads no answers to its pings
-    # while a cell runs, and would hang up in a cell of 90 s, which compiling may take.
+    # With progressive rendering, each cell appears when it is done. Voila reads no answers to its
+    # pings while a cell runs. With pings it would hang up in a cell of 90 s, which compiling may
+    # take.
     with contextlib.suppress(KeyboardInterrupt):
         App.launch_instance(
             [str(notebook), *arguments, "--progressive_rendering=True"],
@@ -55,16 +48,13 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 class Page(TornadoVoilaHandler):  # type: ignore[misc]
-    """The notebook, refused without the token instead of asking for it in a form."""
+    """The page of the notebook.
+
+    Without the token it answers 403, instead of asking for the token in a form.
+    """
 
     def get_login_url(self) -> str:
-        """Refuse whoever is not logged in.
-
-        Raises
-        ------
-        HTTPError
-            403, with where the link is.
-        """
+        """Raise HTTPError 403, which tells the visitor where the link is."""
         raise HTTPError(403, reason="Open the link that genobit app printed, with its token")
 
 
@@ -76,24 +66,24 @@ class App(Voila):  # type: ignore[misc]
         return True
 
     def init_settings(self) -> dict[str, Any]:
-        """Check Host headers, unless the user serves on an address that others reach."""
+        """Check Host headers, unless the server's address can be reached from other machines."""
         settings: dict[str, Any] = super().init_settings()
         settings["allow_remote_access"] = not _is_loopback(self.ip)
-        # Handlers that forget to ask for a login are closed too.
+        # Close handlers that forget to ask for a login, too.
         settings["allow_unauthenticated_access"] = False
-        # Pages of jupyter_server that say why something was refused ask for it.
+        # jupyter_server's pages that explain a refusal use it.
         settings["static_path"] = DEFAULT_STATIC_FILES_PATH
         return settings
 
     def init_handlers(self) -> list[Any]:
-        """Put `Page` in the place of Voila's own."""
+        """Replace Voila's handler of notebooks by `Page`."""
         return [
             tuple(Page if part is TornadoVoilaHandler else part for part in handler)
             for handler in super().init_handlers()
         ]
 
     def launch_browser(self) -> None:
-        """Open the link by way of a file that only this user reads: others see command lines."""
+        """Open the link through a file that only this user can read: others see command lines."""
         try:
             browser = webbrowser.get(self.browser or None)
         except webbrowser.Error as error:

@@ -1,8 +1,4 @@
-"""Interactive explorers: ipywidgets controls round a plot, traits and observers only.
-
-May import: genobit.plots, xarray, holoviews, panel, ipywidgets. No arithmetic beyond choosing
-which variants are in view.
-"""
+"""The interactive explorers of a Dataset or DataArray: `gb.explore`, `ds.genobit.explore`."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from genobit.ld.explorer.explorer import LDExplorer
     from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
-# Without panel and jupyter_bokeh the controls work, and the place of a plot says what is missing.
+# Without panel and jupyter_bokeh the controls work, and the plots name the missing package.
 require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
 
 
@@ -41,22 +37,22 @@ class Explore:
         self._ds = ds
 
     def __repr__(self) -> str:
-        """List what can be explored."""
+        """List the explorers."""
         return (
             "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result); "
             "explore() offers those that this Dataset supports"
         )
 
     def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
-        """Offer what this Dataset supports: a button opens an explorer.
+        """Open a launcher: one button for each explorer that this Dataset supports.
 
         Parameters
         ----------
         selection
-            `genobit.Selection` to share with explorers elsewhere; those that the launcher opens
-            share one in any case.
+            `genobit.Selection` to share with explorers elsewhere. The explorers of one launcher
+            share a selection in any case.
         **initial
-            Traits of `Launcher` to begin with: `theme`.
+            Initial values of the traits of `Launcher`: `theme`.
 
         Returns
         -------
@@ -68,18 +64,18 @@ class Explore:
         return Launcher(self._ds, offers_of_dataset(self._ds), selection, **initial)
 
     def ld(self, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any) -> LDExplorer:
-        """Explore linkage disequilibrium: heatmap, triangle and a lead variant's region.
+        """Explore linkage disequilibrium: heatmap, triangle and the region of a lead variant.
 
         Parameters
         ----------
         genes
             Genes to draw under the picture: path of a GFF3 file, or a table (pandas, xarray, list
-            of dicts) with contig, start, end and perhaps name and strand.
+            of dicts). The table has contig, start and end, and optionally name and strand.
         blocks
             Result of `.genobit.ld_blocks()` of these variants, to outline at every zoom. By
-            default those of the variants in view are computed.
+            default, the blocks of the variants in view are computed.
         **initial
-            `selection` to share; traits of `LDExplorer` to begin with, such as
+            `selection` to share, and initial values of the traits of `LDExplorer`, such as
             `region=("2", 136.0e6, 136.5e6)`.
 
         Returns
@@ -93,18 +89,19 @@ class Explore:
     def grm(
         self, grm: xr.DataArray | None = None, pcs: xr.Dataset | None = None, **initial: Any
     ) -> GRMExplorer:
-        """Explore how samples are related: heatmap with its tree, components, closest pairs.
+        """Explore the relatedness of samples: heatmap with its tree, components, closest pairs.
 
         Parameters
         ----------
         grm
-            A relationship matrix of these samples to begin with, such as `genobit.open_gcta()`
-            gives. By default it is computed, and other methods when they are chosen.
+            Initial relationship matrix of these samples, such as the result of
+            `genobit.open_gcta()`. By default it is computed. Other methods are computed when they
+            are chosen.
         pcs
-            Principal components, as `.genobit.pca()` gives them; by default they are computed.
+            Principal components from `.genobit.pca()`; by default they are computed.
         **initial
-            `selection` to share; `autosomes`, as for `.genobit.grm()`; traits of `GRMExplorer` to
-            begin with, as `method="king"`.
+            `selection` to share, `autosomes` as for `.genobit.grm()`, and initial values of the
+            traits of `GRMExplorer`, such as `method="king"`.
 
         Returns
         -------
@@ -115,14 +112,15 @@ class Explore:
         return GRMExplorer(self._ds, grm, pcs, **initial)
 
     def kendall(self, pairs: PairTable | None = None, **initial: Any) -> KendallExplorer:
-        """Explore which variants are correlated by rank: a threshold, and the network it makes.
+        """Explore rank correlations of variants: a threshold, and the network above it.
 
         Parameters
         ----------
         pairs
             Result of `.genobit.kendall_pairs()` of these variants. By default it is computed.
         **initial
-            `selection` to share; traits of `KendallExplorer` to begin with, as `min_abs=0.8`.
+            `selection` to share, and initial values of the traits of `KendallExplorer`, such as
+            `min_abs=0.8`.
 
         Returns
         -------
@@ -133,14 +131,15 @@ class Explore:
         return KendallExplorer(self._ds, pairs, **initial)
 
     def epistasis(self, result: xr.Dataset, **initial: Any) -> EpistasisExplorer:
-        """Explore which combinations of variants go with a phenotype, and how.
+        """Explore combinations of variants that are associated with a phenotype.
 
         Parameters
         ----------
         result
-            Of `.genobit.epistasis()` of these variants.
+            Result of `.genobit.epistasis()` of these variants.
         **initial
-            `selection` to share; traits of `EpistasisExplorer` to begin with, as `filter="2:"`.
+            `selection` to share, and initial values of the traits of `EpistasisExplorer`, such as
+            `filter="2:"`.
 
         Returns
         -------
@@ -164,21 +163,21 @@ class ExploreArray:
         self._da = da
 
     def __repr__(self) -> str:
-        """List what can be explored."""
+        """List the explorers."""
         return (
             "genobit explorers: .kendall(), .parsimony(trees) for an alignment; "
             "explore() offers those that these data support"
         )
 
     def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
-        """Offer what these data support: a button opens an explorer.
+        """Open a launcher: one button for each explorer that these data support.
 
         Parameters
         ----------
         selection
             `genobit.Selection` to share with explorers elsewhere.
         **initial
-            Traits of `Launcher` to begin with: `theme`.
+            Initial values of the traits of `Launcher`: `theme`.
 
         Returns
         -------
@@ -192,16 +191,17 @@ class ExploreArray:
     def kendall(
         self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
     ) -> KendallExplorer:
-        """Explore which variables are correlated by rank: a threshold, and the network it makes.
+        """Explore rank correlations of variables: a threshold, and the network above it.
 
         Parameters
         ----------
         pairs
             Result of `.genobit.kendall_pairs()` of these variables. By default it is computed.
         dim
-            The dimension of the observations, where its name does not say so.
+            Dimension of the observations, if its name does not tell.
         **initial
-            `selection` to share; traits of `KendallExplorer` to begin with, as `min_abs=0.8`.
+            `selection` to share, and initial values of the traits of `KendallExplorer`, such as
+            `min_abs=0.8`.
 
         Returns
         -------
@@ -212,16 +212,17 @@ class ExploreArray:
         return KendallExplorer(self._da, pairs, dim, **initial)
 
     def parsimony(self, trees: Any = None, **initial: Any) -> ParsimonyExplorer:
-        """Explore trees of an alignment: the changes of each branch and of each site.
+        """Explore trees of an alignment: the changes on each branch and at each site.
 
         Parameters
         ----------
         trees
             Trees as `.genobit.parsimony()` takes them, or the result of
-            `.genobit.parsimony_search()`. By default alignments of up to 60 taxa are searched, and
-            for others a button does so.
+            `.genobit.parsimony_search()`. By default, trees of alignments of up to 60 taxa are
+            searched at once. Larger alignments have a button that starts the search.
         **initial
-            `selection` to share; traits of `ParsimonyExplorer` to begin with, as `site=17`.
+            `selection` to share, and initial values of the traits of `ParsimonyExplorer`, such as
+            `site=17`.
 
         Returns
         -------

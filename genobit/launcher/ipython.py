@@ -1,7 +1,8 @@
 """The IPython extension: `%load_ext genobit`.
 
-It sets what a notebook wants (bars for work of over a second, plots that suit JupyterLab's theme,
-summaries of packed Datasets) and adds the magic `%genobit`. `%unload_ext genobit` undoes all of it.
+It sets defaults for notebooks: bars for work of over a second, plots in JupyterLab's theme, and
+summaries of packed Datasets. It also adds the magic `%genobit`. `%unload_ext genobit` undoes all of
+it.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ _THEMES = "lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-se
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Set notebook defaults and add `%genobit`; a second time does nothing."""
+    """Set notebook defaults and add `%genobit`; a second call does nothing."""
     if not hasattr(shell, _EXTENSION):
         setattr(shell, _EXTENSION, Extension(shell))
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Put back what `load_ipython_extension` changed."""
+    """Undo the changes of `load_ipython_extension`."""
     extension: Extension | None = shell.__dict__.pop(_EXTENSION, None)
     if extension is not None:
         extension.remove()
 
 
 class Extension:
-    """What was changed in one shell, and how to put it back."""
+    """The changes in one shell, and their removal."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         import xarray as xr
@@ -69,7 +70,7 @@ class Extension:
         register(magic, "line", "genobit")
 
     def remove(self) -> None:
-        """Undo; settings that the user has changed since stay as they are."""
+        """Undo the changes; settings that the user has changed since are kept."""
         import xarray as xr
 
         now = get_options()
@@ -89,10 +90,10 @@ class Extension:
 
 
 class CellBars(Callback):
-    """A bar for what a cell lets dask compute, once it has taken a second.
+    """A progress bar for the dask computations of a cell, shown after one second.
 
-    Only while a cell runs: what a widget computes afterwards shows in the widget. A distributed
-    cluster does not ask callbacks; there `dask.distributed.progress` shows bars.
+    It is active only while a cell runs; widgets show their own progress. A distributed cluster does
+    not call callbacks; use `dask.distributed.progress` there.
     """
 
     def __init__(self) -> None:
@@ -101,13 +102,13 @@ class CellBars(Callback):
         self._in_a_cell = False
 
     def begin(self, *_: Any) -> None:
-        """Watch from here."""
+        """Start watching dask's computations."""
         self._in_a_cell = True
-        # Each time: a computation in another thread has put the set of callbacks aside meanwhile.
+        # Add it in each cell: a computation in another thread may have set the callbacks aside.
         Callback.active.add(self._callback)
 
     def end(self, *_: Any) -> None:
-        """Watch no longer."""
+        """Stop watching dask's computations."""
         self._in_a_cell = False
         Callback.active.discard(self._callback)
 
@@ -115,7 +116,7 @@ class CellBars(Callback):
         from tqdm.auto import tqdm
 
         main = threading.current_thread() is threading.main_thread()
-        # A method that has a bar of its own computes under it.
+        # A method with its own bar needs no second one.
         if main and self._in_a_cell and get_options().progress and not within():
             total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
             self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
@@ -128,17 +129,17 @@ class CellBars(Callback):
         bar = self._bars.pop(id(state), None)
         if bar is not None:
             if not failed:
-                # A bar that ends below its total is red.
+                # tqdm turns a bar red if it ends below its total.
                 bar.update(bar.total - bar.n)
             bar.close()
             if hasattr(bar, "container"):
-                # Hidden when it is done, as a method may compute pass after pass; a widget that is
-                # closed (leave=False) is an error message in Voila.
+                # Hide finished bars, because a method may compute many passes. A closed widget
+                # (leave=False) becomes an error message in Voila.
                 bar.container.layout.display = "none"
 
 
 def dataset_html(ds: Any) -> str:
-    """A Dataset as xarray shows it, below a summary where it is packed."""
+    """Return xarray's HTML of a Dataset, below a summary if it is packed."""
     from genobit.engine.bits.layout import Layout
 
     plain: str = ds._repr_html_()
@@ -150,12 +151,9 @@ def dataset_html(ds: Any) -> str:
 
 
 def jupyterlab_theme(settings: Path | None = None) -> str:
-    """The theme that suits the one chosen in JupyterLab, "light" where that is not known.
+    """Return the plot theme that suits JupyterLab's, "light" if that is unknown.
 
-    Parameters
-    ----------
-    settings
-        JupyterLab's file; by default the one in Jupyter's configuration folder.
+    The `settings` are JupyterLab's file, by default in Jupyter's configuration folder.
     """
     if settings is None:
         try:
@@ -167,7 +165,7 @@ def jupyterlab_theme(settings: Path | None = None) -> str:
         text = settings.read_text(encoding="utf-8")
     except OSError:
         return "light"
-    # JSON with comments: a look at the one entry, instead of a parser of such files.
+    # The file is JSON with comments, which the json module cannot read; one entry is enough.
     chosen = re.search(r'^\s*"theme"\s*:\s*"([^"]*)"', text, re.MULTILINE)
     return "dark" if chosen and "dark" in chosen.group(1).lower() else "light"
 
@@ -190,7 +188,7 @@ _JSON = {"True": "true", "False": "false", "None": "null"}
 
 
 def _options(settings: list[str]) -> Info:
-    """Change settings written as name=value, and show all."""
+    """Change settings written as name=value, and return all settings."""
     given = {}
     for setting in settings:
         name, _, text = setting.partition("=")
@@ -204,7 +202,7 @@ def _options(settings: list[str]) -> Info:
 
 
 def _bench(arguments: list[str]) -> None:
-    """Run the benchmarks in a process of their own, which pins itself to a core."""
+    """Run the benchmarks in their own process, which pins itself to a core."""
     command = [sys.executable, "-m", "genobit", "bench", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"

@@ -1,4 +1,4 @@
-"""The launcher: what some data support, a button for each explorer, and what has been opened."""
+"""The launcher: a button for each explorer that the data support, and the open explorers."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 class Launcher(Explorer):
-    """The explorers of some data, which share one selection, as widget.
+    """A widget that opens the explorers of some data, which share one selection.
 
     Parameters
     ----------
     data
         A Dataset or DataArray.
     offers
-        What can be explored of it.
+        Explorers of these data, and the reasons why others cannot be opened.
     selection
-        To share with explorers elsewhere; by default one of its own.
+        Selection to share with explorers elsewhere; by default a new one.
     **initial
-        Traits to begin with.
+        Initial values of traits.
     """
 
     css = "genobit-launcher"
@@ -66,7 +66,7 @@ class Launcher(Explorer):
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """What can be saved: nothing of its own."""
+        """Return no exports: each open explorer has its own menu."""
         return ()
 
     def _row(self, offer: Offer) -> ipywidgets.HBox:
@@ -100,12 +100,12 @@ class Launcher(Explorer):
         name
             One of `offers`.
         **initial
-            Traits of the explorer to begin with.
+            Initial values of the explorer's traits.
 
         Raises
         ------
         ValueError
-            If the data do not support it.
+            If there is no such explorer, or the data do not support it.
         """
         offer = self.offers.get(name)
         if offer is None:
@@ -128,7 +128,7 @@ class Launcher(Explorer):
             self._buttons[offer.name].value = False
             raise result
         if not self._buttons[offer.name].value:
-            return  # closed again meanwhile
+            return  # closed while it was prepared
         made = {"theme": self.theme, "selection": self.selection} | initial
         explorer = offer.build(result, **made)
         self.opened[offer.name] = explorer
@@ -136,12 +136,12 @@ class Launcher(Explorer):
         self._said = f"Opened {offer.title} in {seconds:.1f} s"
 
     def close_explorer(self, name: str) -> None:
-        """Close an explorer, and stop what it computes.
+        """Close an explorer, and stop its computations.
 
         Parameters
         ----------
         name
-            One that is open.
+            Name of an open explorer.
         """
         explorer = self.opened.pop(name, None)
         if explorer is not None:
@@ -159,7 +159,7 @@ class Launcher(Explorer):
         )
 
     def _follow(self, kind: str, *, own: bool) -> None:
-        """Leave it to the explorers."""
+        """Do nothing: the open explorers show the selection."""
 
 
 class _Opened(ipywidgets.VBox):

@@ -1,4 +1,4 @@
-"""What this machine has, and what genobit chose on it: `genobit info` and `%genobit info`."""
+"""Describe this machine and genobit's choices on it: `genobit info` and `%genobit info`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from genobit.engine.extras import EXTRAS
 from genobit.engine.options import get_options, in_units
 
-#: The packages that decide what is possible.
+#: Packages whose versions are listed.
 PACKAGES = (
     "numpy",
     "numba",
@@ -37,12 +37,12 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class Info:
-    """Headings and what stands below each, as text, as HTML in a notebook, and as a dict."""
+    """Headings with their entries, shown as text, as HTML in a notebook, or as a dict."""
 
     sections: dict[str, dict[str, str]]
 
     def __str__(self) -> str:
-        """Lines for a terminal."""
+        """Return lines for a terminal."""
         width = max(len(name) for rows in self.sections.values() for name in rows) + 2
         blocks = (
             "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows.items())])
@@ -64,11 +64,9 @@ class Info:
 
 
 def info() -> Info:
-    """Say what this machine has, which kernels were chosen, and which settings are in force.
+    """Return a description of this machine, the chosen kernels and the settings in force.
 
-    Returns
-    -------
-        `Info`, which prints itself. Compiles nothing and measures nothing.
+    It compiles nothing and measures nothing.
 
     Examples
     --------
@@ -90,7 +88,7 @@ def info() -> Info:
 
 
 def processor() -> str:
-    """Name the processor as Linux knows it, or as Python does."""
+    """Return the name of the processor from Linux, or from Python elsewhere."""
     description = Path("/proc/cpuinfo")
     if description.is_file():
         for line in description.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""What can be explored of some data, and why other things cannot."""
+"""Decide which explorers some data support, and why others are not available."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: Bytes of planes that are read once and kept.
+#: Planes of up to this many bytes are read once and kept in memory.
 KEPT_BYTES = 2**30
-#: Seconds of a search that a button begins; who wants to wait longer writes a checkpoint, too.
+#: A button starts searches of up to this many seconds; longer ones should write a checkpoint.
 PATIENCE = 600.0
 
 
 @dataclass(frozen=True)
 class Offer:
-    """An explorer that the launcher has a button for.
+    """An explorer with a button in the launcher.
 
-    `why_not` is empty where it can be opened. `prepare` computes, on another thread and with the
-    choices of the reader, what `build` makes a widget of.
+    `why_not` is empty if the explorer can be opened. `prepare` takes the reader's choices and
+    computes on another thread; `build` makes a widget of its result.
     """
 
     name: str
@@ -34,17 +34,11 @@ class Offer:
     prepare: Callable[[dict[str, Any]], Any]
     build: Callable[..., Any]
     choices: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()
-    """Name, text and values of what there is to choose."""
+    """Name, text and values of each choice."""
 
 
 def in_words(data: xr.Dataset | xr.DataArray) -> str:
-    """Say what some data are.
-
-    Parameters
-    ----------
-    data
-        A Dataset or DataArray.
-    """
+    """Return a description of some data: sizes of dimensions, and packing or phase."""
     size = {str(dim): count for dim, count in data.sizes.items()}
     text = " × ".join(f"{count:,} {dim}" for dim, count in size.items() if dim not in _LESSER)
     layout = data.attrs.get("genobit_layout")
@@ -59,13 +53,7 @@ _LESSER = {"ploidy", "alleles", "words", "contigs", "contig"}
 
 
 def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
-    """Say what can be explored of genotypes.
-
-    Parameters
-    ----------
-    ds
-        Genotypes or packed planes.
-    """
+    """Return the explorers of genotypes or packed planes."""
     explore = ds.genobit.explore
     lone = "there is one variant, and this is about pairs" if _few(ds, "variants") else ""
     traits = phenotypes(ds)
@@ -117,13 +105,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
 
 
 def offers_of_array(da: xr.DataArray) -> list[Offer]:
-    """Say what can be explored of measurements or an alignment.
-
-    Parameters
-    ----------
-    da
-        Of two dimensions.
-    """
+    """Return the explorers of measurements or an alignment: a DataArray of two dimensions."""
     explore = da.genobit.explore
     kendall, trees = (wanted_of_array(da, method) for method in ("kendall_pairs", "parsimony"))
     few = "" if min(da.shape, default=0) > 1 else "there is one, and this is about pairs"
@@ -163,7 +145,10 @@ def _why_not(ds: xr.Dataset, method: str) -> str:
 
 
 def _why_no_ld(ds: xr.Dataset) -> str:
-    """Haplotypes are packed where the phase is known, whatever the ploidy."""
+    """Return the reason why LD is not available, "" if it is.
+
+    With known phase, haplotypes are packed, whatever the ploidy.
+    """
     phased = "call_genotype" in ds.variables and "call_genotype_phased" in ds.variables
     lacking = [n for n in ("variant_position", "variant_contig") if n not in ds.variables]
     missing = f"there is no {lacking[0]} (variants): assign it" if lacking else ""
@@ -171,12 +156,9 @@ def _why_no_ld(ds: xr.Dataset) -> str:
 
 
 def packed_for_ld(ds: xr.Dataset) -> xr.Dataset:
-    """Pack haplotypes where the phase is known, else dosages; in memory if that is small.
+    """Pack haplotypes if the phase is known, and dosages otherwise.
 
-    Parameters
-    ----------
-    ds
-        Genotypes, or planes, which stay as they are.
+    Planes of at most `KEPT_BYTES` are computed into memory. Packed Datasets are returned unchanged.
     """
     if "genobit_layout" in ds.attrs:
         return ds
@@ -185,26 +167,14 @@ def packed_for_ld(ds: xr.Dataset) -> xr.Dataset:
         return bits
     try:
         return bits.compute()
-    except ValueError:  # a heterozygous call without phase
+    except ValueError:  # an unphased heterozygous call
         return ds.genobit.pack().compute()
 
 
 def search(ds: xr.Dataset, phenotype: str, order: int) -> xr.Dataset:
-    """Search combinations of variants, unless that takes too long for a button.
+    """Return the result of a search for combinations of `order` variants.
 
-    Parameters
-    ----------
-    ds
-        Genotypes.
-    phenotype
-        One of `phenotypes`.
-    order
-        Variants of a combination.
-
-    Raises
-    ------
-    ValueError
-        If it would take more than `PATIENCE`.
+    Raises ValueError if the estimated time is over `PATIENCE`.
     """
     classes = len(levels(ds[phenotype].values)) <= CLASSES
     options = {"order": order, "statistic": "mutual_information" if classes else "f"}

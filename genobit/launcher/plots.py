@@ -1,7 +1,6 @@
-"""Labelled results as pictures: pure functions that return HoloViews objects.
+"""Draw labelled results: pure functions that return HoloViews objects.
 
-May import: genobit.accessor's results, xarray, holoviews, bokeh. No widgets, no statistics
-beyond choosing, binning and colouring what is drawn.
+There are no widgets, and no statistics beyond selecting, binning and colouring.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from genobit.engine.extras import needed_by
 with needed_by("genobit.plots"):
     import holoviews.plotting.bokeh
 
-# Options need a backend, and without hv.extension() HoloViews names one that is not loaded.
+# Options need a backend. Without hv.extension(), HoloViews names one that is not loaded.
 if holoviews.Store.current_backend not in holoviews.Store.renderers:
     holoviews.Store.set_current_backend("bokeh")
 
@@ -33,7 +32,7 @@ from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.plot_options import styled
 
-# In the size and on the background that the options say; explorers draw as they are.
+# Apply the size and background of the options. Explorers call the original functions.
 allele_frequency_spectrum = styled(allele_frequency_spectrum)
 degree_histogram = styled(degree_histogram)
 epistasis_arcs = styled(epistasis_arcs)

@@ -1,4 +1,4 @@
-"""A progress bar for the commands."""
+"""Progress bars of the commands."""
 
 from __future__ import annotations
 

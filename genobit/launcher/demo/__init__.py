@@ -1,8 +1,7 @@
 """The demonstration: simulated data, their linkage, relationships, correlations and trees.
 
-It does what a user would do, by public calls alone, so it stands above every other layer. `ld`,
-`grm`, `kendall`, `epistasis` and `parsimony` each compute and draw a section, `report` makes the
-page.
+It makes only public calls, as a user would. `ld`, `grm`, `kendall`, `epistasis` and `parsimony`
+each compute and draw a section; `report` makes the page.
 """
 
 from __future__ import annotations
@@ -22,19 +21,11 @@ if TYPE_CHECKING:
 
 
 def run(folder: Path) -> Path:
-    """Run the demonstration and write its report.
+    """Run the demonstration, write its report and return the path of the report.
 
-    Parameters
-    ----------
-    folder
-        Where `report.html`, the packed planes `sample.gb`, the tables `ld_pairs.parquet`,
-        `related_pairs.parquet` and `kendall_pairs.parquet`, and the network
-        `kendall_pairs.graphml` go; made if it is missing, and what an earlier run left there is
-        replaced.
-
-    Returns
-    -------
-    The path of the report.
+    The folder gets `report.html`, the packed planes `sample.gb`, the tables `ld_pairs.parquet`,
+    `related_pairs.parquet` and `kendall_pairs.parquet`, and the network `kendall_pairs.graphml`. It
+    is made if it is missing. Files of an earlier run are replaced.
     """
     import genobit as gb
 
@@ -99,10 +90,10 @@ def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
 
 
 def size(dataset: xr.Dataset, dim: str) -> str:
-    """Write a dimension's size with its name, as in "2,000 samples"."""
+    """Return a dimension's size with its name, as in "2,000 samples"."""
     return f"{dataset.sizes[dim]:,} {dim}"
 
 
 def megabytes(count: int) -> str:
-    """Write a number of bytes in MB."""
+    """Return a number of bytes in MB, as text."""
     return f"{count / 1e6:,.1f} MB"

@@ -14,28 +14,23 @@ if TYPE_CHECKING:
     from genobit.launcher.demo.stopwatch import Stopwatch
 
 CASE = "sample_case"
-#: Variants spread over the cohort that are searched beside the planted ones.
+#: Evenly spread variants that are searched together with the planted ones, by order.
 VARIANTS = {2: 500, 3: 120}
 PERMUTATIONS = 49
 TOP = 8
 
 
 def compile_kernels(bits: xr.Dataset) -> None:
-    """Compute on few variants what the section computes on more."""
+    """Make the section's calls on few variants, which compiles their kernels."""
     few = bits.genobit.isel(variants=slice(0, 50))
     few.genobit.epistasis(CASE, top=TOP, permutations=2)
     few.genobit.epistasis(CASE, order=3, top=TOP)
 
 
 def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
-    """Search and draw the section.
+    """Search all pairs and triples, draw the pictures and return the section.
 
-    Parameters
-    ----------
-    bits
-        The sample as planes of haplotypes or dosages.
-    watch
-        The timings.
+    The planes hold haplotypes or dosages of the sample.
     """
     found = {}
     for order, planted, name in ((2, "pair", "pairs"), (3, "triple", "triples")):
@@ -61,14 +56,17 @@ def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
 
 
 def spread(bits: xr.Dataset, count: int, planted: str) -> xr.Dataset:
-    """So many variants spread over the sample, and those that a phenotype was simulated from."""
+    """Select about `count` evenly spread variants, and the planted ones.
+
+    The phenotype was simulated from the planted variants.
+    """
     every = max(bits.sizes["variants"] // count, 1)
     rows = np.arange(0, bits.sizes["variants"], every)
     return bits.genobit.isel(variants=np.union1d(rows, np.flatnonzero(bits[planted].values)))
 
 
 def rank_of_planted(top: xr.Dataset) -> str:
-    """Say where the planted combination stands."""
+    """Return a sentence with the rank of the planted combination."""
     name = {2: "pair", 3: "triple"}[top.attrs["order"]]
     planted = top[f"variant_planted_{name}"].values.all(axis=1)
     count = f"{top.attrs['combinations']:,} {name}s"
@@ -78,7 +76,7 @@ def rank_of_planted(top: xr.Dataset) -> str:
 
 
 def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
-    """Draw the best pair, its members by themselves, and the best triple."""
+    """Draw the best pair, each of its members, and the best triple."""
     from genobit.launcher import plots
 
     return (
@@ -103,7 +101,7 @@ def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
 
 
 def ranking(pairs: xr.Dataset) -> Table:
-    """Write the best pairs as a table."""
+    """Return the best pairs as a table."""
     names = pairs["variant_id"].values.astype(object)
     numbers = {
         "mutual information": [f"{value:.4f}" for value in pairs["mi"].values],

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from genobit.launcher.demo.stopwatch import Stopwatch
 
-#: Pairs below the second degree are left out of the table of pairs.
+#: Least kinship in the table of pairs: the lower limit of second-degree relatives.
 MIN_KINSHIP = 0.0884
 COMPONENTS = 10
 POPULATION = "sample_population"
-#: So many samples have a pixel of the heatmap to each pair.
+#: About this many samples get at least a pixel for each pair in the heatmap.
 HEATMAP_SAMPLES = 400
 CLOSEST = 8
 
 
 def compile_kernels(bits: xr.Dataset) -> None:
-    """Compute on a few variants what the section computes on all."""
-    # All samples: tiles off the diagonal have kernels of their own.
+    """Make the section's calls on few variants, which compiles their kernels."""
+    # Use all samples, because tiles off the diagonal have their own kernels.
     bits.genobit.grm("vanraden1", compute=True)
     bits.genobit.grm("king", compute=True)
     bits.genobit.grm_pairs("king", minimum=MIN_KINSHIP).compute()
@@ -34,16 +34,9 @@ def compile_kernels(bits: xr.Dataset) -> None:
 
 
 def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
-    """Compute and draw the section, and write the table of related pairs.
+    """Compute and draw the section, and write the related pairs to a Parquet folder `table`.
 
-    Parameters
-    ----------
-    bits
-        The sample as planes of haplotypes or dosages.
-    table
-        The Parquet folder of the related pairs.
-    watch
-        The timings.
+    The planes hold haplotypes or dosages of the sample.
     """
     n_samples, n_variants = bits.sizes["samples"], bits.sizes["variants"]
     n_pairs = n_samples * (n_samples + 1) // 2
@@ -79,14 +72,8 @@ def draw(
 ) -> tuple[Figure, ...]:
     """Draw the three pictures of the section.
 
-    Parameters
-    ----------
-    matrix, kinship
-        Relationships by VanRaden's first method, and by KING-robust.
-    pcs
-        Principal components of the samples.
-    every
-        The heatmap shows one in so many samples.
+    `matrix` is VanRaden's first method and `kinship` KING-robust. The heatmap shows one in `every`
+    samples.
     """
     from genobit.launcher import plots
     from genobit.visual.colouring import colouring
@@ -125,7 +112,7 @@ def draw(
 
 
 def closest(table: Path) -> Table:
-    """Take the closest pairs out of the Parquet folder of related pairs."""
+    """Return the closest pairs from the Parquet folder of related pairs."""
     import pandas as pd
 
     found = pd.read_parquet(table).nlargest(CLOSEST, "king")

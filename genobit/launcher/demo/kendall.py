@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
     from genobit.launcher.demo.stopwatch import Stopwatch
 
-#: Pairs below this |tau|, or above this false discovery rate, are no edges of the network.
+#: An edge of the network has at least this |tau|, and at most this false discovery rate.
 MIN_ABS = 0.6
 FDR = 0.01
 MODULE = "gene_module"
-#: Genes that scipy and pandas correlate, for the time they take a pair.
+#: Numbers of genes on which scipy and pandas are timed.
 SCIPY_GENES, PANDAS_GENES = 20, 150
-#: Variants spread over the cohort, for rank correlation of genotypes.
+#: Evenly spread variants for the rank correlation of genotypes.
 VARIANTS = 5000
 STRONG = 0.5
 STRONGEST = 8
 
 
 def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
-    """Compute on few variants what the section computes on many.
+    """Make the section's calls on few variants, which compiles their kernels.
 
-    All genes: which kernel is taken depends on their number.
+    All genes are used, because the choice of the kernel depends on their number.
     """
     expr.genobit.kendall("b", pvalue=True, compute=True)
     expr.genobit.kendall_pairs(min_abs=MIN_ABS, fdr=FDR)
@@ -42,16 +42,8 @@ def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
 def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
     """Compute and draw the section, and write the table and the network of correlated genes.
 
-    Parameters
-    ----------
-    expr
-        Expression, genes x samples, with the modules it was simulated with.
-    bits
-        The cohort as planes of haplotypes or dosages.
-    table
-        The Parquet file of the correlated genes; the network is beside it, as GraphML.
-    watch
-        The timings.
+    `expr` is genes x samples, with the modules of the simulation. `table` is the Parquet file of
+    the correlated genes; the network is written beside it as GraphML.
     """
     tau = all_pairs(expr, watch)
     step = "Network of correlated genes, to Parquet and GraphML"
@@ -77,12 +69,12 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
 
 
 def all_pairs(expr: xr.DataArray, watch: Stopwatch) -> xr.Dataset:
-    """Compute tau, p-values and n of all pairs of genes, and time others on some of them."""
+    """Compute tau, p-values and n of all pairs of genes, and time scipy and pandas on some."""
     n_genes, n_samples = expr.sizes["gene"], expr.sizes["sample"]
     n_pairs = n_genes * (n_genes - 1) // 2
     work = f"{n_pairs:,} pairs of {n_samples} samples"
     with watch.step("Kendall's τ-b and p-values of genes", work), progress("Kendall's tau-b"):
-        # CPU time of all threads: other programs on the machine have no part in the ratios.
+        # CPU time of all threads, so that other programs do not change the ratios.
         begin = time.process_time()
         tau = expr.genobit.kendall("b", pvalue=True, compute=True)
         ours = (time.process_time() - begin) / n_pairs
@@ -94,27 +86,22 @@ def all_pairs(expr: xr.DataArray, watch: Stopwatch) -> xr.Dataset:
 
 
 def compared(theirs: tuple[int, float], ours: float) -> tuple[str, str]:
-    """Say on how many pairs they were timed, and how much more CPU time a pair took.
+    """Return the number of timed pairs and their CPU time per pair relative to genobit, as text.
 
-    Parameters
-    ----------
-    theirs
-        Pairs, and the CPU seconds of one.
-    ours
-        CPU seconds of a pair here.
+    `theirs` is (pairs, CPU seconds per pair), and `ours` is CPU seconds per pair.
     """
     pairs, seconds = theirs
     return f"{pairs:,} of the pairs", f"{seconds / ours:,.0f} times the CPU time of a pair above"
 
 
 def scipy_pairs(expr: xr.DataArray) -> tuple[int, float]:
-    """Time ``scipy.stats.kendalltau`` on all pairs; return them, and the CPU time of one."""
+    """Time ``scipy.stats.kendalltau`` on all pairs; return their number and CPU time per pair."""
     from itertools import combinations
 
     from scipy.stats import kendalltau
 
     pairs = list(combinations(expr.values, 2))
-    # The first call imports what it needs.
+    # Do not time the first call, which imports modules.
     kendalltau(*pairs[0])
     begin = time.process_time()
     for x, y in pairs:
@@ -123,7 +110,7 @@ def scipy_pairs(expr: xr.DataArray) -> tuple[int, float]:
 
 
 def pandas_pairs(expr: xr.DataArray) -> tuple[int, float]:
-    """Time ``DataFrame.corr("kendall")`` on all pairs; return them, and the CPU time of one."""
+    """Time ``DataFrame.corr("kendall")``; return the number of pairs and CPU time per pair."""
     import pandas as pd
 
     genes = pd.DataFrame(expr.values.T)
@@ -144,21 +131,14 @@ def genotypes(bits: xr.Dataset, watch: Stopwatch) -> None:
         tau = spread.genobit.kendall("b", dtype="float32")
         with progress("Kendall's tau-b of variants"):
             strong = int((abs(tau) >= STRONG).sum())
-        # The diagonal is no pair, and every pair stands on both sides of it.
+        # The diagonal holds no pairs, and every pair occurs twice.
         notes.append(f"{(strong - n_variants) / 2 / n_pairs:.2%} reach |τ| = {STRONG}")
 
 
 def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure, ...]:
     """Draw the three pictures of the section.
 
-    Parameters
-    ----------
-    expr
-        Expression, genes x samples.
-    tau
-        Of all pairs of genes, with p-values.
-    pairs
-        Those that are strong.
+    `tau` has all pairs of genes with p-values; `pairs` has the strong ones.
     """
     from genobit.launcher import plots
     from genobit.visual.colouring import colouring
@@ -193,12 +173,11 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
 
 
 def communities(expr: xr.DataArray, pairs: PairTable) -> pd.DataFrame:
-    """Compare the communities of the network with the modules that the genes were simulated in.
+    """Compare the communities of the network with the simulated modules of the genes.
 
-    Returns
-    -------
-    A row per community: ``genes``, the ``module`` most of them are of, how many are ``within`` it,
-    and the ``hub``, the gene of most edges.
+    The result has a row for each community. ``genes`` is its number of genes, and ``module`` its
+    most frequent module. ``within`` counts its genes of that module. ``hub`` is its gene with most
+    edges.
     """
     import pandas as pd
 
@@ -222,7 +201,7 @@ def communities(expr: xr.DataArray, pairs: PairTable) -> pd.DataFrame:
 
 
 def recovered(found: pd.DataFrame) -> Table:
-    """Write communities and modules as a table."""
+    """Return communities and modules as a table."""
     genes, within = found["genes"].sum(), found["within"].sum()
     return Table(
         "Communities and modules",
@@ -240,7 +219,7 @@ def recovered(found: pd.DataFrame) -> Table:
 
 
 def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
-    """Take the strongest pairs out of the network."""
+    """Return the strongest pairs of the network as a table."""
     from genobit.launcher import plots
 
     found = plots.strongest_edges(pairs, STRONGEST)

@@ -1,4 +1,4 @@
-"""Linkage disequilibrium of the sample: all pairs, the table of the strong ones, four pictures."""
+"""Linkage disequilibrium of the sample: all pairs, the table of strong pairs, four pictures."""
 
 from __future__ import annotations
 
@@ -17,33 +17,26 @@ if TYPE_CHECKING:
 
     from genobit.launcher.demo.stopwatch import Stopwatch
 
-#: Pairs below this r2 are left out of the table of pairs.
+#: Least r2 in the table of pairs.
 MIN_R2 = 0.2
 WINDOW = "200kb"
-#: What a screen shows at once with a pixel or two for each pair.
+#: Variants of the region: a screen shows all their pairs with one or two pixels each.
 REGION_VARIANTS = 400
-#: Two million pairs give a smooth decay in every bin.
+#: Variants of the decay curve: two million pairs give a smooth curve in every bin.
 DECAY_VARIANTS = 2000
 COMMON = 0.05
 DECAY_DISTANCE = 30_000
 
 
 def compile_kernels(bits: xr.Dataset) -> None:
-    """Compute on a few variants what the section computes on all."""
+    """Compute r2 of few variants, which compiles the kernels of the section."""
     bits.genobit.ld("r2").compute()
 
 
 def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
-    """Compute and draw the section, and write the table of strong pairs.
+    """Compute and draw the section, and write the strong pairs to a Parquet folder `table`.
 
-    Parameters
-    ----------
-    bits
-        The sample as planes of haplotypes.
-    table
-        The Parquet folder of the strong pairs.
-    watch
-        The timings.
+    The planes hold haplotypes of the sample.
     """
     n_variants = bits.sizes["variants"]
     n_pairs, n_bits = n_variants * (n_variants - 1) // 2, bits.attrs["genobit_bits"]
@@ -55,7 +48,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
         r2 = bits.genobit.ld("r2")
         with progress("r² of all pairs"):
             strong = int((r2 >= MIN_R2).sum())
-        # The diagonal is no pair, and every pair stands on both sides of it.
+        # The diagonal holds no pairs, and every pair occurs twice.
         share = (strong - n_variants) / 2 / n_pairs
         notes.append(f"{share:.2%} reach r² = {MIN_R2}")
     with watch.step(f"Table of variants within {WINDOW}, to Parquet") as notes:

@@ -1,4 +1,4 @@
-"""Tables of pairs, written part by part."""
+"""Write tables of pairs, part by part."""
 
 from __future__ import annotations
 
@@ -13,16 +13,9 @@ if TYPE_CHECKING:
 
 
 def write(pairs: dd.DataFrame, folder: Path, what: str) -> int:
-    """Write pairs to a folder of Parquet files under a progress bar; return how many there are.
+    """Write pairs to a folder of Parquet files under a progress bar; return their number.
 
-    Parameters
-    ----------
-    pairs
-        A lazy table.
-    folder
-        Is replaced.
-    what
-        The text before the bar.
+    An existing folder is replaced. `what` is the text before the bar.
     """
     from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""Parsimony of a simulated gene: its tree, the changes on it, and the sites that disagree."""
+"""Parsimony of a simulated gene: its tree, the changes on it, and its homoplastic sites."""
 
 from __future__ import annotations
 
@@ -15,23 +15,18 @@ LISTED = 8
 
 
 def compile_kernels(aln: xr.DataArray) -> None:
-    """Compute on few sites what the section computes on all."""
+    """Make the section's calls on few sites, which compiles their kernels."""
     few = aln.isel(sites=slice(0, 60))
     few.genobit.parsimony(aln.attrs["tree"])
     few.genobit.ancestral_states(aln.attrs["tree"])
-    # Of the tour, which follows the report on a terminal.
+    # The tour searches trees, and it follows the report on a terminal.
     few.genobit.parsimony_search(seed=1, iterations=1, patience=1)
 
 
 def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
-    """Score the tree and draw the section.
+    """Score the tree of the alignment, draw the pictures and return the section.
 
-    Parameters
-    ----------
-    aln
-        An alignment with the tree that it was simulated on.
-    watch
-        The timings.
+    The attribute `tree` of the alignment is the tree that it was simulated on.
     """
     tree = aln.attrs["tree"]
     work = f"{aln.sizes['taxa']} taxa x {aln.sizes['sites']} sites"
@@ -74,7 +69,7 @@ def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
 
 
 def homoplastic(scores: xr.Dataset) -> Table:
-    """Write the most homoplastic sites as a table."""
+    """Return the most homoplastic sites as a table."""
     from genobit.launcher import plots
 
     found = plots.site_table(scores, LISTED)

@@ -1,4 +1,4 @@
-"""One page of pictures, tables, timings and explanations that needs no other file."""
+"""Make one page of pictures, tables, timings and explanations that needs no other file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture of the report."""
+    """A picture of the report."""
 
     title: str
     caption: str
@@ -28,7 +28,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the report: text as it is, numbers already written out."""
+    """A table of the report; numbers are already text."""
 
     title: str
     caption: str
@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """What belongs together."""
+    """A heading of the report with its text, pictures and tables."""
 
     title: str
     text: str
@@ -46,18 +46,10 @@ class Section:
 
 
 def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settings: object) -> str:
-    """Write the page.
+    """Return the page as HTML.
 
-    Parameters
-    ----------
-    summary
-        Its first words.
-    sections
-        In the order of the page.
-    watch
-        The timings.
-    settings
-        What the example at the end of the page names: ``$name`` in `report.html`.
+    The page begins with `summary`. Each of the `settings` replaces its ``$name`` in `report.html`,
+    where the example at the end of the page uses it.
     """
     from bokeh.embed import components
     from bokeh.resources import Resources
@@ -69,7 +61,7 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
     steps = [(name, work, f"{seconds:.2f}") for name, work, seconds in watch.rows]
     page = Template((Path(__file__).parent / "report.html").read_text(encoding="utf-8"))
     return page.substitute(
-        # Not .render(), which adds a link for every extension that panel registers.
+        # .render() would add a link for every extension that panel registers.
         bokeh_js="\n".join(Resources(mode="inline", components=["bokeh"]).js_raw),
         summary=escape(summary),
         sections="\n\n".join(_section(part, pictures) for part in sections),
@@ -81,18 +73,18 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
 
 
 def drawn(plot: Any) -> Any:
-    """Make the Bokeh figure of a HoloViews object as it stands in a page that is read."""
+    """Return the Bokeh figure of a HoloViews object, with the tools of a static page."""
     import holoviews as hv
     from bokeh.models.tools import SelectTool
 
     model = hv.render(plot, backend="bokeh")
-    # In a page, the wheel scrolls the page until the reader asks for zoom.
+    # The wheel scrolls the page until the reader activates zoom.
     model.toolbar.active_scroll = None
-    # What selects is for the explorers, where a selection goes on to the other views.
+    # Selection tools are useful only in explorers, which pass a selection on to other views.
     tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
     model.toolbar.update(tools=tools, active_drag="auto")
     model.toolbar.logo = None
-    # HoloViews calls figures fixed whose frame has a size, and Bokeh then misses that of the whole.
+    # HoloViews makes figures with a frame size "fixed", and Bokeh then misses the total size.
     if getattr(model, "sizing_mode", None) == "fixed" and model.width is None:
         model.sizing_mode = None
     return model
@@ -126,7 +118,7 @@ def _table(
 
 
 def machine() -> str:
-    """Say what the timings were measured on."""
+    """Return a sentence with the machine and the versions behind the timings."""
     from genobit import __version__
     from genobit.launcher.machine import processor
 

@@ -1,4 +1,4 @@
-"""What was done, on how much, and how long it took."""
+"""Time steps, and note the work of each step."""
 
 from __future__ import annotations
 
@@ -13,22 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stopwatch:
-    """Steps in their order: name, what was worked on, seconds."""
+    """The timed steps in order, as rows (name, work, seconds)."""
 
     rows: list[tuple[str, str, float]] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str, *work: str, products: int = 0) -> Iterator[list[str]]:
-        """Time a step; append to the yielded list what was only known when it was over.
+        """Time a step; append to the yielded list any work that is known only at its end.
 
-        Parameters
-        ----------
-        name
-            Of the step.
-        work
-            What it worked on.
-        products
-            How many products of two alleles or two dosages were added up: the rate is noted.
+        `products` counts the multiplications of two alleles or dosages; their rate is noted.
         """
         notes = list(work)
         begin = time.perf_counter()
