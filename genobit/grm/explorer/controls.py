@@ -1,4 +1,4 @@
-"""The rows of controls over the relationship explorer."""
+"""Rows of controls above the relationship explorer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def grm_controls(explorer: GRMExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the relationship explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
+    """Return the controls of the relationship explorer, which read and set its traits."""
     return (_what(explorer), _selection(explorer))
 
 
@@ -60,13 +54,7 @@ def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
 
 
 def pair_filter(explorer: GRMExplorer) -> ipywidgets.Widget:
-    """Make the control over the table: which pairs it lists.
-
-    Parameters
-    ----------
-    explorer
-        Its trait `pairs_of` is read and set.
-    """
+    """Return the dropdown above the table, which sets the trait `pairs_of`."""
     options = [
         ("all samples", "all"),
         ("the selection with anybody", "any"),

@@ -1,4 +1,4 @@
-"""What the relationship explorer knows of its samples: matrices, components, variables."""
+"""Data of the relationship explorer: matrices, components and variables of the samples."""
 
 from __future__ import annotations
 
@@ -18,33 +18,20 @@ if TYPE_CHECKING:
 
     from genobit.data.autosomes import Autosomes
 
-#: The name of a matrix that was handed in, among the methods.
+#: Name of a given matrix among the methods.
 GIVEN = "given"
-#: Matrices that are kept, so that going back to a method is at once.
+#: Most bytes of cached matrices; the cache makes going back to a method immediate.
 KEPT_BYTES = 2**30
-#: Components that are computed.
+#: Largest number of components computed.
 COMPONENTS = 10
 
 
 class Relations:
-    """The samples of an explorer, and what has been computed of them.
+    """Samples of an explorer, with the matrices and components computed from them.
 
-    Parameters
-    ----------
-    ds
-        Genotypes or packed planes; where matrix and components are given, samples are enough.
-    grm
-        A relationship matrix of these samples, such as `genobit.open_gcta()` gives.
-    pcs
-        Principal components of these samples, such as `.genobit.pca()` gives.
-    autosomes
-        As for `.genobit.grm()`.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to explore, matrix or components are of other samples, or the matrix
-        is several, one for each contig left out.
+    If ``grm`` and ``pcs`` are given, ``ds`` needs samples only. Raises ValueError if there is
+    nothing to explore, if ``grm`` or ``pcs`` are of other samples, or if ``grm`` has a matrix for
+    each contig left out.
     """
 
     def __init__(
@@ -91,7 +78,10 @@ class Relations:
             _same_samples("pcs=", self._pcs.sizes.get("samples"), here, ids, self.n_samples)
 
     def _n_variants(self) -> int:
-        """Variants that components are of; refuses contigs that nobody can tell apart, at once."""
+        """Return the number of variants that components are of.
+
+        Contigs that `choose` cannot tell apart raise its error here, when the explorer opens.
+        """
         if not self.genotypes:
             return COMPONENTS
         return int(self.ds.sizes["variants"]) - choose(self.ds, self._autosomes).left_out
@@ -105,26 +95,15 @@ class Relations:
         return np.array([f"sample {k}" for k in range(self.n_samples)], dtype=object)
 
     def label_of(self, method: str) -> str:
-        """Name a method for a reader.
-
-        Parameters
-        ----------
-        method
-            One of `methods`.
-        """
+        """Return the label of a method."""
         if method == GIVEN:
             return f"as given: {measure_of(self._given).label}"
         return MEASURES[method].label
 
     def matrix(self, method: str, variants: tuple[int, ...] = ()) -> xr.DataArray:
-        """Compute the relationships of all pairs, or take them from what was kept.
+        """Return the relationships of all pairs, computed or from the cache.
 
-        Parameters
-        ----------
-        method
-            One of `methods`.
-        variants
-            Places of the variants to take alone, none for all.
+        ``variants`` holds the positions of the variants to use; an empty tuple uses all.
         """
         wanted = method, variants
         if wanted not in self._matrices:
@@ -142,16 +121,9 @@ class Relations:
     def arranged(
         self, method: str, variants: tuple[int, ...], shown: tuple[int, ...] | None
     ) -> Arranged:
-        """Compute a matrix and put it in the order in which it is drawn.
+        """Return a computed matrix in drawing order.
 
-        Parameters
-        ----------
-        method
-            One of `methods`.
-        variants
-            As for `matrix`.
-        shown
-            The samples to draw, None for all.
+        ``variants`` is as for `matrix`. ``shown`` holds the samples to draw, None for all.
         """
         matrix = self.matrix(method, variants)
         if shown is not None:
@@ -159,12 +131,9 @@ class Relations:
         return arrange(matrix)
 
     def components(self) -> xr.Dataset:
-        """Compute principal components, the first time.
+        """Return principal components, computed by the first call.
 
-        Raises
-        ------
-        ValueError
-            If there are no genotypes to compute them from.
+        Raises ValueError without genotypes to compute them from, or with one sample.
         """
         if self._pcs is None:
             if not self.genotypes:
@@ -176,15 +145,9 @@ class Relations:
         return self._pcs
 
     def write_ids(self, samples: tuple[int, ...], target: Path) -> None:
-        """Write the ids of samples, one a line, as `plink --keep` reads them.
+        """Write the ids of samples to a new text file, one a line, as `plink --keep` reads them.
 
-        Parameters
-        ----------
-        samples
-            Their places.
-        target
-            A new text file: family and sample id where families are known, sample id alone
-            where not.
+        A line has family and sample id where families are known, otherwise the sample id alone.
         """
         chosen = list(samples)
         lines = [str(name) for name in self.names[chosen]]

@@ -1,4 +1,4 @@
-"""The relationship explorer: heatmap with its tree, components, histogram, closest pairs."""
+"""The relationship explorer: heatmap with tree, components, histogram and closest pairs."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ if TYPE_CHECKING:
     from genobit.data.autosomes import Autosomes
     from genobit.data.selection import Selection
 
-#: Pairs in the table: who wants more takes `grm_pairs()`.
+#: Most pairs in the table; `grm_pairs()` lists all.
 LISTED = 200
 
 
 class GRMExplorer(GRMFiles, Explorer):
-    """Relationships of samples, as widget and as traits.
+    """Widget to explore the relationships of samples.
 
     Parameters
     ----------
     ds
-        Genotypes or packed planes. Samples are enough where `grm` and `pcs` are given.
+        Genotypes or packed planes. If `grm` and `pcs` are given, samples are enough.
     grm
-        A relationship matrix to begin with, such as `genobit.open_gcta()` gives; by default the
+        Relationship matrix to begin with, for example from `genobit.open_gcta()`. By default the
         method is computed.
     pcs
-        Principal components; by default `.genobit.pca()` is computed.
+        Principal components. By default `.genobit.pca()` is computed.
     selection
-        Shared with other explorers; by default one of its own.
+        Selection to share with other explorers. By default the explorer has its own.
     autosomes
-        Which variants relationships and components are of, as for `.genobit.grm()`.
+        Variants to use for relationships and components, as for `.genobit.grm()`.
     **initial
-        Any of the traits below.
+        Initial values of the attributes.
 
     Attributes
     ----------
@@ -64,23 +64,24 @@ class GRMExplorer(GRMFiles, Explorer):
     colour_by
         A variable of the samples, "" for none.
     component_x, component_y
-        Principal components of the scatter, from 1.
+        Principal components of the scatter plot, counted from 1.
     selected
-        Places of the selected samples along `samples`, ascending.
+        Positions of the selected samples along `samples`, ascending.
     shown
-        Places of the samples in the heatmap, None for all.
+        Positions of the samples in the heatmap, None for all.
     between
-        (low, high) of the pairs in the table, None for all.
+        Range (low, high) of the pairs in the table, None for all.
     pairs_of
-        Which pairs the table lists: "all", of the selection with "any" sample, or "both".
+        Pairs that the table lists: "all", or those of the selection with "any" sample, or with
+        "both" samples in it.
     of_variants
-        "all", or "selected": relationships over the selected variants alone. Principal components
-        and a matrix that was given stay those of all.
+        "all", or "selected" to compute relationships over the selected variants only. Principal
+        components and a given matrix stay those of all variants.
 
     Raises
     ------
     ValueError
-        If there is nothing to explore, or `grm` or `pcs` are of other samples.
+        If there is nothing to explore, or if `grm` or `pcs` are of other samples.
     """
 
     css = "genobit-grm"
@@ -145,20 +146,20 @@ class GRMExplorer(GRMFiles, Explorer):
         ]
         self.children = framed(self, grm_controls(self), body, "relationships")
 
-    # What the reader can take away.
+    # Results for the reader.
 
     @property
     def selected_dataset(self) -> xr.Dataset:
-        """The Dataset of the selected samples alone, lazy as the whole one is."""
+        """Dataset of the selected samples only, as lazy as the whole Dataset."""
         return self.relations.ds.genobit.isel(samples=list(self.selected))
 
     @property
     def matrix(self) -> xr.DataArray:
-        """The relationships of all samples by the method and of the variants that are chosen."""
+        """Relationships of all samples, by the chosen method and over the chosen variants."""
         return self.relations.matrix(self.method, self._chosen_variants())
 
     def _chosen_variants(self) -> tuple[int, ...]:
-        """Places of the variants to take alone, none for all."""
+        """Return the positions of the variants to use, empty for all."""
         if self.of_variants == "all" or self.method == GIVEN:
             return ()
         return tuple(self._places("variants").tolist())
@@ -168,7 +169,7 @@ class GRMExplorer(GRMFiles, Explorer):
         self.between = None
 
     def zoom_to_selection(self) -> None:
-        """Draw the heatmap of the selected samples alone, with a tree of their own."""
+        """Draw the heatmap of the selected samples only, with their own tree."""
         if len(self.selected) < 2:
             raise ValueError("select two samples or more to zoom to them")
         self.shown = self.selected
@@ -177,7 +178,7 @@ class GRMExplorer(GRMFiles, Explorer):
         """Draw the heatmap of all samples."""
         self.shown = None
 
-    # Traits in words.
+    # Validation of traits.
 
     @traitlets.validate("method")
     def _check_method(self, proposal: Any) -> str:
@@ -224,10 +225,10 @@ class GRMExplorer(GRMFiles, Explorer):
         self._stale |= stale
         self._later()
 
-    # Computing, on a thread of its own; drawing, at home.
+    # Computing on a worker thread, drawing on the home thread.
 
     def refresh(self) -> None:
-        """Compute and draw whatever has become stale; the widget does so by itself."""
+        """Compute and draw all stale views; the widget calls this by itself."""
         stale, self._stale = self._stale, set()
         if "compute" in stale:
             self._compute()
@@ -244,7 +245,7 @@ class GRMExplorer(GRMFiles, Explorer):
 
         def work() -> tuple[Arranged, Arranged] | None:
             if not self._wants(wanted, shown):
-                return None  # the reader has changed her mind meanwhile
+                return None  # the traits have changed since
             every = self._all if self._drawn == wanted else None
             every = every or relations.arranged(*wanted, None)
             return every, every if shown is None else relations.arranged(*wanted, shown)
@@ -328,7 +329,7 @@ class GRMExplorer(GRMFiles, Explorer):
             self._list_pairs()
         self._table.mark(self.selected)
 
-    # The table of pairs, and what is selected.
+    # The table of pairs, and the selection.
 
     def _list_pairs(self) -> None:
         of = None
@@ -357,7 +358,7 @@ class GRMExplorer(GRMFiles, Explorer):
         self.selected = tuple(samples)
 
     def _choose_in_table(self, samples: Iterable[int]) -> None:
-        # A row that is clicked stays where it is, whatever the table is a list of.
+        # Keep the list as it is, so that a clicked row does not move.
         self._from_table = True
         try:
             self._choose(samples)

@@ -1,4 +1,4 @@
-"""What the relationship explorer writes: ids, pairs and matrices."""
+"""Files that the relationship explorer writes: ids, pairs and matrices."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from genobit.visual.style import number
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Endings of lists of samples.
+#: File endings for lists of samples.
 _OF_IDS = (".txt", ".id", ".keep")
 
 
 class GRMFiles:
-    """Saving, for the explorer."""
+    """Methods of the relationship explorer that save its results."""
 
     def save(self: Any, path: str | Path) -> Path:
         """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
@@ -24,7 +24,7 @@ class GRMFiles:
         Parameters
         ----------
         path
-            Where to.
+            File to write.
 
         Returns
         -------
@@ -35,7 +35,7 @@ class GRMFiles:
         ValueError
             If nothing is selected.
         FileExistsError
-            If there is such a file already.
+            If the file exists already.
         """
         if not self.selected:
             raise ValueError("nothing is selected; draw a lasso round samples first")
@@ -50,7 +50,7 @@ class GRMFiles:
         Parameters
         ----------
         path
-            Where to.
+            File to write.
 
         Returns
         -------
@@ -59,21 +59,21 @@ class GRMFiles:
         Raises
         ------
         ValueError
-            If the ending is another.
+            If the file has another ending.
         FileExistsError
-            If there is such a file already.
+            If the file exists already.
         """
         matrix = self.matrix
         what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
         return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def save_pairs(self: Any, path: str | Path) -> Path:
-        """Write the listed pairs to a new file.
+        """Write the listed pairs to a new .csv file.
 
         Parameters
         ----------
         path
-            Where to, .csv.
+            File to write, .csv.
 
         Returns
         -------
@@ -82,9 +82,9 @@ class GRMFiles:
         Raises
         ------
         ValueError
-            If no pair is listed, or the file is no .csv.
+            If no pair is listed, or the file does not end in .csv.
         FileExistsError
-            If there is such a file already.
+            If the file exists already.
         """
         table = self._table.table
         if table is None or not len(table):
@@ -93,7 +93,7 @@ class GRMFiles:
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """Entries of the save menu."""
         return (
             Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
             Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),

@@ -1,4 +1,4 @@
-"""The four views of the relationship explorer: each draws, marks, and tells what was chosen."""
+"""The four views of the relationship explorer: each draws, marks, and reports selections."""
 
 from __future__ import annotations
 
@@ -32,12 +32,7 @@ class _GRMView(View):
 class Heatmap(_GRMView):
     """The clustered matrix; a box selects its rows and columns, a click its pair.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with places of samples.
+    ``chosen`` is called with positions of samples.
     """
 
     name = "heatmap"
@@ -58,18 +53,10 @@ class Heatmap(_GRMView):
         strip: Colouring | None,
         selected: Sequence[int],
     ) -> None:
-        """Draw a matrix.
+        """Draw a matrix, and mark the selected samples.
 
-        Parameters
-        ----------
-        arranged
-            What to draw.
-        samples
-            The place of each of its samples.
-        strip
-            Colours of all samples of the Dataset, or None.
-        selected
-            Places.
+        samples: (rows of the matrix,), their positions in the Dataset. ``strip`` has the colours of
+        all samples of the Dataset, or is None.
         """
         self._arranged, self._samples = arranged, samples
         self._strip = None if strip is None else strip.of(samples)
@@ -78,13 +65,7 @@ class Heatmap(_GRMView):
         self._build(self._picture)
 
     def mark(self, selected: Sequence[int]) -> None:
-        """Mark samples.
-
-        Parameters
-        ----------
-        selected
-            Places.
-        """
+        """Mark samples, given by position."""
         self._selected = selected
         self._redraw()
 
@@ -95,7 +76,7 @@ class Heatmap(_GRMView):
 
     def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
         ranks = np.arange(self._arranged.n_samples)
-        # A sample is in the box if its middle is.
+        # A sample is in the box if its centre is.
         inside = ((ranks >= x0) & (ranks <= x1)) | ((ranks >= y0) & (ranks <= y1))
         self._chosen(self._samples[self._arranged.tree.order[inside]].tolist())
 
@@ -106,12 +87,12 @@ class Heatmap(_GRMView):
         try:
             pair = pair_at(values, arranged.bins, "square", x, y)
         except ValueError:
-            return  # beside the matrix
+            return  # outside the matrix
         self._chosen(self._samples[order[list(pair)]].tolist())
 
 
 class _Ordered:
-    """Blocks of a matrix in another order, without a second matrix of its size."""
+    """Blocks of a reordered matrix, without a second matrix of its size."""
 
     def __init__(self, values: np.ndarray, order: np.ndarray) -> None:
         self._values, self._order = values, order
@@ -124,12 +105,7 @@ class _Ordered:
 class Scatter(_GRMView):
     """Samples along components; lasso and box select.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with places of samples.
+    ``chosen`` is called with positions of samples.
     """
 
     name = "scatter"
@@ -140,36 +116,19 @@ class Scatter(_GRMView):
         self._picks = Picks(chosen)
 
     def draw(self, picture: hv.Points) -> None:
-        """Show another scatter of all samples.
-
-        Parameters
-        ----------
-        picture
-            From `genobit.plots.pca_scatter`.
-        """
+        """Draw a new scatter plot of all samples, from `pca_scatter`."""
         drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
         self._show(drawn)
 
     def mark(self, selected: Sequence[int]) -> None:
-        """Mark samples.
-
-        Parameters
-        ----------
-        selected
-            Places.
-        """
+        """Mark samples, given by position."""
         self._picks.show(selected)
 
 
 class Histogram(_GRMView):
-    """Counts of pairs; a box chooses a range, a click ends that.
+    """Counts of pairs; a box chooses a range, a click clears it.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with a range, or None.
+    ``chosen`` is called with a range, or None.
     """
 
     name = "histogram"
@@ -182,15 +141,7 @@ class Histogram(_GRMView):
         self._counted: Counted | None = None
 
     def draw(self, pairs: np.ndarray, measure: Measure, between: Range | None) -> None:
-        """Draw pairs.
-
-        Parameters
-        ----------
-        pairs, measure
-            As `genobit.grm.plots.kinship.count_pairs` takes them.
-        between
-            The range to mark.
-        """
+        """Draw a histogram of pairs, and mark the range ``between``."""
         self._counted, self._between = count_pairs(pairs, measure), between
         self._boxes = Boxes(
             lambda x0, _y0, x1, _y1: self._chosen((x0, x1)), lambda _x, _y: self._chosen(None)
@@ -198,13 +149,7 @@ class Histogram(_GRMView):
         self._build(self._picture)
 
     def mark(self, between: Range | None) -> None:
-        """Mark a range.
-
-        Parameters
-        ----------
-        between
-            Its ends, or None.
-        """
+        """Mark a range, or none."""
         self._between = between
         self._redraw()
 
@@ -214,14 +159,9 @@ class Histogram(_GRMView):
 
 
 class Pairs(_GRMView):
-    """The table; a row selects its two samples.
+    """Table of pairs; a row selects its two samples.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with places of samples.
+    ``chosen`` is called with positions of samples.
     """
 
     name = "table"
@@ -233,31 +173,19 @@ class Pairs(_GRMView):
         self.table: pd.DataFrame | None = None
 
     def draw(self, table: pd.DataFrame) -> None:
-        """List pairs.
-
-        Parameters
-        ----------
-        table
-            From `genobit.plots.closest_pairs`.
-        """
+        """List the pairs of a table from `list_pairs`."""
         self.table = table
         if not len(table):
             self.say("There is no such pair.")
             return
-        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        # New picks: SlickGrid would report the selected rows of the old list for the new one.
         self._picks = Picks(self._picked)
         picture = draw_pairs(table)
         drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
         self._show(drawn)
 
     def mark(self, selected: Sequence[int]) -> None:
-        """Select the rows whose two samples are both selected.
-
-        Parameters
-        ----------
-        selected
-            Places.
-        """
+        """Select the rows whose two samples are both selected."""
         if self.table is None or not len(self.table):
             return
         both = self.table["samples_0"].isin(selected) & self.table["samples_1"].isin(selected)

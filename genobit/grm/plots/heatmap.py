@@ -1,4 +1,4 @@
-"""Relationships of all pairs of samples: the clustered heatmap and its tree."""
+"""Clustered heatmap of a relationship matrix, with its tree."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: Screen pixels of the square.
+#: Side of the square, in screen pixels.
 SQUARE = 352
-#: What stands around the square, as shares of its side: the strip from and to, the tree from and
-#: to, the marks of what is selected, and the room beyond those.
+#: Positions around the square, as shares of its side: both edges of the strip, both ends of the
+#: tree, the selection marks, and the margin outside.
 STRIP = (-0.012, -0.042)
 TREE = (-0.05, -0.27)
 MARKS = 0.012
 ROOM = 0.025
-#: Matrix cells on a side that are drawn: more than there are screen pixels cannot be seen.
+#: Most cells drawn on a side; more than the screen has pixels cannot be seen.
 MAX_PIXELS = 500
 
 # image_index counts columns from the left and rows from the bottom.
@@ -52,7 +52,7 @@ return isNaN(value) || value <= -9 ? "none" : value.toFixed(4)
 
 @dataclass(frozen=True)
 class Arranged:
-    """A relationship matrix in the order in which it is drawn, in as many pixels as are seen."""
+    """Relationship matrix in drawing order, with its tree, its pixels and its colour scale."""
 
     matrix: xr.DataArray
     pairs: np.ndarray
@@ -63,24 +63,16 @@ class Arranged:
 
     @property
     def n_samples(self) -> int:
-        """Samples on each side."""
+        """Number of samples on each side."""
         return len(self.tree.order)
 
 
 def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> Arranged:
     """Order the samples of a relationship matrix by its tree and choose its pixels and colours.
 
-    Parameters
-    ----------
-    grm
-        Result of `.genobit.grm()`, dims (samples_0, samples_1); computed if it is lazy.
-    max_pixels
-        More samples are drawn in this many pixels on a side, each the pair farthest from 0.
-
-    Raises
-    ------
-    ValueError
-        If it is no relationship matrix, or has no sample.
+    A lazy ``grm`` is computed. More than ``max_pixels`` samples share pixels; each pixel shows the
+    pair farthest from 0. Raises ValueError if ``grm`` is not a relationship matrix or has no
+    sample.
     """
     matrix = computed(grm)
     pairs = pair_values(matrix)
@@ -91,7 +83,7 @@ def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> Arranged:
 
 
 def _ordered_pixels(values: np.ndarray, order: np.ndarray, bins: Pixels) -> np.ndarray:
-    """The pixels of values[order][:, order], without a second matrix of that size."""
+    """Return the pixels of values[order][:, order] without a second matrix of that size."""
     drawn = np.empty((bins.n, bins.n), "f4")
     alone = lay_out(np.arange(1), "rank", 1)
     for k, (first, last) in enumerate(zip(bins.first, bins.last, strict=True)):
@@ -108,19 +100,20 @@ def grm_heatmap(
     selected: Sequence[int] = (),
     max_pixels: int = MAX_PIXELS,
 ) -> hv.Overlay:
-    """Draw a relationship matrix with related samples beside each other, and their tree.
+    """Draw a relationship matrix, with related samples side by side, and their tree.
 
     Parameters
     ----------
     grm
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
-        grey, last.
+        last, in grey.
     colour_by
-        A variable of the samples among the labels of `grm`, drawn as a strip along the rows.
+        Variable of the samples among the labels of `grm`, drawn as a strip along the rows.
     selected
-        Samples to mark; what is not among them is paler.
+        Samples to mark; all others become paler.
     max_pixels
-        More samples are drawn in this many pixels on a side, each the pair farthest from 0.
+        Largest number of pixels on a side. More samples share pixels; each pixel shows the pair
+        farthest from 0.
 
     Returns
     -------
@@ -130,9 +123,9 @@ def grm_heatmap(
     Raises
     ------
     ValueError
-        If it is no relationship matrix, or has no sample.
+        If `grm` is not a relationship matrix, or has no sample.
     KeyError
-        If there is no such variable.
+        If `colour_by` is not among the labels of `grm`.
 
     Examples
     --------
@@ -151,19 +144,12 @@ def grm_heatmap(
 def draw_heatmap(
     arranged: Arranged, selected: Sequence[int] = (), strip: Colouring | None = None
 ) -> hv.Overlay:
-    """Draw the matrix of arranged samples, and which of them are selected.
+    """Draw the matrix of arranged samples, with the samples that are not selected paler.
 
-    Parameters
-    ----------
-    arranged
-        From `arrange`.
-    selected
-        Samples by their place in the matrix; the rest becomes paler.
-    strip
-        Colours of the samples, drawn along the rows.
+    ``selected`` holds positions in the matrix. ``strip`` has the colours drawn along the rows.
     """
     bins = arranged.bins
-    # HoloViews warns of a picture of nothing but NaN.
+    # HoloViews warns of an image in which all values are NaN.
     nothing = bool(np.isnan(arranged.pixels).all())
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
     label = arranged.scale.label
@@ -206,19 +192,19 @@ def draw_heatmap(
 
 
 def _beside(arranged: Arranged, share: float) -> float:
-    """Turn a share of the side of the square into ranks."""
+    """Convert a share of the side of the square to ranks."""
     return arranged.bins.start + share * arranged.n_samples
 
 
 def _tree(arranged: Arranged) -> tuple[hv.Segments, list[tuple[float, str]]]:
-    """The branches in ranks, the leaves next to the matrix, and ticks that say what they mean."""
+    """Return the branches in ranks, leaves next to the matrix, and the labelled ticks."""
     branches = arranged.tree.branches
     joins = branches[: arranged.tree.joins, 0]
     lines = np.empty((0, 4))
-    ticks = [(arranged.bins.start, "")]  # HoloViews cannot draw none at all
+    ticks = [(arranged.bins.start, "")]  # HoloViews needs at least one tick
     if len(joins):
         low, high = float(joins.min()), float(joins.max())
-        # Twins would leave the tree of everybody else a hair's breadth.
+        # Twins would squeeze the tree of all other samples into a thin line.
         high = float(np.quantile(joins, 0.95)) if len(joins) > 50 else high
         high += 0.05 * (high - low) or 1.0
         near, far = (_beside(arranged, at) for at in TREE)
@@ -275,7 +261,7 @@ def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
 
 
 def _runs_of(selected: Sequence[int], arranged: Arranged) -> np.ndarray:
-    """Stretches of pixels that hold selected samples, shape (runs, 2), in ranks."""
+    """Return the runs of pixels that hold selected samples, in ranks: (runs, 2)."""
     bins = arranged.bins
     if not len(selected):
         return np.empty((0, 2))
@@ -286,7 +272,7 @@ def _runs_of(selected: Sequence[int], arranged: Arranged) -> np.ndarray:
 
 
 def _pale(runs: np.ndarray, bins: Pixels) -> hv.Rectangles:
-    """White veils over the rows and columns that are not selected."""
+    """Return white veils over the rows and columns that are not selected."""
     veils: list[tuple[float, ...]] = []
     if len(runs):
         gaps = np.concatenate([[bins.start], runs.ravel(), [bins.stop]]).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Pairs of samples by how close they are: the histogram with its degrees, and the closest."""
+"""Histogram of pairs of samples by their relationship, and the table of the closest pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from genobit.visual.style import (
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Pale backgrounds of the bands, from the closest degree; unrelated pairs stand on white.
+#: Background colours of the bands, closest degree first; unrelated pairs are on white.
 BAND_COLOURS = ("#f4c9b0", "#fbe3c0", "#e2efda", "#dbe9f6")
 SHORT = {
     "duplicate or twin": "twin",
@@ -38,23 +38,16 @@ SHORT = {
     "second degree": "2nd",
     "third degree": "3rd",
 }
-#: Pairs that are looked through at a time.
+#: Pairs that are searched at a time.
 BLOCK = 2**20
-#: A band narrower than this share of the axis has no room for its name.
+#: Narrowest band that has room for its name, as a share of the axis.
 NARROWEST_NAME = 0.045
 
 
 def bands_of(measure: Measure) -> dict[str, tuple[float, float]]:
-    """Give the bounds of the degrees of relationship, from the closest.
+    """Return the (above, up to) bounds of each degree of relationship, closest degree first.
 
-    Parameters
-    ----------
-    measure
-        From `relationship.measure_of`.
-
-    Returns
-    -------
-        Degree -> (above, up to) of KING-robust kinship; empty for any other measure.
+    The bounds are those of KING-robust kinship; other measures have none.
 
     Examples
     --------
@@ -83,9 +76,9 @@ def kinship_histogram(
     grm
         Result of `.genobit.grm()` or `genobit.open_gcta()`.
     bins
-        Bars over the range of the values.
+        Number of bars over the range of the values.
     between
-        A range to mark.
+        Range to mark.
 
     Returns
     -------
@@ -107,7 +100,7 @@ def kinship_histogram(
 
 @dataclass(frozen=True)
 class Counted:
-    """Pairs counted: in bars, and in the degrees of relationship that the measure has."""
+    """Counts of pairs in each bar and in each degree of relationship."""
 
     measure: Measure
     edges: np.ndarray
@@ -120,14 +113,7 @@ class Counted:
 def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
     """Count pairs by their relationship.
 
-    Parameters
-    ----------
-    pairs
-        From `relationship.pair_values`; NaN where there is no value.
-    measure
-        Of the matrix.
-    bins
-        Bars over the range of the values.
+    ``pairs`` are those of `result.pair_values`; NaN counts as missing.
 
     Examples
     --------
@@ -139,7 +125,7 @@ def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
     found = pairs[~np.isnan(pairs)] if missing else pairs
     low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
     bands = bands_of(measure)
-    if bands:  # one boundary at least, so that a reader sees how far from it all pairs are
+    if bands:  # show at least one bound, even if all pairs are far below it
         high = max(high, 1.25 * bands["third degree"][0])
     room = 0.02 * ((high - low) or 1.0)
     bars, edges = np.histogram(found, bins=bins, range=(low - room, high + room))
@@ -151,15 +137,7 @@ def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
 
 
 def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = None) -> hv.Overlay:
-    """Draw what `kinship_histogram` draws, of pairs that have been counted already.
-
-    Parameters
-    ----------
-    counted
-        From `count_pairs`.
-    between
-        A range to mark.
-    """
+    """Draw the histogram of counted pairs, and mark the range ``between``."""
     edges, bars = counted.edges, counted.bars
     low, high = float(edges[0]), float(edges[-1])
     top = 4.0 * max(int(bars.max()), 10)
@@ -254,21 +232,21 @@ def _histogram_title(counted: Counted) -> str:
 def closest_pairs(
     grm: xr.DataArray, *, limit: int = 200, between: tuple[float, float] | None = None
 ) -> pd.DataFrame:
-    """List the closest pairs of samples, the closest first.
+    """List the closest pairs of samples, closest first.
 
     Parameters
     ----------
     grm
         Result of `.genobit.grm()` or `genobit.open_gcta()`.
     limit
-        At most this many pairs.
+        Largest number of pairs to list.
     between
-        Only pairs whose value is in this range, both ends included.
+        List only pairs whose value is in this range, both ends included.
 
     Returns
     -------
-        Columns samples_0 < samples_1 (places), sample_id_0, sample_id_1, the value (named by the
-        method) and, for KING-robust kinship only, degree.
+        Columns samples_0 < samples_1 (positions), sample_id_0, sample_id_1, the value (named by
+        the method) and, for KING-robust kinship only, degree.
 
     Examples
     --------
@@ -291,24 +269,10 @@ def list_pairs(
     of: np.ndarray | None = None,
     both: bool = False,
 ) -> pd.DataFrame:
-    """List what `closest_pairs` lists, of pairs that have been taken out already.
+    """List the closest pairs as `closest_pairs` does, from the values of `result.pair_values`.
 
-    Parameters
-    ----------
-    matrix
-        In memory.
-    pairs
-        From `relationship.pair_values`.
-    limit, between
-        As for `closest_pairs`.
-    of
-        Shape (samples,), bool: only pairs of these samples.
-    both
-        Whether both samples of a pair have to be among them, or one.
-
-    Returns
-    -------
-        As `closest_pairs`; `attrs["found"]` counts the pairs before the limit.
+    of: (samples,) bool. If ``both``, each pair has both samples in ``of``, otherwise at least one.
+    ``attrs["found"]`` of the table is the number of pairs before the limit.
     """
     n_samples = len(matrix)
     mask = None if of is None else _pairs_of(of, both=both)
@@ -332,15 +296,15 @@ def list_pairs(
 def _largest(
     pairs: np.ndarray, limit: int, between: tuple[float, float], mask: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """The places of the largest values, the largest first, and how many there were to choose from.
+    """Return the positions of the largest values, largest first, and the number of candidates.
 
-    Block by block, because 10,000 samples have 50 million pairs.
+    It works block by block, because 10,000 samples have 50 million pairs.
     """
     best, found = np.empty(0, dtype="i8"), 0
     low, high = between
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
-        keep = (block >= low) & (block <= high)  # NaN is neither
+        keep = (block >= low) & (block <= high)  # False for NaN
         if mask is not None:
             keep &= mask[start : start + BLOCK]
         found += int(np.count_nonzero(keep))
@@ -369,13 +333,7 @@ def _pairs_of(chosen: np.ndarray, *, both: bool) -> np.ndarray:
 
 
 def draw_pairs(table: pd.DataFrame) -> hv.Table:
-    """Draw a list of pairs as a table that sorts by a click on a column's name.
-
-    Parameters
-    ----------
-    table
-        From `closest_pairs`.
-    """
+    """Draw a list of pairs as a table that sorts by a click on a column name."""
     value = str(table.columns[4])
     shown = table.rename(columns={"sample_id_0": "sample", "sample_id_1": "with"})
     columns = ["sample", "with", value, *(["degree"] if "degree" in shown else [])]

@@ -1,4 +1,4 @@
-"""What the plots read off a labelled relationship matrix: its measure, its pairs, its samples."""
+"""Measure, pairs and samples of a labelled relationship matrix, for the plots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIMS = ("samples_0", "samples_1")
-#: Share of the pairs whose values the colours tell apart at each end; the rest is clipped.
+#: Share of the pairs that the colour scale clips at each end.
 TAIL = 0.005
 
 
@@ -22,8 +22,8 @@ TAIL = 0.005
 class Measure:
     """One relationship coefficient.
 
-    `own` is the expected value of a sample with itself, None where there is none; `degrees` says
-    that the bounds of degrees apply; `signed` that 0 is the middle of its colours.
+    `own` is the expected value of a sample with itself, or None. `degrees` is True if the bounds of
+    degrees apply. `signed` is True if 0 is the middle of the colour scale.
     """
 
     label: str
@@ -42,20 +42,15 @@ MEASURES = {
     ),
     "dominance": Measure("dominance", "dominance relationship", None),
     "hadamard": Measure("Hadamard", "epistatic relationship, Hadamard square", None, signed=False),
-    # Degrees are bounds of KING's kinship. Other coefficients are relative to the samples at hand:
-    # in a structured cohort, two strangers of one population would be called relatives.
+    # The bounds of degrees are for KING kinship. Other coefficients are relative to the samples at
+    # hand: in a structured cohort, unrelated samples of one population would count as relatives.
     "king": Measure("KING", "kinship, KING-robust", 0.5, degrees=True),
     "ibs": Measure("IBS", "share of alleles identical by state", None, signed=False),
 }
 
 
 def measure_of(matrix: xr.DataArray) -> Measure:
-    """Find the measure of a result; one that is not known is named as its attributes say.
-
-    Parameters
-    ----------
-    matrix
-        Result of `.genobit.grm()` or `genobit.open_gcta()`.
+    """Return the measure of a relationship matrix; an unknown one is named by its attributes.
 
     Examples
     --------
@@ -71,18 +66,7 @@ def measure_of(matrix: xr.DataArray) -> Measure:
 
 
 def check_square(matrix: xr.DataArray) -> None:
-    """Refuse what is not one square of all samples.
-
-    Parameters
-    ----------
-    matrix
-        Result of `.genobit.grm()` or `genobit.open_gcta()`.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or several.
-    """
+    """Raise ValueError unless the array is one square matrix of all samples."""
     if matrix.dims != DIMS or matrix.shape[0] != matrix.shape[1]:
         hint = ""
         if "contigs" in matrix.dims:
@@ -94,54 +78,31 @@ def check_square(matrix: xr.DataArray) -> None:
 
 
 def computed(matrix: xr.DataArray) -> xr.DataArray:
-    """Bring a relationship matrix into memory, one square of all samples.
+    """Return a relationship matrix in memory, without labels of pairs.
 
-    Parameters
-    ----------
-    matrix
-        Result of `.genobit.grm()` or `genobit.open_gcta()`.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or has no sample.
+    Raises ValueError if it is not one square matrix of all samples, or has no sample.
     """
     check_square(matrix)
     if not matrix.shape[0]:
         raise ValueError("the relationship matrix has no sample, so there is nothing to draw")
-    # Labels of pairs, such as how many variants were compared, are as large as the matrix.
+    # Labels of pairs, such as the number of variants compared, are as large as the matrix.
     pairwise = [name for name, label in matrix.coords.items() if label.ndim > 1]
     return matrix.drop_vars(pairwise).compute()
 
 
 def sample_names(matrix: xr.DataArray) -> np.ndarray:
-    """Take the ids of the samples, or their numbers where there are none.
-
-    Parameters
-    ----------
-    matrix
-        With a coordinate `sample_id_0`, or without.
-    """
+    """Return the ids of the samples, or their numbers if there are no ids."""
     if "sample_id_0" in matrix.coords:
         return text(matrix["sample_id_0"].values)
     return np.array([f"sample {k}" for k in range(matrix.shape[0])], dtype=object)
 
 
 def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
-    """Choose the colours of a heatmap by the bulk of its pairs.
+    """Return the colour scale of a heatmap, set by the bulk of its pairs.
 
-    A matrix of unrelated samples would be one colour if its diagonal or its twins set the scale.
-
-    Parameters
-    ----------
-    matrix
-        The result.
-    pairs
-        Values off the diagonal, NaN allowed, any shape.
-
-    Returns
-    -------
-        A scale, its name with the limits in words; signed measures have limits around 0.
+    If the diagonal or twins set the scale, a matrix of unrelated samples would be one colour.
+    ``pairs`` are values off the diagonal, of any shape, NaN allowed. Signed measures have limits
+    around 0. The name of the scale states its limits.
     """
     measure = measure_of(matrix)
     found = pairs[~np.isnan(pairs)]
@@ -150,13 +111,13 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
         low, high = (float(v) for v in np.quantile(found, [TAIL, 1 - TAIL]))
         outside = float(found.min()) < low or float(found.max()) > high
         clip = f"; ends at {1 - 2 * TAIL:.0%} of pairs" if outside else ""
-    else:  # one sample, or none that can be compared
+    else:  # one sample, or no comparable pair
         diagonal = np.diagonal(matrix.values)
         high = float(np.nanmax(np.abs(diagonal), initial=0.0)) or 1.0
         low = 0.0
     if measure.signed:
         reach = max(abs(low), abs(high)) or 1.0
-        # Between populations KING falls below -0.5.
+        # KING kinship can fall below -0.5 between populations.
         if measure.own is not None and reach > measure.own:
             reach, clip = measure.own, f"; ends at ±{measure.own:g}, a sample with itself"
         return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
@@ -166,16 +127,9 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
 
 
 def pair_values(matrix: xr.DataArray) -> np.ndarray:
-    """Take every pair once: the upper triangle by rows, without the diagonal.
+    """Return the value of every pair once: the upper triangle by rows, without the diagonal.
 
-    Parameters
-    ----------
-    matrix
-        In memory.
-
-    Returns
-    -------
-        Shape (n (n - 1) / 2,), in the order of `scipy.spatial.distance.squareform`.
+    The shape is (n (n - 1) / 2,), in the order of `scipy.spatial.distance.squareform`.
 
     Examples
     --------
@@ -191,14 +145,7 @@ def pair_values(matrix: xr.DataArray) -> np.ndarray:
 
 
 def samples_of(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the two samples of pairs that are numbered as `pair_values` orders them.
-
-    Parameters
-    ----------
-    pairs
-        Indices along `pair_values`.
-    n_samples
-        Of the matrix.
+    """Return the two samples of each pair; ``pairs`` are positions in the result of `pair_values`.
 
     Examples
     --------
@@ -206,7 +153,7 @@ def samples_of(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarra
     [[0, 0, 2], [1, 3, 3]]
     """
     rows = np.arange(n_samples, dtype="i8")
-    # The first pair of each row: row i comes after the n - 1, n - 2, ... pairs of those before.
+    # The first pair of each row: row i follows the n - 1, n - 2, ... pairs of earlier rows.
     starts = rows * (2 * n_samples - rows - 1) // 2
     first = np.searchsorted(starts[: max(n_samples - 1, 1)], pairs, side="right") - 1
     return first, pairs - starts[first] + first + 1
