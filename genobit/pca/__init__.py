@@ -1,5 +1,5 @@
 """Principal components of genotypes, and projection onto them.
 
-`methods` has the accessor's methods, `components` the arithmetic.
+`methods` holds the accessor's methods, `components` the arithmetic.
 May import: `visual`, `io`, `data` and the engine.
 """

@@ -1,18 +1,19 @@
-r"""Principal components of standardised dosages, and projection on them.
+r"""Principal components of standardised dosages, and projection onto them.
 
-With g the dosage and p the frequency of the counted allele,
+Let g be the dosage and p the frequency of the counted allele. Then
 
     z = (g - 2 p) / sqrt(2 p (1 - p)),  0 where the call is missing or p is 0 or 1
     K = Z Z' / m,  m the variants with 0 < p < 1        (Patterson, Price and Reich 2006)
     K = U diag(lambda) U',  scores U sqrt(lambda),  loadings V = Z' U / sqrt(m lambda)
 
-so that scores = Z V / sqrt(m), and samples that took no part are projected by the same product.
-K is GCTA's relationship matrix, and lambda and U are ``plink --pca``'s, where no call is missing;
-with ``missing="pairwise"`` an element of K is over the variants called in both samples, as theirs.
+It follows that scores = Z V / sqrt(m). This product also projects other samples. Without missing
+calls, K is the relationship matrix of GCTA, and lambda and U are those of ``plink --pca``. With
+``missing="pairwise"``, each element of K is over the variants called in both samples, as in these
+programs.
 
-"exact" is the eigendecomposition of K. "randomized" never forms it: a random block of vectors and
-its products with K span a Krylov space, in which the components are found (Halko, Martinsson and
-Tropp 2011; Musco and Musco 2015), one pass over the packed planes for each product.
+"exact" is the eigendecomposition of K. "randomized" never forms K. A random block of vectors and
+its products with K span a Krylov space that contains the components (Halko, Martinsson and Tropp
+2011; Musco and Musco 2015). Each product is one pass over the packed planes.
 """
 
 from __future__ import annotations
@@ -41,16 +42,19 @@ MISSING = {
     "pairwise": "pairwise: each element of K is over the variants called in both samples",
 }
 EXACT_SAMPLES = 3_000
-"""Most samples that "auto" decomposes exactly: see docs/pca.md for what either takes."""
+"""Most samples that "auto" decomposes exactly.
+
+docs/pca.md has the time and memory of both algorithms.
+"""
 DEFAULT = 10
-"""Components where nobody says how many."""
+"""Default number of components."""
 OVERSAMPLING = 10
 EVEN = 0.1
-"""Sum of cubed scores, relative to that of their sizes, up to which both tails are even."""
+"""Largest |sum of cubed scores| / sum of |cubed scores| at which both tails count as even."""
 
 
 class Eigen(NamedTuple):
-    """Largest eigenvalues of K and their vectors."""
+    """Largest eigenvalues of K and their eigenvectors."""
 
     values: NDArray[np.float64]
     """(components,)"""
@@ -60,7 +64,7 @@ class Eigen(NamedTuple):
     """Sum of all eigenvalues."""
     algorithm: str
     passes: int
-    """Products with K, of "randomized"."""
+    """Number of products with K, for "randomized"."""
     residual: float
     """Largest residual of a component, relative to the largest eigenvalue."""
 
@@ -71,22 +75,16 @@ class Components(NamedTuple):
     scores: NDArray[np.float64]
     """(samples, components)"""
     loadings: NDArray[np.float64]
-    """(variants, components), of length 1 each"""
+    """(variants, components), each column of length 1"""
     frequency: NDArray[np.float64]
-    """Of the counted allele (variants,)"""
+    """Frequency of the counted allele: (variants,)"""
     variants: int
-    """How many have two alleles and count."""
+    """Number of variants in the divisor of K."""
     eigen: Eigen
 
 
 def check(components: int | None, algorithm: str, missing: str) -> None:
-    """Refuse arguments that mean nothing.
-
-    Raises
-    ------
-    ValueError
-        Names the argument and what it may be.
-    """
+    """Raise ValueError for an invalid argument, with its name and its valid values."""
     whole = isinstance(components, int | np.integer) and not isinstance(components, bool)
     if components is not None and (not whole or components < 1):
         msg = f"components={components!r} is not a positive whole number"
@@ -106,7 +104,7 @@ def check(components: int | None, algorithm: str, missing: str) -> None:
 
 
 def standard_values(frequency: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Standardised values (variants, 4) of a missing call and of dosages 0, 1 and 2."""
+    """Return standardised values of a missing call and of dosages 0, 1 and 2: (variants, 4)."""
     spread = 2 * frequency * (1 - frequency)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(spread > 0, 1 / np.sqrt(spread), 0.0)
@@ -125,39 +123,24 @@ def pca(
     count_monomorphic: bool = False,
     seed: int = 0,
 ) -> Components:
-    """Principal components of the dosages, computed at once.
+    """Return the principal components of the dosages, computed at once.
 
-    Parameters
-    ----------
-    samples
-        Planes by samples.
-    components
-        How many; by default `DEFAULT`, or as many as there are.
-    algorithm
-        "exact", "randomized", or "auto": exact up to `EXACT_SAMPLES` samples, if that fits.
-    missing
-        "mean", or with the exact algorithm "pairwise".
-    frequency
-        Of the counted allele, float64 (variants,); by default that of these samples.
-    count_monomorphic
-        Count variants of one allele in the divisor of K.
-    seed
-        Of the random block.
+    The default of ``components`` is `DEFAULT`, or fewer if fewer exist. The algorithm "auto" is
+    exact up to `EXACT_SAMPLES` samples, if the matrix fits. Only the exact algorithm has
+    "pairwise". The array ``frequency`` (variants,) is that of the counted allele, by default in
+    these samples. With ``count_monomorphic`` the divisor of K counts monomorphic variants. The
+    random block uses ``seed``.
 
-    Raises
-    ------
-    ValueError
-        For more components than there are (samples less one, unless frequencies are given or
-        calls compared pairwise; variants that vary; those of a positive variance), or for pairwise
-        samples without a common call.
-    MemoryError
-        If the matrix of the exact algorithm is past ``get_options().eager_limit``.
+    Raises ValueError for more components than exist. The limits are the samples (less one if
+    dosages are centred by their own mean), the polymorphic variants, and the components of positive
+    variance. Raises ValueError for pairwise samples without a common call. Raises MemoryError if
+    the matrix of the exact algorithm exceeds ``get_options().eager_limit``.
     """
     check(components, algorithm, missing)
     n = samples.planes[0].shape[0]
     algorithm = _chosen(algorithm, n, missing)
     samples, own = _prepared(samples)
-    # Dosages less their own mean add up to 0 over the samples, which takes one component away.
+    # Dosages minus their own mean sum to 0 over the samples, so there is one component less.
     centred = frequency is None and missing == "mean"
     frequency = own if frequency is None else frequency
     values = standard_values(frequency)
@@ -180,13 +163,16 @@ def pca(
 def _used(
     values: NDArray[np.float32], frequency: NDArray[np.float64], *, count_monomorphic: bool
 ) -> int:
-    """Number of variants in the divisor: of two alleles, or with any call."""
+    """Return the number of variants in the divisor: polymorphic ones, or all with any call."""
     counts = ~np.isnan(frequency) if count_monomorphic else values.any(axis=1)
     return int(counts.sum())
 
 
 def _chosen(algorithm: str, n: int, missing: str) -> str:
-    """The algorithm that "auto" stands for; an error where the exact one takes too much memory."""
+    """Return the algorithm to use.
+
+    Raises MemoryError if the exact algorithm takes too much memory.
+    """
     size, limit = 16 * n * n, get_options().eager_limit
     if algorithm == "auto" and missing != "pairwise":
         return "exact" if n <= EXACT_SAMPLES and size <= limit else "randomized"
@@ -205,7 +191,7 @@ def _chosen(algorithm: str, n: int, missing: str) -> str:
 
 
 def _wanted(components: int | None, n: int, used: int, *, centred: bool) -> int:
-    """How many components to look for."""
+    """Return the number of components to compute; raises ValueError if there are fewer."""
     most = min(n - 1 if centred else n, used)
     if components is None and most:
         return min(DEFAULT, most)
@@ -222,7 +208,7 @@ def _wanted(components: int | None, n: int, used: int, *, centred: bool) -> int:
 
 
 def _prepared(samples: SampleChunks) -> tuple[SampleChunks, NDArray[np.float64]]:
-    """The planes, in memory where they fit, and the allele frequencies: one pass."""
+    """Return the planes, in memory if they fit, and the allele frequencies, in one pass."""
     lazy = [*samples.planes, samples.copies, samples.called]
     if sum(plane.nbytes for plane in samples.planes) <= get_options().eager_limit:
         *planes, copies, called = persist(*lazy)
@@ -284,7 +270,7 @@ def _gram(
     if not pairwise:
         return (total,)
     if count_monomorphic:
-        # What has a value is counted: give one to every variant.
+        # `called_together` counts variants with a value, so give one to every variant.
         chunks = [(a, b, np.ones_like(values)) for a, b, values in chunks]
     return total, called_together(chunks)
 
@@ -324,7 +310,10 @@ def _randomized(
 
 
 def _positive(eigen: Eigen, *, fewer: bool) -> Eigen:
-    """The components; an error where one has no variance, or without it if ``fewer`` may be."""
+    """Return the components if all have a positive variance.
+
+    If one has none, ``fewer`` drops it and all later components; otherwise raises ValueError.
+    """
     wrong = np.flatnonzero(~(eigen.values > 1e-7 * eigen.total))
     if not wrong.size:
         return eigen
@@ -353,11 +342,11 @@ def _loadings(
 
 
 def _signs(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sign of each component, which hardly depends on small changes of the data.
+    """Return the sign of each component, chosen so that small changes of the data hardly affect it.
 
-    The longer tail is positive: the sum of the cubed scores. Where both tails are nearly even, as
-    of two groups of equal size, the first sample is positive that has half the largest score, in
-    size, or more. Scores do not depend on which allele is counted, unlike loadings.
+    The longer tail is positive, by the sum of cubed scores. If both tails are nearly even (two
+    groups of equal size), the first sample with at least half the largest score, in size, is
+    positive. Unlike loadings, scores do not depend on which allele is counted.
     """
     size = abs(scores)
     cubes = (scores**3).sum(axis=0)
@@ -374,22 +363,10 @@ def project(
     *,
     count_monomorphic: bool = False,
 ) -> da.Array:
-    """Scores of samples on given loadings.
+    """Return the scores of samples on given loadings: (samples, components) float64, lazy.
 
-    Parameters
-    ----------
-    samples
-        Planes by samples.
-    loadings, frequency
-        Of `Components`.
-    flipped
-        Variants whose planes count the other allele (variants,).
-    count_monomorphic
-        As for the components.
-
-    Returns
-    -------
-        float64 (samples, components), lazy.
+    ``loadings`` and ``frequency`` are those of `Components`. ``flipped`` (variants,) marks variants
+    whose planes count the other allele.
     """
     from genobit.engine.gemm import standardised
 

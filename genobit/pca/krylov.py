@@ -1,4 +1,4 @@
-"""Largest eigenvalues of a symmetric matrix that is known by its products (block Krylov).
+"""Largest eigenvalues of a symmetric matrix that is known only by its products (block Krylov).
 
 Musco and Musco (2015), Randomized block Krylov methods for stronger and faster approximate singular
 value decomposition.
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PASSES = 60
-"""Most products with K: what the basis takes is bounded by them."""
+"""Most products with K; they bound the memory of the basis."""
 TOLERANCE, SETTLED = 1e-6, 1e-4
 """Residuals |K u - lambda u|, relative to the largest eigenvalue.
 
-What the passes go on for, ten times what float32 products leave of it; and what is no cause for
-a warning when they end. An eigenvalue's error is about the square of its component's residual.
+Passes continue while a residual is above `TOLERANCE`, ten times the error of float32 products. A
+residual above `SETTLED` after the last pass causes a warning. The error of an eigenvalue is about
+the square of its component's residual.
 """
 
 
@@ -32,11 +33,11 @@ def largest(
     image: NDArray[np.float64],
     components: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64]]:
-    """Largest eigenvalues and vectors of a symmetric matrix known by its products.
+    """Return the largest eigenvalues, their vectors, the passes and the residuals.
 
-    ``basis`` is an orthonormal block and ``image`` its product; products of the last block are
-    added to the basis until the components are eigenvectors, or nothing new comes. Returns
-    eigenvalues, vectors, passes and the residual of each component.
+    ``basis`` is an orthonormal block and ``image`` its product. Products of the last block extend
+    the basis until the components are eigenvectors, a product adds nothing new, or `PASSES` is
+    reached. There is a residual for each component.
     """
     width = basis.shape[1]
     for passes in range(1, PASSES + 1):
@@ -56,7 +57,7 @@ def largest(
 
 
 def warn_unsettled(residual: NDArray[np.float64], passes: int) -> None:
-    """Warn of components whose residual is too large to be called settled."""
+    """Warn of components whose residual is above `SETTLED`."""
     unsettled = np.flatnonzero(residual > SETTLED)
     if unsettled.size:
         k = int(unsettled[0])
@@ -69,9 +70,12 @@ def warn_unsettled(residual: NDArray[np.float64], passes: int) -> None:
 
 
 def _new_directions(block: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Orthonormal basis of what the block adds to the basis; none where it adds only rounding."""
+    """Return an orthonormal basis of the directions that the block adds to the basis.
+
+    It is empty if the block adds only rounding errors.
+    """
     size = np.linalg.norm(block, axis=0).max()
-    # Twice is enough (Parlett, The Symmetric Eigenvalue Problem, 6.9).
+    # Two projections are enough (Parlett, The Symmetric Eigenvalue Problem, 6.9).
     for _ in range(2):
         block = block - basis @ (basis.T @ block)
     left, size_of, _ = np.linalg.svd(block, full_matrices=False)

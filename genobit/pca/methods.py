@@ -1,6 +1,6 @@
-"""``ds.genobit.pca`` and ``.project``: principal components with their labels.
+"""``ds.genobit.pca`` and ``.project``: principal components, with labels.
 
-May import: analyses, packed and what is below. The arithmetic is in `genobit.pca.components`.
+`genobit.pca.components` has the arithmetic.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 COMPONENTS = "components"
 _UNKNOWN_ALLELES = ("", ".", "0", "nan")
-"""How files write an allele that no call shows."""
+"""Codes in files for an allele that no call has."""
 
 
 class ComponentMethods:
-    """The methods of ``ds.genobit`` that are about principal components."""
+    """Methods of ``ds.genobit`` about principal components."""
 
     _ds: xr.Dataset
 
@@ -47,63 +47,67 @@ class ComponentMethods:
         Parameters
         ----------
         components
-            How many, the largest first. By default 10, or as many as there are of fewer samples or
-            variants. With their own frequencies there are at most samples - 1 and as many as
-            variants of two alleles.
+            Number of components, the largest first. The default is 10, or all if there are fewer.
+            The limits are the number of polymorphic variants and the number of samples (samples - 1
+            with the samples' own frequencies).
         algorithm
-            "exact" decomposes the relationship matrix of samples x samples; "randomized" finds the
-            same components in passes over the packed planes without forming it; "auto" is exact up
-            to 3,000 samples, if that takes no more than ``get_options().eager_limit``.
+            "exact" decomposes the relationship matrix of samples x samples. "randomized" finds the
+            same components in passes over the packed planes, without forming that matrix. "auto" is
+            exact up to 3,000 samples, if that takes at most ``get_options().eager_limit``.
         missing
-            A missing call counts as the variant's "mean"; or, with the exact algorithm, each
-            element of the relationship matrix is over the calls present in both samples
-            ("pairwise": ``plink --pca`` and GCTA).
+            "mean" counts a missing call as the variant's mean. "pairwise" needs the exact
+            algorithm: each element of the relationship matrix is over the calls present in both
+            samples, as in ``plink --pca`` and GCTA.
         allele_frequency
-            Of the counted allele in a base population, (variants,), or the name of a variable; by
-            default of these samples. A DataArray or Series is aligned by its labels.
+            Frequency of the counted allele in a base population, (variants,), or the name of a
+            variable. The default is the frequency in these samples. A DataArray or Series is
+            aligned by its labels.
         autosomes
-            By default contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as by
+            By default, contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as in
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
-            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the rules.
+            contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the
+            rules.
         count_monomorphic
-            Count variants of one allele in the divisor of the relationship matrix, as plink 1.9
-            and plink2 do: eigenvalues become smaller, and components stay the same without
-            missing calls.
+            Count monomorphic variants in the divisor of the relationship matrix, as plink 1.9 and
+            plink2 do. Eigenvalues become smaller. Without missing calls, components do not change.
         seed
-            Of the randomized algorithm; how genotypes are chunked changes no more than rounding.
+            Seed of the randomized algorithm. The chunking of genotypes changes only rounding.
 
         Returns
         -------
-            Dataset of float64, with labels, ``components`` from 1, and in attrs what was done:
+            Dataset of float64, with labels and ``components`` counted from 1:
 
             - ``scores`` (samples, components): the sum of squares of a component is its variance,
-              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints.
-              The longer tail of a component is positive, by the sum of cubed scores; where both
-              are nearly even, the first sample far from 0 is positive
+              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints. The
+              longer tail of a component is positive, by the sum of cubed scores. If both tails are
+              nearly even, the first sample far from 0 is positive.
             - ``loadings`` (variants, components), of length 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
-            - ``explained_variance_ratio`` (components): of the sum of all eigenvalues
+            - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
             - ``allele_frequency`` (variants): NaN where no call is present
 
             Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
-            uses the same variants. Attributes: ``variants`` is the number of variants of two
-            alleles that were used, ``variants_left_out`` and ``contigs_left_out`` say what was
-            left out.
+            uses the same variants. Attributes describe the computation: ``variants`` is the number
+            of polymorphic variants used, or with ``count_monomorphic`` of all used variants with a
+            call. ``variants_left_out`` and ``contigs_left_out`` list what
+            ``autosomes`` left out.
 
         Raises
         ------
         ValueError
-            For an unknown argument, a frequency outside [0, 1], or more components than there are;
-            with "pairwise", for a sample without calls or a pair without a call in common.
+            For an unknown argument, a frequency outside [0, 1], or more components than exist. With
+            "pairwise", for a sample without calls or a pair without a common call.
         MemoryError
-            Where the exact algorithm would take more than ``get_options().eager_limit``.
+            If the exact algorithm would take more than ``get_options().eager_limit``.
 
         Notes
         -----
-        Monomorphic variants and those without calls have loading 0. Memory: 2 or 3 bits a call if
-        they fit ``get_options().eager_limit`` (otherwise every pass reads the genotypes again), and
-        samples^2 x 16 bytes ("exact") or samples x (components + 10) x passes x 16 bytes
-        ("randomized"). Formulas and references: `genobit.pca.components`.
+        Monomorphic variants and variants without calls have loading 0. Formulas and references:
+        `genobit.pca.components`.
+
+        The planes take 2 or 3 bits a call, if they fit ``get_options().eager_limit``. Otherwise
+        every pass reads the genotypes again. "exact" takes another samples^2 x 16 bytes,
+        "randomized" samples x (components + 10) x passes x 16 bytes.
 
         Examples
         --------
@@ -148,34 +152,34 @@ class ComponentMethods:
         return out
 
     def project(self, pcs: xr.Dataset) -> xr.DataArray:
-        """Scores of these samples on principal components of others.
+        """Scores of these samples on principal components of other samples.
 
         Parameters
         ----------
         pcs
-            What `pca` returned, for the same variants in the same order.
+            Result of `pca`, for the same variants in the same order.
 
         Returns
         -------
             float64 (samples, components), lazy. Dosages are standardised with the allele
-            frequencies in ``pcs``, and a missing call counts as their mean. Where
-            ``variant_allele`` names the two alleles the other way round, the dosage counts the
-            other allele (``attrs["variants_flipped"]`` says how many).
+            frequencies in ``pcs``, and a missing call counts as their mean. If ``variant_allele``
+            has the two alleles in the other order, the dosage counts the other allele;
+            ``attrs["variants_flipped"]`` counts such variants.
 
         Raises
         ------
         TypeError, KeyError
-            If ``pcs`` is not what `pca` returns.
+            If ``pcs`` is not a result of `pca`.
         ValueError
-            For other variants: the first that differs, and what to do.
+            For other variants. The message names the first difference and a remedy.
 
         Notes
         -----
-        Samples that the components were made of get their scores back (with ``missing="mean"``).
-        Others come out closer to 0 than they would have been among them, the more the fewer samples
-        there were for the number of variants (shrinkage; Lee, Zou and Wright 2010,
-        doi:10.1214/10-AOS821): compare projected samples with projected ones. Alleles are compared
-        as they are written; a strand is not guessed.
+        Samples that the components were made from get their own scores back (with
+        ``missing="mean"``). Other samples are closer to 0 than if they had been included
+        (shrinkage; Lee, Zou and Wright 2010, doi:10.1214/10-AOS821). Shrinkage grows as the number
+        of samples falls relative to the number of variants. Therefore compare projected samples
+        only with projected samples. Alleles are compared as written; strands are not guessed.
 
         Examples
         --------
@@ -219,7 +223,7 @@ _LONG_NAMES = {
 
 
 def _of_all_variants(found: Components, chosen: Chosen) -> Components:
-    """The same with loading 0 and no frequency for variants that were left out."""
+    """Return components with loading 0 and frequency NaN for variants that were left out."""
     if chosen.kept is None:
         return found
     loadings = np.zeros((chosen.kept.size, found.loadings.shape[1]))
@@ -229,7 +233,7 @@ def _of_all_variants(found: Components, chosen: Chosen) -> Components:
 
 
 def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:
-    """Components with the labels of samples and variants, and how they were found."""
+    """Return components with labels of samples and variants, and attributes of the computation."""
     eigen = found.eigen
     out = xr.Dataset(
         {
@@ -255,7 +259,7 @@ def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:
 
 
 def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
-    """What describes variants, samples and contigs, without the marks of bits."""
+    """Return labels of variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
     return {
         name: labels.as_objects(variable, str(name))
@@ -275,7 +279,10 @@ def _require_components(pcs: object) -> None:
 
 
 def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
-    """Which variants count the other allele; an error where they are not the same variants."""
+    """Return the variants that count the other allele: (variants,) bool.
+
+    Raises ValueError if the variants are not the same.
+    """
     remedy = "select the same variants in the same order on both sides before pca() and project()"
     ours, theirs = ds.sizes[model.VARIANTS], pcs.sizes[model.VARIANTS]
     if ours != theirs:
@@ -288,7 +295,7 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
         if name == model.VARIANT_CONTIG:
             here, there = (np.asarray(labels.contig_of_variants(side)) for side in (ds, pcs))
             if (here.dtype == object) != (there.dtype == object):
-                # Numbers of contigs say nothing of the names on the other side.
+                # Numbers of contigs cannot be compared with names.
                 continue
         elif name == model.VARIANT_ID:
             here, there = labels.text(here, name), labels.text(there, name)
@@ -308,7 +315,7 @@ def _alleles(ds: xr.Dataset) -> NDArray[Any]:
 
 
 def _flipped(here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where the alleles of a variant (variants, 2) stand the other way round."""
+    """Return the variants whose two alleles (variants, 2) are in the other order."""
 
     def same(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
         unknown = np.isin(a, _UNKNOWN_ALLELES) | np.isin(b, _UNKNOWN_ALLELES)

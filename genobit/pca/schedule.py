@@ -1,7 +1,7 @@
 """Products of the matrix of samples x variants with narrow matrices, from planes by samples.
 
-A task takes some chunks of variants of all samples, so that the product with the matrix and then
-with its transpose is one pass over the planes. Sums over chunks are a lazy tree.
+A task takes some chunks of variants of all samples. It multiplies by the matrix and then by its
+transpose in one pass over the planes. Sums over chunks are a lazy tree.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAF_CALLS = 2**28
-"""Calls that a task takes: about a second, and few sums of (samples, columns) to add up."""
+"""Calls in a task: about a second of work, and few sums (samples, columns) to add."""
 
 
 def whole_samples(samples: SampleChunks) -> SampleChunks:
-    """The same with all samples in one tile."""
+    """Return the planes with all samples in one tile."""
     return samples._replace(planes=tuple(plane.rechunk({0: -1}) for plane in samples.planes))
 
 
@@ -36,21 +36,11 @@ def summed(
     whole: Sequence[da.Array] = (),
     columns: int,
 ) -> da.Array:
-    """Sum over variants of ``function(chunks, *whole)``: float64 (samples, columns), lazy.
+    """Return the lazy sum over variants of ``function(chunks, *whole)``: (samples, columns).
 
-    Parameters
-    ----------
-    function
-        ``chunks`` is a list of ``(rows, *along)``: planes of all samples in a chunk of variants,
-        and the chunks of ``along``.
-    samples
-        The planes.
-    along
-        Arrays (variants, ...), chunks of the first axis as ``samples.variants``.
-    whole
-        Arrays that every task gets complete.
-    columns
-        Of what ``function`` returns.
+    ``chunks`` is a list of ``(rows, *along)``: planes of all samples in a chunk of variants, and
+    the blocks of ``along``. Arrays in ``along`` are (variants, ...), with first-axis chunks as
+    ``samples.variants``. Every task gets the arrays in ``whole`` complete.
     """
     samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
     variants, edge = samples.variants, samples.planes[0].shape[0]
@@ -68,7 +58,7 @@ def _summed_tasks(
     whole: Sequence[da.Array],
     cut: list[list[int]],
 ) -> dict[Any, Any]:
-    """Leaves, each of the chunks of variants that ``cut`` says, and the sum of all."""
+    """Return a leaf for each list of chunks in ``cut``, and the task that sums all leaves."""
     others = [(array.name, *(0,) * array.ndim) for array in whole]
     layer: dict[Any, Any] = {}
     keys = []
@@ -92,7 +82,10 @@ def stacked(
     whole: Sequence[da.Array] = (),
     columns: int,
 ) -> da.Array:
-    """``function(rows, *along, *whole)`` of each chunk of variants: (variants, columns), lazy."""
+    """Return ``function(rows, *along, *whole)`` of each chunk of variants, stacked.
+
+    The result is (variants, columns), lazy.
+    """
     samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
     inputs = function, samples, along, whole
     name, graph = named_layer("genobit-stacked", _stacked_tasks, *inputs)

@@ -1,4 +1,5 @@
 """Similarity of binary rows: Tanimoto, Hamming and others.
 
-`methods` has the accessor's method, `measures` the definitions. May import: `data` and the engine.
+`methods` holds the accessor's method, `measures` the definitions.
+May import: `data` and the engine.
 """

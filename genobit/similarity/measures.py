@@ -1,14 +1,15 @@
 """Similarity of binary rows: fingerprints of molecules, presence of genes, any sets of bits.
 
-Of two rows with p and q bits set, x of them in both, over n positions:
+Let two rows of n positions have p and q bits set, x of them in both rows:
 
     tanimoto = jaccard = x / (p + q - x)        (Jaccard 1901; Rogers and Tanimoto 1960)
     hamming            = (n - p - q + 2 x) / n  (share of positions that agree; Hamming 1950)
 
-All are similarities, from 0 to 1, larger for rows that are more alike. The first two are one
-number of sets, which chemists name after Tanimoto; two empty rows have 0, as in RDKit. Counts are
-whole numbers and the result one division. Where values are missing, n, p, q and x are over the
-positions present in both rows, and a pair without any has NaN.
+All are similarities from 0 to 1, larger for rows that are more alike. Tanimoto and Jaccard are two
+names of one measure; chemists call it Tanimoto. Two empty rows have the value 0 in it, as in RDKit.
+
+Counts are integers, and each result is one division. With missing values, n, p, q and x are over
+the positions present in both rows. A pair without such a position has NaN.
 """
 
 from __future__ import annotations
@@ -41,13 +42,7 @@ MISSING = {
 
 
 def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None:
-    """Refuse choices that do not exist.
-
-    Raises
-    ------
-    ValueError
-        For any of them.
-    """
+    """Raise ValueError for an unknown measure, rule, dtype or number of neighbours."""
     if measure not in LONG_NAMES:
         msg = f"measure {measure!r} is not one of {', '.join(LONG_NAMES)}"
         raise ValueError(msg)
@@ -90,16 +85,10 @@ def matrix(
     measure: str,
     dtype: DTypeLike,
 ) -> da.Array:
-    """The similarity of all rows with all rows, of the planes or of ``other``'s, lazy.
+    """Return the lazy similarity of all rows with all rows of the planes, or of ``other``.
 
-    Parameters
-    ----------
-    planes, other
-        Of `genobit.similarity.schedule.planes_of`.
-    bits
-        Positions of a row.
-    measure, dtype
-        Which similarity, and of which type.
+    ``planes`` and ``other`` come from `genobit.similarity.schedule.planes_of`; a row has ``bits``
+    positions.
     """
     function = partial(_tile, measure=measure, bits=bits, dtype=dtype)
     return tiles.square(function, planes, other, dtype)
@@ -141,19 +130,11 @@ def neighbours(
     dtype: DTypeLike,
     top: int,
 ) -> list[da.Array]:
-    """The ``top`` most similar rows of each, itself left out, or those of ``other``.
+    """Return similarities and row numbers of the top-k most similar rows of each row, lazy.
 
-    Parameters
-    ----------
-    planes, other, bits, measure, dtype
-        As for `matrix`.
-    top
-        How many.
-
-    Returns
-    -------
-        Similarities, descending, and numbers of rows (rows, top), lazy. Equal similarities are in
-        the order of the rows; where there are fewer rows, NaN and -1.
+    Both are (rows, top), with similarities in descending order and ties in the order of the rows. A
+    row is not its own neighbour. Neighbours come from ``other``, if given. If there are fewer rows
+    than ``top``, similarities are NaN and numbers -1.
     """
     return schedule.nearest(
         partial(_step, measure=measure, bits=bits),

@@ -1,8 +1,4 @@
-"""``DataArray.genobit.similarity``: how alike binary rows are, with their labels.
-
-A part of the accessor of DataArrays, and like it labels in, labels out. May import: packed and what
-is below.
-"""
+"""``DataArray.genobit.similarity``: similarity of binary rows, with labels."""
 
 from __future__ import annotations
 
@@ -41,54 +37,57 @@ class ArraySimilarity:
         dtype: DTypeLike = "float64",
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
-        """Similarity of all pairs of binary rows, or the nearest neighbours of each.
+        """Similarity of all pairs of binary rows, or the nearest neighbours of each row.
 
         Parameters
         ----------
         measure
-            "tanimoto", or "jaccard", its other name: positions set in both rows over positions set
-            in either. "hamming": the share of positions that agree.
+            "tanimoto", also called "jaccard": positions set in both rows over positions set in
+            either. "hamming": share of positions that agree.
         dim
-            Dimension of the bits; the other one is that of the rows. By default the one named
-            bit(s) or feature(s).
+            Dimension of the bits; the other dimension is that of the rows. By default the dimension
+            named bit(s) or feature(s).
         other
-            Rows to compare with, of the same bits; the result is rows x those.
+            Rows to compare with, of the same bits. The result then compares the rows with these.
         top
-            Only so many nearest neighbours of each row, itself left out, among all rows or those
-            of ``other``: found tile by tile, without the matrix.
+            Number of nearest neighbours of each row, without the row itself, among all rows or
+            those of ``other``. They are found tile by tile, without the matrix.
         missing
-            What NaN and -1 do: "pairwise" takes the positions present in both rows of a pair,
-            "refuse" is an error.
+            Rule for NaN and -1. "pairwise" takes the positions present in both rows of a pair;
+            "refuse" raises an error.
         dtype
             "float64", or "float32" for large results.
         compute
-            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
 
         Returns
         -------
-            (rows_0, rows_1), named as the dimension of the rows, with its labels on both sides,
-            lazy unless ``compute``. With ``top`` a Dataset of ``neighbours`` (int64 numbers of
-            rows) and ``similarity``, both (rows, rank), the most similar first, of equal ones the
-            first row; where there are fewer, -1 and NaN. Two rows without a set bit have a
-            Tanimoto similarity of 0, as in RDKit, so has such a row with itself. A pair without a
-            position in common has NaN, and is nobody's neighbour.
+            DataArray (rows_0, rows_1), named as the dimension of the rows, with its labels on both
+            sides, lazy unless ``compute``.
+
+            With ``top``, a Dataset of ``neighbours`` (int64 numbers of rows) and ``similarity``,
+            both (rows, rank). The most similar row is first; of equal rows, the first one. If there
+            are fewer rows, the values are -1 and NaN.
+
+            Two rows without a set bit have a Tanimoto similarity of 0, as in RDKit; so has such a
+            row with itself. A pair without a common position has NaN, and is never a neighbour.
 
         Raises
         ------
         ValueError
-            For another number of dimensions than 2, an unknown choice, or other bits in ``other``;
-            when computed, for values that are neither 0, 1 nor missing, and missing ones that are
-            refused.
+            For another number of dimensions than 2, an unknown choice, or other bits in ``other``.
+            When computed, for values that are neither 0, 1 nor missing, and for missing values with
+            "refuse".
         TypeError
-            For values that are no numbers or booleans.
+            For values that are neither numbers nor booleans.
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
         A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
-        differ. Every value is one division of exact counts: equal, to the last bit, to that of a
-        loop over pairs. Formulas and references: `genobit.similarity.measures`.
+        differ. Every value is one division of exact counts, equal to the last bit to the result of
+        a loop over pairs. Formulas and references: `genobit.similarity.measures`.
 
         Examples
         --------

@@ -1,7 +1,4 @@
-"""Binary rows in chunks as bit planes, and the nearest of all rows for each.
-
-May import: kernels, when a task runs.
-"""
+"""Binary rows as bit planes in chunks, and the nearest neighbours of each row."""
 
 from __future__ import annotations
 
@@ -23,23 +20,17 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.tiles import Planes
 
 MISSING = -1
-"""Of whole numbers; of real ones NaN too."""
+"""Missing value of integers and floats; floats also have NaN."""
 OTHERS = -(2**62)
-"""Number of the first row where neighbours are not the rows themselves."""
+"""Number of the first row if neighbours are not the rows themselves."""
 
 
 def planes_of(values: da.Array, names: tuple[str, str], missing: str) -> list[da.Array]:
-    """Planes of binary values (rows, bits), lazily: those set, and those present where needed.
+    """Return lazy planes of binary values (rows, bits): set bits, and present bits if needed.
 
-    Parameters
-    ----------
-    values
-        Booleans or numbers: 0, 1, and for a missing one -1 or NaN.
-    names
-        Dimensions of rows and bits, for messages.
-    missing
-        "pairwise" makes the second plane, except of booleans and unsigned numbers; "refuse" has
-        none and makes a missing value an error.
+    ``values`` are booleans, or numbers 0 and 1 with -1 or NaN for missing. Messages use ``names``,
+    the dimensions of rows and bits. "pairwise" adds the plane of present bits, except for booleans
+    and unsigned numbers. With "refuse", a missing value raises ValueError when computed.
     """
     bits = values.shape[1]
     values = values.rechunk({0: row_chunk(bits * values.dtype.itemsize), 1: -1})
@@ -64,7 +55,7 @@ def _packed(
 
     first = block_info[0]["array-location"][0][0]
     ones = values == 1
-    # NaN is the one value that is not itself.
+    # NaN is the only value that differs from itself.
     absent = (values == MISSING) | (values != values)  # noqa: PLR0124
     _refuse(~(ones | absent | (values == 0)), values, names, first, "expected 0, 1 or missing")
     if number == 1:
@@ -97,28 +88,16 @@ def nearest(
     top: int,
     dtype: Any,
 ) -> list[da.Array]:
-    """What a walk over all chunks of ``b``, in order, finds for the rows of each chunk of ``a``.
+    """Return values and int64 numbers of the nearest rows, by a pass over ``b`` per chunk of ``a``.
 
-    One result a chunk of ``a`` is held, and so many chunks of ``a`` are under way as there are
-    workers.
+    ``step(planes of a's chunk, planes of b's chunk, first row of b's chunk, number of a's first row
+    among the rows of b, earlier result)`` returns the next result. ``start(rows)`` returns the
+    result before the first chunk of ``b``. ``finish(result)`` returns (values, numbers), each
+    (rows, top). Without ``b``, rows are compared with themselves. ``dtype`` is the type of the
+    values.
 
-    Parameters
-    ----------
-    step
-        ``step(planes of a's chunk, planes of b's chunk, first row of b's chunk, number of the
-        first row of a's chunk among those of b, what was found before)``.
-    a, b
-        Planes of the rows, and of those they are compared with: themselves if none.
-    start
-        What was found before there was anything, for a number of rows.
-    finish
-        Turns what was found last into (values, numbers), each (rows, top).
-    top, dtype
-        Columns of the results, and of which type the values are.
-
-    Returns
-    -------
-        Values, and int64 numbers of rows.
+    A chunk of ``a`` holds one result at a time. Each worker processes one chunk of ``a`` at a
+    time.
     """
     rows = whole_rows(a)
     others = rows if b is None else whole_rows(b)
@@ -141,7 +120,10 @@ def _walks(
     others: list[da.Array],
     themselves: bool,  # noqa: FBT001 - an input of a layer
 ) -> dict[Any, Any]:
-    """A walk over the chunks of ``others`` for each chunk of rows; its last task is (name, i)."""
+    """Return the tasks that pass over the chunks of ``others`` for each chunk of rows.
+
+    The last task of chunk i is (name, i).
+    """
     edges = np.concatenate([[0], np.cumsum(others[0].chunks[0])]).tolist()
     layer: dict[Any, Any] = {}
     for i, size in enumerate(rows[0].chunks[0]):
@@ -156,5 +138,5 @@ def _walks(
 
 
 def _part(name: str, walks: str, chunks: int, which: int) -> dict[Any, Any]:
-    """One of what each walk found."""
+    """Return the tasks that take one of the two results of each chunk."""
     return {(name, i, 0): (getitem, (walks, i), which) for i in range(chunks)}

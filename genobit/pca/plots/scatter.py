@@ -1,4 +1,4 @@
-"""Samples along two principal components."""
+"""Scatter plot of samples along two principal components."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pca_scatter(
     colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
     names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
-    """Draw samples along two principal components, coloured by what is known of them.
+    """Draw samples along two principal components, coloured by a variable of the samples.
 
     Parameters
     ----------
@@ -35,15 +35,17 @@ def pca_scatter(
     x, y
         Components, counted from 1.
     colour
-        Values of the samples, the name of a variable of `pcs`, or a `samples.colouring`: few
-        different values get a legend, numbers a colour bar. A DataArray or Series is aligned by its
-        labels.
+        Values of the samples, the name of a variable of `pcs`, or a colouring made by
+        `genobit.visual.colouring.colouring`. Few different values get a legend, numbers a colour
+        bar. A DataArray or Series is aligned by its labels.
     names
-        Of the samples, for the hover; by default `sample_id` of `pcs`. Aligned as `colour` is.
+        Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Aligned as
+        `colour` is.
 
     Returns
     -------
-        hv.Points, one a sample and in the samples' order. A sample without scores is not seen.
+        hv.Points, one point a sample, in the order of the samples. A sample without scores is not
+        visible.
 
     Raises
     ------
@@ -100,15 +102,7 @@ def pca_scatter(
 
 
 def axis_label(pcs: xr.Dataset, component: int) -> str:
-    """Name a component with its share of the variance.
-
-    Parameters
-    ----------
-    pcs
-        Result of `.genobit.pca()`.
-    component
-        Counted from 1.
-    """
+    """Return the name of a component with its share of the variance."""
     if "explained_variance_ratio" not in pcs.variables:
         return f"PC{component}"
     share = float(pcs["explained_variance_ratio"].values[component - 1])
