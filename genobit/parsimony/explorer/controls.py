@@ -1,4 +1,4 @@
-"""The rows of controls over the parsimony explorer."""
+"""Rows of controls above the parsimony explorer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ RESOLVES = {
 
 
 def parsimony_controls(explorer: ParsimonyExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the parsimony explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
+    """Make the controls of the parsimony explorer, which read and set its traits."""
     of_a_tree = [_look(explorer), _sites(explorer)]
 
     def offer(_change: Any) -> None:
@@ -47,7 +41,7 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
 
     def offer(_change: Any) -> None:
         for choice, trait in ((tree, "tree"), (other, "other")):
-            # Values first taken from the trait: a list without the value would reset it.
+            # The value is set from the trait: a list without the value would reset the trait.
             choice.options = [(text, k) for k, text in enumerate(explorer.tree_names)] or [("…", 0)]
             choice.value = getattr(explorer, trait)
         search.layout.display = "none" if explorer.tree_names else "flex"

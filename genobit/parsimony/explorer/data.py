@@ -1,4 +1,4 @@
-"""The trees that a parsimony explorer shows, with their scores and ancestors; no drawing."""
+"""Trees of a parsimony explorer, with their scores and ancestors, without drawing."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: Alignments of more taxa are not searched before somebody asks.
+#: Most taxa of an alignment that is searched without a click.
 SEARCHED = 60
-#: Ancestors of as many trees are kept.
+#: Number of trees whose ancestors are cached.
 _KEPT = 4
 
 
 @dataclass
 class Ancestry:
-    """One tree, rooted, with the states of its ancestors."""
+    """A rooted tree with the states of its ancestors."""
 
     phylogeny: Phylogeny
     states: xr.Dataset
@@ -35,7 +35,7 @@ class Ancestry:
 
     @property
     def newick(self) -> str:
-        """The tree; branches are as long as their changes, inner nodes have their support."""
+        """The tree as Newick, with changes as branch lengths and support at inner nodes."""
         tree, labels = self.tree, self.phylogeny.labels
         lengths = tree.changes.astype("f8")
         lengths[-1] = np.nan
@@ -44,13 +44,7 @@ class Ancestry:
 
 @dataclass
 class Phylogenies:
-    """An alignment and its trees.
-
-    Parameters
-    ----------
-    alignment
-        Taxa and sites.
-    """
+    """An alignment (taxa, sites) and its trees."""
 
     alignment: xr.DataArray
     search: xr.Dataset | None = None
@@ -66,13 +60,7 @@ class Phylogenies:
         return list(text(names).tolist())
 
     def labels(self, site: int) -> dict[str, Any]:
-        """Take what the alignment says about a site, such as its position.
-
-        Parameters
-        ----------
-        site
-            Its place.
-        """
+        """Return the coordinates of a site, such as its position."""
         coords = self.alignment.coords.items()
         return {
             str(k): decoded(v.values[site : site + 1], str(k))[0]
@@ -81,12 +69,9 @@ class Phylogenies:
         }
 
     def read(self, trees: Any) -> None:
-        """Take trees.
+        """Read trees, in any form that `.genobit.parsimony()` takes.
 
-        Parameters
-        ----------
-        trees
-            Whatever `.genobit.parsimony()` takes.
+        Raises ValueError if there is no tree.
         """
         self.trees = read_trees(trees, self.taxa).trees
         self.search = trees if hasattr(trees, "data_vars") else None
@@ -98,38 +83,20 @@ class Phylogenies:
         self.read(self.alignment.genobit.parsimony_search(seed=0))
 
     def score(self) -> xr.Dataset:
-        """Count the changes of all trees at all sites."""
+        """Compute the changes of all trees at all sites."""
         self.scores = self.alignment.genobit.parsimony(self.trees)
         return self.scores
 
     def length(self, tree: int) -> int:
-        """Give the length of a tree.
-
-        Parameters
-        ----------
-        tree
-            Its place.
-        """
+        """Return the length of a tree."""
         return int(self.of(tree)["length"])
 
     def of(self, tree: int) -> xr.Dataset:
-        """Take the scores of one tree.
-
-        Parameters
-        ----------
-        tree
-            Its place.
-        """
+        """Return the scores of one tree."""
         return self.scores.isel(trees=tree) if "trees" in self.scores.dims else self.scores
 
     def title(self, tree: int) -> str:
-        """Say which tree, how long, and how well the sites agree with it.
-
-        Parameters
-        ----------
-        tree
-            Its place.
-        """
+        """Return the title of a tree: its number, length, CI and RI."""
         scores, many = self.of(tree), len(self.trees)
         which = f"tree {tree + 1} of {many}: " if many > 1 else ""
         return (
@@ -138,21 +105,9 @@ class Phylogenies:
         )
 
     def ancestors(self, tree: int, outgroup: Sequence[str], resolve: str) -> Ancestry:
-        """Reconstruct the ancestors of a tree.
+        """Reconstruct the ancestors of a tree, rooted at an outgroup if there is one.
 
-        Parameters
-        ----------
-        tree
-            Its place.
-        outgroup
-            Taxa to root it at; as it came where there is none.
-        resolve
-            "acctran", "deltran" or "sets".
-
-        Raises
-        ------
-        ValueError
-            If no branch of the tree parts the outgroup from the other taxa.
+        Raises ValueError if no branch of the tree separates the outgroup from the other taxa.
         """
         wanted = (tree, tuple(outgroup), resolve)
         found = self._kept.get(wanted)
@@ -183,15 +138,7 @@ class Phylogenies:
         return Phylogeny(rooted.parents, tuple(labels), None)
 
     def below(self, ancestry: Ancestry, branch: int) -> tuple[str, ...]:
-        """Name the taxa below a branch.
-
-        Parameters
-        ----------
-        ancestry
-            The tree.
-        branch
-            The node below the branch.
-        """
+        """Return the names of the taxa below the branch above node ``branch``."""
         below = np.zeros(ancestry.tree.parents.size, dtype=bool)
         below[branch] = True
         for node in range(branch - 1, -1, -1):
@@ -200,13 +147,7 @@ class Phylogenies:
 
 
 def support_of(phylogeny: Phylogeny) -> np.ndarray:
-    """Read the support of branches off the labels of inner nodes, NaN where there is none.
-
-    Parameters
-    ----------
-    phylogeny
-        The tree.
-    """
+    """Return the support of branches from the labels of inner nodes, NaN for none, (nodes,)."""
     support = np.full(phylogeny.parents.size, np.nan)
     for node in range(tips(phylogeny.parents), support.size):
         try:

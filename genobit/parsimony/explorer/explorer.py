@@ -1,4 +1,4 @@
-"""The parsimony explorer: a tree, and the changes of the branch and the site chosen in it."""
+"""The parsimony explorer: a tree, and the changes of a chosen branch and a chosen site."""
 
 from __future__ import annotations
 
@@ -41,48 +41,49 @@ _WITHOUT = (
 
 
 class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
-    """Trees of an alignment with their changes, as widget and as traits.
+    """Explore trees of an alignment and their changes, as a widget and as traits.
 
     Parameters
     ----------
     aln
-        Taxa and sites.
+        Alignment (taxa, sites).
     trees
-        Whatever `.genobit.parsimony()` takes, or the result of `.genobit.parsimony_search()`. By
-        default small alignments are searched, and for others a button does so.
+        Trees in any form that `.genobit.parsimony()` takes, or the result of
+        `.genobit.parsimony_search()`. By default, alignments of up to 60 taxa are searched; larger
+        ones have a search button.
     selection
-        Shared with other explorers; by default one of its own. Taxa are its samples, a site is
-        one of its variants.
+        Selection shared with other explorers; by default a new one. Taxa are its samples, and sites
+        are its variants.
     **initial
-        Any of the traits below.
+        Initial values of the traits under Attributes.
 
     Attributes
     ----------
     view
-        "tree", "two" trees face to face, or "search": how the search went.
+        "tree", "two" trees face to face, or "search" for the search trace.
     tree, other
-        Place of the tree that is shown, and of the one beside it.
+        Index of the shown tree, and of the tree beside it.
     layout_of_tree
         "rectangular" or "radial".
     lengths
-        What branches are as long as: their "changes", or "equal".
+        Branch lengths: "changes" or "equal".
     numbers
-        On branches: "changes", "support" or "none".
+        Numbers on branches: "changes", "support" or "none".
     resolve
-        Which of the possible ancestors: "acctran", "deltran", or "sets" of all.
+        Reconstruction of the ancestors: "acctran", "deltran", or "sets" for all possible states.
     site
-        Place of the site whose states are shown.
+        Index of the site whose states are shown.
     branch
-        The node below the branch that is marked, None for none.
+        Node below the marked branch, or None.
     outgroup
-        Taxa that the tree is rooted at; empty: as it came.
+        Taxa at which the tree is rooted; empty keeps the root as given.
     tree_names
-        All trees in words; read only.
+        Descriptions of all trees; read only.
 
     Raises
     ------
     ValueError
-        If the trees are not of these taxa.
+        If the taxa of the trees and of the alignment differ.
     """
 
     css = "genobit-parsimony"
@@ -154,11 +155,11 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
             self._said = self.status = _WITHOUT
             self._say_in_all("There is no tree yet: see the message above.")
 
-    # What the reader can take away.
+    # Results and actions for users.
 
     @property
     def ancestry(self) -> Ancestry:
-        """The shown tree with the states of its ancestors; waits while they are computed."""
+        """The shown tree with the states of its ancestors; waits until they are computed."""
         if not self.known.trees:
             raise ValueError("there is no tree yet; search for one, or give one")
         return self.known.ancestors(self.tree, self.outgroup, self.resolve)
@@ -175,15 +176,15 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         self.outgroup = self.known.below(self.ancestry, self.branch)
 
     def root_as_given(self) -> None:
-        """Root the tree as it came."""
+        """Root the tree as given."""
         self.outgroup = ()
 
     def next_site(self) -> None:
-        """Choose the next site that has more changes than it needs."""
+        """Choose the next site with more changes than it needs."""
         self._step(1)
 
     def previous_site(self) -> None:
-        """Choose the site before that has more changes than it needs."""
+        """Choose the previous site with more changes than it needs."""
         self._step(-1)
 
     def _step(self, direction: int) -> None:
@@ -194,7 +195,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         around = found[0] if direction > 0 else found[-1]
         self.site = int(ahead[0] if len(ahead) else around)
 
-    # Traits in words.
+    # Validation and observers of traits.
 
     @traitlets.validate("site")
     def _check_site(self, proposal: Any) -> int:
@@ -232,7 +233,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
     def _choose_site(self, site: int) -> None:
         self.site = site
 
-    # Computing, on a thread of its own; drawing, at home.
+    # Results are computed on a worker thread and drawn on the main one.
 
     def _got_trees(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
@@ -263,7 +264,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute and draw whatever has become stale; the widget does so by itself."""
+        """Compute and draw all stale parts; the widget calls this by itself."""
         stale, self._stale = self._stale, set()
         if self.known.scores is None:
             if "page" in stale:
@@ -308,7 +309,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
             return
         if ancestry is not self._ancestry:
             self._ancestry, self._placed = ancestry, None
-            # Nodes have other numbers in another tree.
+            # Another tree numbers its nodes differently.
             self.branch = None
         self._said = f"{self.known.title(self.tree)}; ready in {seconds:.1f} s"
         self._draw_tree()

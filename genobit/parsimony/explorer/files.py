@@ -1,4 +1,4 @@
-"""What the parsimony explorer writes: trees, pictures and tables."""
+"""Files that the parsimony explorer writes: trees, pictures and tables."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ _TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 
 
 class Files:
-    """Taking away and saving, for the explorer."""
+    """Results and files of the parsimony explorer."""
 
     @property
     def newick(self: Any) -> str:
-        """The shown tree, branches as long as their changes; waits while it is computed."""
+        """The shown tree as Newick, with changes as branch lengths; waits until it is computed."""
         return self.ancestry.newick
 
     @property
     def sites(self: Any) -> pd.DataFrame:
-        """All sites with their changes on the shown tree, the most homoplastic first."""
+        """All sites with their changes on the shown tree, most homoplastic first."""
         if self.known.scores is None:
             raise ValueError("there are no scores yet; wait, or search for a tree")
         return site_table(self.known.of(self.tree), self.n_sites)
 
     @property
     def changes(self: Any) -> pd.DataFrame:
-        """The changes of the marked branch: site, from, to."""
+        """Changes of the marked branch: site, from, to."""
         if self.branch is None:
             raise ValueError("no branch is chosen; click one first")
         return changes_of(self.ancestry.states, self.branch)
 
     def save_tree(self: Any, path: str | Path) -> Path:
-        """Write the shown tree to a new file, its branches as long as their changes.
+        """Write the shown tree to a new file, with changes as branch lengths.
 
         Parameters
         ----------
         path
-            Where to: .nwk, .newick or .tre, or .nex or .nexus.
+            File to write: .nwk, .newick or .tre for Newick, .nex or .nexus for NEXUS.
 
         Returns
         -------
@@ -59,9 +59,9 @@ class Files:
         Raises
         ------
         ValueError
-            If there is no tree, or the ending is another.
+            If there is no tree, or the suffix is none of these.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
         return self._saved(path, writers, f"tree {self.tree + 1}")
@@ -72,7 +72,7 @@ class Files:
         Parameters
         ----------
         path
-            Where to, .svg.
+            File to write, .svg.
 
         Returns
         -------
@@ -81,9 +81,9 @@ class Files:
         Raises
         ------
         ValueError
-            If there is no tree, or the file is no .svg.
+            If there is no tree, or the suffix is not .svg.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         placed = arrange(self.ancestry.tree, self.layout_of_tree, self.lengths)
         states = self._site_states()
@@ -100,7 +100,7 @@ class Files:
         Parameters
         ----------
         path
-            Where to, .csv.
+            File to write, .csv.
 
         Returns
         -------
@@ -109,9 +109,9 @@ class Files:
         Raises
         ------
         ValueError
-            If there is no tree, or the file is no .csv.
+            If there is no tree, or the suffix is not .csv.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         return self._saved_table(path, self.sites, "site")
 
@@ -121,7 +121,7 @@ class Files:
         Parameters
         ----------
         path
-            Where to, .csv.
+            File to write, .csv.
 
         Returns
         -------
@@ -130,9 +130,9 @@ class Files:
         Raises
         ------
         ValueError
-            If there is no tree, or the file is no .csv.
+            If there is no tree, or the suffix is not .csv.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         import pandas as pd
 
@@ -147,7 +147,7 @@ class Files:
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """Entries of the save menu."""
         newick = "the tree with changes as branch lengths"
         changes = "the changes of all branches"
         return (

@@ -1,4 +1,4 @@
-"""How the parsimony explorer shares a selection: taxa are samples, sites are variants."""
+"""Selections shared by the parsimony explorer: taxa are samples, sites are variants."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 class ParsimonyLinking:
-    """Selecting, for the explorer."""
+    """Linked selections, as a mixin of the explorer."""
 
     def _tell(self: Any, trait: str) -> None:
-        """Tell the others what a trait of this explorer selects."""
+        """Share what a trait of this explorer selects with the other explorers."""
         if trait == "site":
             self._select("variants", [self.site])
         elif trait == "branch" and self.branch is not None:
@@ -28,6 +28,6 @@ class ParsimonyLinking:
             self.site = int(sites[0])
 
     def _marks(self: Any) -> dict[str, Any]:
-        """What is marked in the tree, as `genobit.parsimony.plots.tree.draw_tree` takes it."""
+        """Return the marks of the tree, as arguments of `plots.tree.draw_tree`."""
         tips = np.asarray(self._places("samples"))
         return {"numbers": self.numbers, "marked": self.branch, "selected": tips.tolist()}

@@ -1,4 +1,4 @@
-"""The pages of the parsimony explorer beside the tree, and the changes of a branch in words."""
+"""Pages of the parsimony explorer beside the tree, and the list of changes of a branch."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from genobit.visual.style import number
 
 
 class Pages:
-    """Turning pages, for the explorer."""
+    """Page turning, as a mixin of the explorer."""
 
     def _turn_page(self: Any) -> None:
-        # Hidden and not taken away: a picture that comes back would be drawn anew.
+        # Hidden, not removed: a picture that comes back would be drawn again.
         for name, page in self._pages.items():
             page.layout.display = "flex" if name == self.view else "none"
         if self.view == "two":

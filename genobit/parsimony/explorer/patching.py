@@ -1,7 +1,8 @@
-"""Layers of a picture that is there already, replaced in the browser without drawing it anew.
+"""Updates of single layers of a figure in the browser, without drawing the figure again.
 
-A DynamicMap works out the options and ranges of every layer for each frame, a second for a tree;
-here the columns of the layers that changed are sent. Beside `selecting`, and as replaceable.
+For each frame, a DynamicMap computes the options and ranges of every layer, which takes a second
+for a tree. Here, only the columns of changed layers are sent. This file depends on bokeh's sources
+and can be replaced, like `genobit.visual.selecting`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Patches:
-    """Holds the sources of a picture's layers by their labels; its hook goes on the overlay."""
+    """Data sources of a figure's layers by label; `hook` is a hook of the overlay."""
 
     def __init__(self) -> None:
         self._plot: Any = None
@@ -26,13 +27,7 @@ class Patches:
         self._title = ""
 
     def hook(self, plot: Any, _element: Any) -> None:
-        """Take hold of the sources on the first frame.
-
-        Parameters
-        ----------
-        plot, _element
-            As HoloViews calls hooks.
-        """
+        """Store the data sources at the first frame; HoloViews calls this hook."""
         if self._plot is plot or not hasattr(plot, "subplots"):
             return
         self._plot = plot
@@ -41,15 +36,7 @@ class Patches:
         self.show(self._wanted.values(), self._title)
 
     def show(self, layers: Iterable[Layer], title: str = "") -> None:
-        """Show these layers in the place of those with the same labels.
-
-        Parameters
-        ----------
-        layers
-            Of `genobit.parsimony.plots.pixel_layers`.
-        title
-            Over the picture; "" leaves the one that is there.
-        """
+        """Replace the layers with the same labels; an empty ``title`` keeps the old title."""
         if self._plot is None:
             self._wanted |= {layer.label: layer for layer in layers}
             self._title = title or self._title
@@ -60,7 +47,7 @@ class Patches:
             if _alike(handles["source"].data, columns):
                 continue
             handles["source"].data = columns
-            # HoloViews makes one value of a column that has the same one throughout.
+            # HoloViews turns a column with equal values into a single value of the glyph.
             handles["glyph"].update(**layer.fields)
         if title:
             self._plot.state.title.text = title

@@ -1,4 +1,4 @@
-"""The views of the parsimony explorer: each draws, marks, and tells what was chosen."""
+"""Views of the parsimony explorer: each draws, marks, and reports what is chosen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.plots.states import SiteStates
     from genobit.visual.bridge import Home
 
-#: Screen pixels beside a branch that are still a click on it.
+#: Screen pixels beside a branch within which a click chooses it.
 REACH = 10.0
 
 
@@ -37,15 +37,7 @@ class _ParsimonyView(View):
 
 
 class TreeView(_ParsimonyView):
-    """One tree; a click chooses a branch.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with the node below a branch, or None.
-    """
+    """View of one tree; a click calls ``chosen`` with the node below the branch, or None."""
 
     name = "tree"
     size = (720, 320)
@@ -57,17 +49,7 @@ class TreeView(_ParsimonyView):
         self._placed: Placed | None = None
 
     def draw(self, placed: Placed, states: SiteStates | None, **options: Any) -> None:
-        """Draw a tree.
-
-        Parameters
-        ----------
-        placed
-            From `genobit.parsimony.plots.placing.arrange`.
-        states
-            Of the site.
-        **options
-            As `genobit.parsimony.plots.tree.draw_tree` takes them.
-        """
+        """Draw a tree placed by `arrange`; ``options`` are arguments of `draw_tree`."""
         alike = self._placed is not None and self._placed.drawn_alike(placed)
         self._placed = placed
         if alike and self._patches is not None:
@@ -81,13 +63,7 @@ class TreeView(_ParsimonyView):
         self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, patches.hook]))
 
     def say(self, text: str) -> None:
-        """Write a sentence in the place of the tree.
-
-        Parameters
-        ----------
-        text
-            Plain text.
-        """
+        """Show a sentence in place of the tree."""
         self._patches = None
         super().say(text)
 
@@ -97,15 +73,7 @@ class TreeView(_ParsimonyView):
 
 
 class Track(_ParsimonyView):
-    """The homoplasy of all sites; a click chooses one.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with the place of a site.
-    """
+    """View of the homoplasy of all sites; a click calls ``chosen`` with the index of a site."""
 
     name = "track"
     size = (960, 150)
@@ -116,28 +84,14 @@ class Track(_ParsimonyView):
         self._homoplasy = np.empty(0, dtype="i8")
 
     def draw(self, homoplasy: np.ndarray, site: int) -> None:
-        """Draw the track.
-
-        Parameters
-        ----------
-        homoplasy
-            From `genobit.parsimony.plots.homoplasy.homoplasy_of`.
-        site
-            The marked one.
-        """
+        """Draw the track of homoplasy (sites,), with one site marked."""
         self._homoplasy, self._patches = homoplasy, Patches()
         taps = Boxes(lambda *_box: None, self._tapped)
         picture = draw_track(homoplasy, site)
         self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, self._patches.hook]))
 
     def mark(self, site: int) -> None:
-        """Mark another site.
-
-        Parameters
-        ----------
-        site
-            Its place.
-        """
+        """Mark another site."""
         if len(self._homoplasy):
             self._patches.show([site_mark(self._homoplasy, site)])
 
@@ -146,15 +100,7 @@ class Track(_ParsimonyView):
 
 
 class Sites(_ParsimonyView):
-    """The table of sites; a row chooses its site.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with the place of a site.
-    """
+    """Table of sites; a click on a row calls ``chosen`` with the index of its site."""
 
     name = "sites"
     size = (395, 200)
@@ -164,41 +110,21 @@ class Sites(_ParsimonyView):
         self._chosen = chosen
 
     def draw(self, table: pd.DataFrame, marked: int) -> None:
-        """List sites.
-
-        Parameters
-        ----------
-        table
-            From `genobit.parsimony.plots.homoplasy.site_table`.
-        marked
-            The site whose row is to be selected.
-        """
+        """Draw a table from `site_table`, with the row of site ``marked`` selected."""
         self.table: pd.DataFrame | None = table
-        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        # A new object: SlickGrid reports the rows of the old table as selected in the new one.
         self._picks = Picks(self._picked)
         self.mark(marked)
         picture = draw_sites(table)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def say(self, text: str) -> None:
-        """Write a sentence in the place of the table.
-
-        Parameters
-        ----------
-        text
-            Plain text.
-        """
+        """Show a sentence in place of the table."""
         self.table = None
         super().say(text)
 
     def mark(self, site: int) -> None:
-        """Select the row of a site, if it is listed.
-
-        Parameters
-        ----------
-        site
-            Its place.
-        """
+        """Select the row of a site, if the table has it."""
         if self.table is not None:
             self._picks.show(np.flatnonzero(self.table["site"] == site).tolist())
 
@@ -208,16 +134,9 @@ class Sites(_ParsimonyView):
 
 
 class Changes(_ParsimonyView):
-    """The changes of a branch; one of them chooses its site.
+    """List of the changes of a branch; a click calls ``chosen`` with the index of the site.
 
-    A list of ipywidgets and not a table of bokeh, which takes half a second for each branch.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with the place of a site.
+    The list is an ipywidgets.Select, because a bokeh table takes half a second for each branch.
     """
 
     name = "changes"
@@ -232,15 +151,7 @@ class Changes(_ParsimonyView):
         self.list.observe(self._picked, "value")
 
     def draw(self, table: pd.DataFrame, marked: int) -> None:
-        """List changes.
-
-        Parameters
-        ----------
-        table
-            From `genobit.parsimony.plots.states.changes_of`.
-        marked
-            The site that is to be selected.
-        """
+        """List changes from `changes_of`, with the change of site ``marked`` selected."""
         rows = zip(table["site"], table["from"], table["to"], strict=True)
         with self._quiet():
             self.list.options = [(f"site {k:,}:  {a} → {b}", int(k)) for k, a, b in rows]
@@ -248,20 +159,14 @@ class Changes(_ParsimonyView):
         self.mark(marked)
 
     def mark(self, site: int) -> None:
-        """Select the change of a site, if it is listed.
-
-        Parameters
-        ----------
-        site
-            Its place.
-        """
+        """Select the change of a site, if it is listed."""
         listed = {value for _, value in self.list.options}
         with self._quiet():
             self.list.value = site if site in listed else None
 
     @contextlib.contextmanager
     def _quiet(self) -> Iterator[None]:
-        """What is selected here, and not by the reader, chooses nothing."""
+        """Suspend the observer, so that a selection by code chooses no site."""
         self.list.unobserve(self._picked, "value")
         try:
             yield
@@ -274,38 +179,24 @@ class Changes(_ParsimonyView):
 
 
 class Faces(_ParsimonyView):
-    """Two trees face to face."""
+    """View of two trees face to face."""
 
     name = "faces"
     size = (900, 320)
 
     def draw(self, left: Ancestry, right: Ancestry, names: tuple[str, str]) -> None:
-        """Draw two trees.
-
-        Parameters
-        ----------
-        left, right
-            The trees.
-        names
-            Of both.
-        """
+        """Draw the tanglegram of two trees with these names."""
         labels = left.tree.names[: left.tree.n_tips]
         faced = face(left.tree.parents, right.tree.parents)
         self._show(draw_faced(faced, labels, names))
 
 
 class Trace(_ParsimonyView):
-    """How the search went."""
+    """View of the search trace."""
 
     name = "trace"
     size = (640, 260)
 
     def draw(self, search: xr.Dataset) -> None:
-        """Draw the trace.
-
-        Parameters
-        ----------
-        search
-            Result of `.genobit.parsimony_search()`.
-        """
+        """Draw the trace of a result of `.genobit.parsimony_search()`."""
         self._show(search_trace(search))

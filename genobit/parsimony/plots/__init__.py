@@ -1,4 +1,4 @@
-"""Labelled results as figures: pure functions.
+"""Figures of parsimony: trees, tanglegrams, homoplasy and search traces, from labelled results.
 
 May import: `visual`, `data`.
 """

@@ -1,4 +1,4 @@
-"""The sites of an alignment on a tree: a track of their homoplasy, and a table of them."""
+"""Homoplasy of the sites of an alignment on a tree: a track and a table."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-#: Bars of the track; of more sites, several share one.
+#: Most bars of the track; with more sites, each bar is several sites.
 BARS = 450
-#: Sites in a table that is drawn.
+#: Most sites in a table that is drawn.
 LISTED = 500
 _PALE = "#9ecae1"
 
 
 def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
-    """Draw how many changes of each site are more than it needs.
+    """Draw the changes of each site beyond the fewest possible.
 
     Parameters
     ----------
     result
         Result of `.genobit.parsimony()` of one tree.
     site
-        Place of a site that is marked.
+        Index of a site to mark.
 
     Returns
     -------
-        hv.Overlay: a bar a site. Of more than 450 sites a bar is several: pale the most of one of
-        them, dark their mean; the axis says how many.
+        hv.Overlay with one bar for each site. With more than 450 sites, each bar is several sites:
+        the maximum is pale and the mean is dark. The title gives the number of sites in a bar.
 
     Examples
     --------
@@ -57,26 +57,15 @@ def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
 
 
 def homoplasy_of(result: xr.Dataset) -> np.ndarray:
-    """Count the changes of each site beyond the fewest that any tree has, shape (sites,).
+    """Return the changes of each site beyond the fewest on any tree, (sites,).
 
-    Parameters
-    ----------
-    result
-        Result of `.genobit.parsimony()` of one tree.
+    result: of `.genobit.parsimony()` of one tree.
     """
     return np.asarray(result["changes"].values - result["min_changes"].values)
 
 
 def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
-    """Draw a track.
-
-    Parameters
-    ----------
-    homoplasy
-        From `homoplasy_of`.
-    site
-        As `homoplasy_track` takes it.
-    """
+    """Draw a track of homoplasy (sites,), with one site marked."""
     n_sites = len(homoplasy)
     width = max(1, -(-n_sites // BARS))
     starts = np.arange(0, n_sites, width)
@@ -129,15 +118,7 @@ def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
 
 
 def site_mark(homoplasy: np.ndarray, site: int | None) -> Lines:
-    """Mark a site of the track.
-
-    Parameters
-    ----------
-    homoplasy
-        From `homoplasy_of`.
-    site
-        Its place, None for none.
-    """
+    """Return the mark of a site of the track; no lines if ``site`` is None."""
     ends = np.array([[site, 0, site, _top(homoplasy)]]) if site is not None else np.empty((0, 4))
     return Lines("Site", ends, [LEAD_COLOUR] * len(ends), [2.0] * len(ends))
 
@@ -158,21 +139,21 @@ def _title(homoplasy: np.ndarray, width: int) -> str:
 
 
 def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd.DataFrame:
-    """List sites, those with the most changes beyond the fewest possible first.
+    """List the sites, most changes beyond the fewest possible first.
 
     Parameters
     ----------
     result
         Result of `.genobit.parsimony()` of one tree.
     limit
-        At most this many.
+        Most sites to list.
     least
-        The fewest changes beyond the fewest possible that a listed site has.
+        Fewest changes beyond the fewest possible of a listed site.
 
     Returns
     -------
-        A row a site: `site`, its place, `changes`, `min_changes`, `max_changes`, `extra`, and
-        `ci` and `ri`.
+        DataFrame with one row for each site: `site` (its index), `changes`, `min_changes`,
+        `max_changes`, `extra`, `ci` and `ri`.
 
     Examples
     --------
@@ -198,13 +179,7 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
 
 
 def draw_sites(table: pd.DataFrame) -> hv.Table:
-    """Draw a list of sites as a table that sorts by a click on a column's name.
-
-    Parameters
-    ----------
-    table
-        From `site_table`.
-    """
+    """Draw a table from `site_table`; a click on a column name sorts it."""
     shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
     return hv.Table(shown, [], list(shown.columns)).opts(
         width=395, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]

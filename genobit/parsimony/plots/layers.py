@@ -1,4 +1,4 @@
-"""What is drawn of a tree: branches, nodes, names, numbers, a scale bar and a key."""
+"""Layers of a tree figure: branches, nodes, names, numbers, a scale bar and a key."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Trees of more tips have no numbers on their branches.
+#: Trees with more tips have no numbers on their branches.
 NUMBERED = 80
-#: Screen pixels of the smallest dot with a letter in it.
+#: Diameter of the smallest dot with a letter, in screen pixels.
 _LETTERED = 11.0
-#: Screen pixels by which the dot of a selected tip is larger.
+#: Screen pixels by which the ring of a selected tip exceeds its dot.
 _RING = 7.0
 _THIN, _THICK = 1.6, 5.0
 _NO_CHANGE = "#b8b8b8"
@@ -34,13 +34,7 @@ def layers_of(
     marked: int | None = None,
     selected: Sequence[int] = (),
 ) -> list[Layer]:
-    """Collect what is drawn, the lowest layer first.
-
-    Parameters
-    ----------
-    placed, states, numbers, marked, selected
-        As `draw_tree` takes them.
-    """
+    """Return the layers of a tree figure, lowest first; arguments as in `draw_tree`."""
     return [
         *_branches(placed, marked),
         _ticks(placed, states),
@@ -67,7 +61,7 @@ def _widths(changes: np.ndarray, most: int) -> np.ndarray:
 def _branches(placed: Placed, marked: int | None) -> list[Layer]:
     tree, laid = placed.tree, placed.laid
     most = int(tree.changes[:-1].max())
-    # Tips by the hundred are thinner, or neighbours would touch.
+    # Branches are thinner if there are hundreds of tips, so that neighbours do not touch.
     thinner = float(np.clip(placed.pitch / 6, 0.15, 1))
     of = laid.branch
     stem = np.append(np.diff(of) > 0, True)
@@ -87,10 +81,10 @@ def _branches(placed: Placed, marked: int | None) -> list[Layer]:
 
 
 def _ticks(placed: Placed, states: SiteStates | None) -> Lines:
-    """Across each branch on which the site changes."""
+    """Draw a tick across each branch on which the site changes."""
     stems = placed.laid.stems
     chosen = np.flatnonzero(states.changed[:-1]) if states else np.empty(0, dtype="i8")
-    # Not in the middle, where the number is.
+    # Off the middle, where the number is.
     at = 0.3 * stems[chosen, :2] + 0.7 * stems[chosen, 2:]
     half = float(np.clip(placed.pitch / 2.5, 1.5, 7))
     width = float(np.clip(placed.pitch / 4, 0.7, 2.5))
@@ -100,7 +94,7 @@ def _ticks(placed: Placed, states: SiteStates | None) -> Lines:
 
 
 def _beside(placed: Placed) -> np.ndarray:
-    """A pixel to the left of each branch, as it runs from the root; shape (nodes, 2)."""
+    """Return one pixel to the left of each branch, seen from the root, (nodes, 2)."""
     angle = placed.laid.angle
     return np.column_stack([-np.sin(angle), np.cos(angle)])
 
@@ -110,7 +104,7 @@ def _dot_size(placed: Placed) -> float:
 
 
 def _rings(placed: Placed, selected: Sequence[int]) -> Dots:
-    """Behind the dots of the selected tips, so that a ring is left of each."""
+    """Draw discs behind the dots of selected tips, of which a ring stays visible."""
     x, y = placed.laid.x[list(selected)], placed.laid.y[list(selected)]
     size = _dot_size(placed) + _RING
     return Dots("Selected", x, y, [SELECTED_COLOUR] * len(x), size)
@@ -119,7 +113,7 @@ def _rings(placed: Placed, selected: Sequence[int]) -> Dots:
 def _nodes(placed: Placed, states: SiteStates | None) -> Dots:
     tree, laid = placed.tree, placed.laid
     if states is None:
-        # The root has no branch to be clicked or hovered on.
+        # The root has no branch to click or to hover over.
         chosen = np.array([tree.parents.size - 1])
         names = tree.names[chosen].tolist()
         return Dots("Nodes", laid.x[chosen], laid.y[chosen], ["#333333"], 4.0, {"node": names})
@@ -128,7 +122,7 @@ def _nodes(placed: Placed, states: SiteStates | None) -> Dots:
 
 
 def _letters(placed: Placed, states: SiteStates | None) -> list[Layer]:
-    """States as letters in their dots, where dots are large enough."""
+    """Write states as letters in their dots, if the dots are large enough."""
     laid, drawn = placed.laid, states is not None and _dot_size(placed) >= _LETTERED
     short = [drawn and len(state) == 1 for state in (states.states if states else [])]
     dark = [short[k] and states.colours[k] in DARK for k in range(len(short))] if states else []
@@ -142,7 +136,7 @@ def _letters(placed: Placed, states: SiteStates | None) -> list[Layer]:
 
 
 def _names(placed: Placed) -> list[Layer]:
-    """Names at their tips, or at the edge with lines to their tips where those are crowded."""
+    """Write names at their tips, or at the edge with leader lines if tips are crowded."""
     tree, laid, tip = placed.tree, placed.laid, placed.named
     angle = laid.angle[tip]
     outwards = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -151,7 +145,7 @@ def _names(placed: Placed) -> list[Layer]:
     away = np.zeros(len(tip))
     middle = np.array([laid.x[-1], laid.y[-1]])
     reach = ((at - middle) * outwards).sum(axis=1)
-    # In the middle of a circle is room for few.
+    # Near the middle of a circle there is room for few names.
     crowded = placed.layout == "radial" and reach.min() < 0.6 * reach.max()
     aligned = placed.every > 1 or crowded
     if aligned:
@@ -176,7 +170,7 @@ def _names(placed: Placed) -> list[Layer]:
 
 
 def _numbers(placed: Placed, numbers: str) -> Texts:
-    """Changes or support of branches, those that have room: the longest branches first."""
+    """Write changes or support next to branches with enough room, longest branches first."""
     tree, stems = placed.tree, placed.laid.stems
     middle = (stems[:, :2] + stems[:, 2:]) / 2
     length = np.hypot(*(stems[:, 2:] - stems[:, :2]).T)
@@ -192,7 +186,7 @@ def _numbers(placed: Placed, numbers: str) -> Texts:
         chosen = chosen[:0]
     chosen = chosen[np.argsort(-length[chosen], kind="stable")]
     x, y = (middle + min(placed.pitch / 2, 9.0) * _beside(placed)[:-1])[chosen].T
-    # Names and nodes were there first.
+    # Names and nodes have precedence over numbers.
     others = _taken(placed)
     every_x, every_y = np.append(others[0], x), np.append(others[1], y)
     written = free_labels(every_x, every_y, [*others[2], *texts[chosen].tolist()])
@@ -203,14 +197,14 @@ def _numbers(placed: Placed, numbers: str) -> Texts:
 
 
 def _taken(placed: Placed) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Middles of what stands already, and how long it is as a text."""
+    """Return the centres of names and nodes already drawn, with texts of equal length."""
     laid, tip = placed.laid, placed.named
     x, y, texts = laid.x, laid.y, ["o"] * len(laid.x)
     if placed.layout == "rectangular" and placed.every == 1:
         texts_of = [_short(str(placed.tree.names[node])) for node in tip]
         wide = np.array([len(text) for text in texts_of]) * LETTER * placed.size / 8
         start = laid.x[tip] + _dot_size(placed) / 2 + 4
-        # What is written first is kept, and nodes below one another are there anyway.
+        # Texts that come first are kept; nodes below one another are drawn in any case.
         x, y = np.append(start + wide / 2, x), np.append(laid.y[tip], y)
         texts = [*texts_of, *texts]
     return x, y, texts
@@ -238,7 +232,7 @@ def _scale_bar(placed: Placed) -> list[Layer]:
 
 
 def _key(placed: Placed, states: SiteStates | None) -> list[Layer]:
-    """What colours mean, in the free stretch beside the tree."""
+    """Draw the key of colours and widths beside the tree."""
     left, top = placed.frame[0] + 14, placed.frame[1] - 10
     tree = placed.tree
     most = int(tree.changes[:-1].max())

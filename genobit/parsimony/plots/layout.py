@@ -1,7 +1,8 @@
-"""Where the nodes and branches of a tree stand, in screen pixels; numpy alone.
+"""Positions of the nodes and branches of a tree, in screen pixels, in numpy alone.
 
-Trees are arrays of parents, as `kernels.topology` has them. A branch is named by the node below it
-and drawn in straight pieces: from its parent's place across to its own line, and along that.
+Trees are arrays of parents, as in `genobit.data.topology`. A branch has the number of the node
+below it. It is drawn in straight pieces: from its parent's place across to its own line, and along
+that line.
 """
 
 from __future__ import annotations
@@ -18,37 +19,37 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Nodes = NDArray[np.int64]
 
-#: Screen pixels of a straight piece of an arc.
+#: Length of a straight piece of an arc, in screen pixels.
 _PIECE = 7.0
-#: Of the circle, this is left free: the first tip and the last are no neighbours.
+#: Angle of the circle that is left free between the first tip and the last.
 _GAP = np.pi / 36
 
 
 class Laid(NamedTuple):
-    """A tree in its place."""
+    """A tree with its positions."""
 
     parents: Nodes
     x: Floats
-    """Of all nodes, screen pixels."""
+    """x of all nodes, in screen pixels; y as well."""
     y: Floats
     angle: Floats
-    """Of the branches of all nodes, radians; 0 points to the right."""
+    """Direction of the branch above each node, in radians; 0 points to the right."""
     pieces: Floats
-    """Straight pieces, (pieces, 4): x0, y0, x1, y1; the last of each branch goes along it."""
+    """Straight pieces, (pieces, 4): x0, y0, x1, y1; the last piece of a branch goes along it."""
     branch: Nodes
-    """Which branch each piece is of, ascending."""
+    """Branch of each piece, ascending."""
     scale: float
-    """Screen pixels of a unit of length."""
+    """Screen pixels of one unit of length."""
 
     @property
     def stems(self) -> Floats:
-        """The pieces along the branches, (nodes - 1, 4), in their order."""
+        """Pieces along the branches, (nodes - 1, 4), in order of the branches."""
         last = np.flatnonzero(np.diff(self.branch, append=-1))
         return self.pieces[last]
 
 
 def leaves(parents: Nodes) -> Nodes:
-    """Count the tips below each node, itself for a tip.
+    """Count the tips below each node, 1 for a tip; (nodes,).
 
     Examples
     --------
@@ -63,19 +64,10 @@ def leaves(parents: Nodes) -> Nodes:
 
 
 def ranks(parents: Nodes, keys: Floats | Nodes | None = None) -> Floats:
-    """Put tips in the order in which they are drawn, and inner nodes between their children.
+    """Return the drawing order of the tips from 0, and inner nodes midway between their children.
 
-    Parameters
-    ----------
-    parents
-        Of each node.
-    keys
-        Of each node: children of a node are drawn in the ascending order of theirs. The tips
-        below each by default, so that the tree climbs like a ladder.
-
-    Returns
-    -------
-        Of each node: 0, 1, 2 for tips.
+    Children of a node are drawn in ascending order of ``keys`` (nodes,). By default, keys are the
+    numbers of tips below each node, so that the tree is ladderised.
 
     Examples
     --------
@@ -99,14 +91,7 @@ def ranks(parents: Nodes, keys: Floats | Nodes | None = None) -> Floats:
 
 
 def depths(parents: Nodes, lengths: Floats | Nodes) -> Floats:
-    """Add lengths of branches from the root to each node.
-
-    Parameters
-    ----------
-    parents
-        Of each node.
-    lengths
-        Of the branch above each; the root's does not count.
+    """Sum the lengths of branches from the root to each node; lengths: (nodes,).
 
     Examples
     --------
@@ -120,7 +105,7 @@ def depths(parents: Nodes, lengths: Floats | Nodes) -> Floats:
 
 
 def even_depths(parents: Nodes) -> Floats:
-    """Put all tips as deep as the deepest, and each inner node by the nodes below it.
+    """Return depths with all tips at the depth of the deepest, and inner nodes by their height.
 
     Examples
     --------
@@ -136,19 +121,10 @@ def even_depths(parents: Nodes) -> Floats:
 def rectangular(
     parents: Nodes, rank: Floats, depth: Floats, box: tuple[float, float, float, float]
 ) -> Laid:
-    """Draw a tree from the left to the right, tips below one another, the first one on top.
+    """Lay out a tree from left to right, with the first tip at the top.
 
-    Parameters
-    ----------
-    parents
-        Of each node.
-    rank
-        From `ranks`.
-    depth
-        From `depths` or `even_depths`.
-    box
-        Left, bottom, right and top of the frame that nodes fill. With left and right exchanged
-        the tree grows to the left.
+    rank: from `ranks`; depth: from `depths` or `even_depths`. ``box`` is the left, bottom, right
+    and top of the frame of the nodes. If left and right are exchanged, the tree grows to the left.
     """
     left, bottom, right, top = box
     longest = float(depth.max()) or 1.0
@@ -167,20 +143,9 @@ def rectangular(
 def radial(
     parents: Nodes, rank: Floats, depth: Floats, centre: tuple[float, float], radius: float
 ) -> Laid:
-    """Draw a tree from the middle of a circle outwards.
+    """Lay out a tree from the centre of a circle outwards, with the deepest node at ``radius``.
 
-    Parameters
-    ----------
-    parents
-        Of each node.
-    rank
-        From `ranks`.
-    depth
-        From `depths` or `even_depths`.
-    centre
-        Of the circle.
-    radius
-        Of the deepest node.
+    rank: from `ranks`; depth: from `depths` or `even_depths`.
     """
     longest = float(depth.max()) or 1.0
     scale = radius / longest
@@ -195,7 +160,7 @@ def radial(
     above = parents[:-1]
     turn = angle[:-1] - angle[above]
     n_pieces = np.ceil(np.abs(turn) * out[above] / _PIECE).astype(np.int64)
-    # A piece of an arc for each, and one along the branch.
+    # Each branch has the pieces of its arc, and one piece along the branch.
     branch = np.repeat(np.arange(above.size), n_pieces + 1)
     first = np.cumsum(n_pieces + 1) - n_pieces - 1
     step = np.arange(branch.size) - first[branch]

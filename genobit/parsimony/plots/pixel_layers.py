@@ -1,4 +1,4 @@
-"""Lines, dots and texts in screen pixels: one list of layers, drawn by HoloViews or as SVG."""
+"""Layers of lines, dots and texts in screen pixels, drawn by HoloViews or written as SVG."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: Screen pixels of a point, as CSS has it.
+#: Screen pixels of one point, as in CSS.
 _POINT = 4 / 3
 
 
@@ -32,19 +32,19 @@ class Lines:
     colour: Sequence[str]
     width: Sequence[float]
     about: dict[str, Sequence[Any]] = field(default_factory=dict)
-    """Columns of what the hover says."""
+    """Columns that the hover shows."""
     fields = MappingProxyType({"line_color": "color", "line_width": "line_width"})
-    """What of bokeh's glyph is in which column."""
+    """Column for each property of bokeh's glyph."""
 
     def columns(self) -> dict[str, Any]:
-        """What bokeh's source holds."""
+        """Return the columns of bokeh's data source."""
         ends = np.reshape(self.ends, (-1, 4)).T
         columns: dict[str, Any] = dict(zip(("x", "y", "x1", "y1"), ends, strict=True))
         columns |= {"color": np.array(self.colour, dtype=object), "line_width": self.width}
         return {name: np.asarray(values) for name, values in (columns | self.about).items()}
 
     def element(self) -> hv.Segments:
-        """Draw them by HoloViews."""
+        """Draw the lines with HoloViews."""
         columns = self.columns()
         lines = hv.Segments(columns, ["x", "y", "x1", "y1"], list(columns)[4:], label=self.label)
         return lines.opts(
@@ -52,7 +52,7 @@ class Lines:
         )
 
     def svg(self, height: float) -> Iterable[str]:
-        """Write them as SVG, whose y goes down."""
+        """Write the lines as SVG, in which y points down."""
         for (x0, y0, x1, y1), colour, width in zip(
             np.reshape(self.ends, (-1, 4)).tolist(), self.colour, self.width, strict=True
         ):
@@ -64,7 +64,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Dots:
-    """Circles: `size` is their diameter."""
+    """Circles of diameter `size`."""
 
     label: str
     x: Floats
@@ -75,13 +75,13 @@ class Dots:
     fields = MappingProxyType({"fill_color": "color"})
 
     def columns(self) -> dict[str, Any]:
-        """What bokeh's source holds."""
+        """Return the columns of bokeh's data source."""
         columns: dict[str, Any] = {"x": self.x, "y": self.y}
         columns |= {"color": np.array(self.colour, dtype=object)}
         return {name: np.asarray(values) for name, values in (columns | self.about).items()}
 
     def element(self) -> hv.Points:
-        """Draw them by HoloViews."""
+        """Draw the circles with HoloViews."""
         columns = self.columns()
         dots = hv.Points(columns, ["x", "y"], list(columns)[2:], label=self.label)
         return dots.opts(
@@ -93,7 +93,7 @@ class Dots:
         )
 
     def svg(self, height: float) -> Iterable[str]:
-        """Write them as SVG, whose y goes down."""
+        """Write the circles as SVG, in which y points down."""
         for x, y, colour in zip(self.x, self.y, self.colour, strict=True):
             yield (
                 f'<circle cx="{x:.2f}" cy="{height - y:.2f}" r="{self.size / 2:.2f}" '
@@ -103,7 +103,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Texts:
-    """Words: `align` is what of them stands at x, `angle` is in degrees, `size` in points."""
+    """Texts: `align` is the part of the text at x, `angle` is in degrees, `size` in points."""
 
     label: str
     x: Floats
@@ -118,11 +118,11 @@ class Texts:
 
     @property
     def fields(self) -> dict[str, str]:
-        """What of bokeh's glyph is in which column."""
+        """Column for each property of bokeh's glyph."""
         return {} if self.angle is None else {"angle": "angle"}
 
     def columns(self) -> dict[str, Any]:
-        """What bokeh's source holds, angles in radians."""
+        """Return the columns of bokeh's data source, with angles in radians."""
         columns: dict[str, Any] = {
             "x": np.asarray(self.x, dtype="f8"),
             "y": np.asarray(self.y, dtype="f8"),
@@ -131,7 +131,7 @@ class Texts:
         return columns if self.angle is None else columns | {"angle": np.radians(self.angle)}
 
     def element(self) -> hv.Labels:
-        """Draw them by HoloViews."""
+        """Draw the texts with HoloViews."""
         columns = self.columns()
         options: dict[str, Any] = {}
         if self.angle is not None:
@@ -150,7 +150,7 @@ class Texts:
         )
 
     def svg(self, height: float) -> Iterable[str]:
-        """Write them as SVG, whose y and angles go down."""
+        """Write the texts as SVG, in which y and angles point down."""
         anchor = {"left": "start", "center": "middle", "right": "end"}[self.align]
         weight = {"bold": ' font-weight="bold"', "italic": ' font-style="italic"'}
         angles = np.zeros(len(self.text)) if self.angle is None else self.angle
@@ -167,13 +167,7 @@ Layer = Lines | Dots | Texts
 
 
 def overlay(layers: Sequence[Layer]) -> hv.Overlay:
-    """Draw layers by HoloViews, the first one at the bottom.
-
-    Parameters
-    ----------
-    layers
-        With different labels.
-    """
+    """Draw layers with HoloViews, the first one at the bottom; their labels must differ."""
     elements = [layer.element() for layer in layers]
     elements[0].opts(
         default_tools=["save"], tools=["pan", "wheel_zoom", "reset"], active_tools=["wheel_zoom"]
@@ -182,16 +176,9 @@ def overlay(layers: Sequence[Layer]) -> hv.Overlay:
 
 
 def svg(layers: Sequence[Layer], width: float, height: float, title: str) -> str:
-    """Write layers as the text of an SVG file.
+    """Return layers as the text of an SVG file, the first layer at the bottom.
 
-    Parameters
-    ----------
-    layers
-        The first one is at the bottom.
-    width, height
-        Of the picture, in pixels.
-    title
-        Over it, a line each.
+    width, height: of the figure without its title, in pixels. Each line of the title is a row.
 
     Examples
     --------

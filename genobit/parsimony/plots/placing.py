@@ -1,4 +1,4 @@
-"""A tree with its changes, and where it is drawn."""
+"""Trees with their changes, placed in screen pixels."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
     from genobit.parsimony.plots.layout import Nodes
 
-#: Screen pixels of the tree with its names.
+#: Width of the tree with its names, in screen pixels.
 WIDTH = 600.0
-#: Screen pixels of a tip at best, and of all of them.
+#: Preferred distance of two tips, and least and greatest height of the tree, in screen pixels.
 _PITCH, _LEAST, _MOST = 19.0, 250.0, 720.0
-#: Side of the frame of a radial tree.
+#: Side of the frame of a radial tree, in screen pixels.
 _SIDE = 600.0
-#: Points of the smallest and the largest name, and the pixels that a line of one point takes.
+#: Smallest and largest font size of a name, in points; screen pixels of a line for each point.
 _SMALLEST, _LARGEST, _LINE = 6.0, 9.0, 1.5
-#: Letters of a name that are written; the hover has all of them.
+#: Most letters of a name in the figure; the hover shows the whole name.
 LETTERS = 24
-#: Below the tree, for the scale bar.
+#: Screen pixels below the tree, for the scale bar.
 _FOOT = 34.0
-#: Above it, for the number of the first branch.
+#: Screen pixels above the tree, for the number of the first branch.
 _HEAD = 6.0
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree as it is drawn: `support` is NaN where there is none.
+    """A tree to draw; `support` is NaN for branches without support.
 
-    `changes` are the fewest that may be on each branch where ancestors are not resolved.
+    If ancestors are not resolved, `changes` are the fewest possible on each branch.
     """
 
     parents: Nodes
@@ -49,12 +49,12 @@ class Tree:
 
     @property
     def n_tips(self) -> int:
-        """How many tips."""
+        """Number of tips."""
         return tips(self.parents)
 
     @property
     def length(self) -> int:
-        """All its changes."""
+        """Sum of the changes on all branches."""
         return int(self.changes[:-1].sum())
 
     @property
@@ -65,7 +65,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Placed:
-    """A tree in its place: its frame, and the pitch between two tips, in screen pixels."""
+    """A tree with its positions, its frame, and the distance of two tips, in screen pixels."""
 
     tree: Tree
     laid: Laid
@@ -76,28 +76,22 @@ class Placed:
 
     @property
     def size(self) -> float:
-        """Points of a name."""
+        """Font size of the names, in points."""
         return float(np.clip(self.pitch / _LINE, _SMALLEST, _LARGEST))
 
     @property
     def every(self) -> int:
-        """Of how many tips one has its name written."""
+        """Step between tips with a name: 1 if there is room for all names."""
         return max(1, int(np.ceil(_SMALLEST * _LINE / self.pitch)))
 
     @cached_property
     def named(self) -> Nodes:
-        """The tips whose names are written, in the order in which they are drawn."""
+        """Tips with a name, in the order in which they are drawn."""
         n_tips = self.tree.n_tips
         return np.argsort(ranks(self.tree.parents)[:n_tips], kind="stable")[:: self.every]
 
     def drawn_alike(self, other: Placed) -> bool:
-        """Whether another tree has the same frame, the same letters and the same layers.
-
-        Parameters
-        ----------
-        other
-            The other tree.
-        """
+        """Return whether another tree has the same frame, font size and layers."""
         return (self.layout, self.frame, self.pitch) == (
             other.layout,
             other.frame,
@@ -105,27 +99,13 @@ class Placed:
         ) and self.tree.supported == other.tree.supported
 
     def branch_at(self, x: float, y: float) -> tuple[int, float]:
-        """Find the branch nearest to a point, and its distance.
-
-        Parameters
-        ----------
-        x, y
-            Of the point.
-        """
+        """Return the branch nearest to a point, and its distance, in screen pixels."""
         piece, distance = nearest_segment(self.laid.pieces, x, y)
         return int(self.laid.branch[piece]), distance
 
 
 def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
-    """Read a tree off its ancestral states.
-
-    Parameters
-    ----------
-    ancestors
-        Result of `.genobit.ancestral_states()`.
-    support
-        As `parsimony_tree` takes it.
-    """
+    """Make a tree from a result of `.genobit.ancestral_states()`; support: (nodes,)."""
     parents = ancestors["node_parent"].values.astype("i8")
     if support is None:
         support = np.full(parents.size, np.nan)
@@ -135,15 +115,7 @@ def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
 
 
 def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -> Placed:
-    """Give a tree its place.
-
-    Parameters
-    ----------
-    tree
-        From `tree_of`.
-    layout, lengths
-        As `parsimony_tree` takes them.
-    """
+    """Compute the positions of a tree; ``layout`` and ``lengths`` as in `parsimony_tree`."""
     parents, rank = tree.parents, ranks(tree.parents)
     by_changes = lengths == "changes" and tree.length > 0
     depth = depths(parents, tree.changes) if by_changes else even_depths(parents)

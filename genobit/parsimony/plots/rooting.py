@@ -1,4 +1,4 @@
-"""Trees rooted elsewhere, and the groups of tips that their branches part; numpy alone."""
+"""Rerooting of trees, and the splits of their branches, in numpy alone."""
 
 from __future__ import annotations
 
@@ -15,26 +15,17 @@ if TYPE_CHECKING:
 
 
 class Rooted(NamedTuple):
-    """A tree rooted elsewhere: its parents, and the branch that each of its branches was."""
+    """A rerooted tree, with the original branch of each of its branches."""
 
     parents: Nodes
     branch: Nodes
-    """The node below the branch in the tree before, (nodes,); -1 for the root."""
+    """Node below each branch in the original tree, (nodes,); -1 for the root."""
 
 
 def rooted_at(parents: Nodes, branch: int) -> Rooted:
-    """Root a tree in the middle of a branch; where the root had two branches they become one.
+    """Root a tree in the middle of the branch above node ``branch``, which is not the root.
 
-    Parameters
-    ----------
-    parents
-        Of each node.
-    branch
-        The node below the branch; not the root.
-
-    Returns
-    -------
-        The tree; tips keep their numbers.
+    Tips keep their numbers. If the old root had two branches, they are merged.
 
     Examples
     --------
@@ -54,7 +45,7 @@ def rooted_at(parents: Nodes, branch: int) -> Rooted:
         beside[a].append((b, name))
         beside[b].append((a, name))
     a, b = ends[branch]
-    # From the new root outwards: node, the place of its parent in `found`, and its branch.
+    # From the new root outwards: a node, the index of its parent in `found`, and its branch.
     found = [(-1, -1, -1)]
     waiting = [(a, 0, branch), (b, 0, branch)]
     while waiting:
@@ -74,9 +65,7 @@ def rooted_at(parents: Nodes, branch: int) -> Rooted:
 
 
 def groups(parents: Nodes) -> list[int]:
-    """The tips below each branch as bits, or those that are not, without the first tip.
-
-    An unrooted branch parts two groups, and this is the one of them that has not the first tip.
+    """Return the split of each branch, as the bits of the tips on the side without the first tip.
 
     Examples
     --------
@@ -91,14 +80,7 @@ def groups(parents: Nodes) -> list[int]:
 
 
 def branch_of(parents: Nodes, members: Iterable[int]) -> int | None:
-    """Find the branch that parts some tips from all others, if there is one.
-
-    Parameters
-    ----------
-    parents
-        Of each node.
-    members
-        The tips.
+    """Return the branch that separates the tips ``members`` from all others, or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a search for the shortest tree went."""
+"""Figure of the progress of a tree search."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _REPLICATE = "#b8b8b8"
-#: Steps of a line; a search of more iterations is drawn at so many of them.
+#: Most steps of a line; longer searches are drawn at this many iterations.
 _STEPS = 2000
 
 
 def search_trace(result: xr.Dataset) -> hv.Overlay:
-    """Draw the length of the shortest tree so far by the iterations of a search.
+    """Draw the length of the shortest tree so far against the iterations of a search.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
 
     Returns
     -------
-        hv.Overlay: a grey line a replicate, the best of them in blue. The title says the shortest
-        length and whether it is proven.
+        hv.Overlay: a grey line for each replicate, and the best of them in blue. The title gives
+        the shortest length and whether it is proven.
 
     Raises
     ------
     ValueError
-        If there is no trace in the result.
+        If the result has no trace.
 
     Examples
     --------

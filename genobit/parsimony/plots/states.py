@@ -1,4 +1,4 @@
-"""The states of one site at the nodes of a tree, as colours."""
+"""States of one site at the nodes of a tree, with their colours."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-#: Several states are possible, or none is known.
+#: Colour of nodes with several possible states or an unknown one.
 UNSURE = "#ffffff"
-#: States beyond the palette; their letters tell them apart.
+#: Colour of states beyond the palette; their letters tell them apart.
 OTHER = "#9a9a9a"
 #: Colours on which letters are white.
 DARK = {"#0072b2", "#009e73", "#d55e00", "#882255"}
-#: States that have the same colour at every site.
+#: States with the same colour at every site.
 _FAMILIAR = ("ACGT-", "0123456")
 _UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
 class SiteStates:
-    """A site: `states` and `colours` of all nodes, `changed` of the branches above them."""
+    """States and colours of all nodes at one site, and the branches on which it changes."""
 
     name: str
     title: str
@@ -42,16 +42,9 @@ class SiteStates:
 
 
 def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates:
-    """Take the states of a site.
+    """Return the states of a site from a result of `.genobit.ancestral_states()`.
 
-    Parameters
-    ----------
-    ancestors
-        Result of `.genobit.ancestral_states()`.
-    site
-        Its place.
-    title
-        More about the site.
+    ``title`` replaces the number of changes in the title.
     """
     states = [str(state) for state in ancestors["states"][:, site].values]
     parents = ancestors["node_parent"].values
@@ -68,18 +61,9 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
 
 
 def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:
-    """List the changes of a branch.
+    """List the changes on the branch above node ``branch``: `site`, `from` and `to`.
 
-    Parameters
-    ----------
-    ancestors
-        Result of `.genobit.ancestral_states()`.
-    branch
-        The node below it.
-
-    Returns
-    -------
-        A row a change: `site`, its place, `from` and `to`. The root has none.
+    The root has no changes. ancestors: result of `.genobit.ancestral_states()`.
     """
     import pandas as pd
 
@@ -91,7 +75,7 @@ def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Where two entries have no state in common."""
+    """Return where two arrays of entries share no state, (sites,) bool."""
     apart = np.asarray(one != other)
     several = np.char.startswith(one, "{") | np.char.startswith(other, "{")
     apart &= (one != _UNKNOWN) & (other != _UNKNOWN)
@@ -101,7 +85,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def members(state: str) -> frozenset[str]:
-    """Take the states that an entry may be; none for one that may be any.
+    """Return the states that an entry may be, none if it may be any state.
 
     Examples
     --------
@@ -117,12 +101,9 @@ def members(state: str) -> frozenset[str]:
 
 
 def colours_of_states(states: Sequence[str]) -> dict[str, str]:
-    """Give states their colours; nucleotides and the first digits have the same at every site.
+    """Return the colour of each state; nucleotides and digits to 6 are the same at every site.
 
-    Parameters
-    ----------
-    states
-        As often as they occur.
+    ``states`` lists each state as often as it occurs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two trees of the same tips face to face, turned so that few lines between their tips cross."""
+"""Tanglegrams: two trees of the same tips face to face, with few crossings of their tip lines."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _WIDTH = 900.0
 _PITCH, _LEAST, _MOST = 17.0, 220.0, 900.0
-#: Between the names of both sides.
+#: Screen pixels between the names of both sides.
 _BETWEEN = 170.0
 _LETTERS = 20
-#: Turns of both trees at most; few change after the second.
+#: Most rounds of rotations of both trees; few nodes rotate after the second.
 _ROUNDS = 4
-#: Starts of the turns, fewer where tips are many.
+#: Most starts, and tips x starts; large trees get fewer starts.
 _STARTS, _STARTED = 12, 600
 _SHARED, _CROSSED, _STRAIGHT = "#4a4a4a", "#e0a070", "#bdbdbd"
 
 
 @dataclass(frozen=True)
 class Faced:
-    """Two trees turned to each other: ranks of all nodes, and branches that only one has."""
+    """Two trees with rotated nodes: ranks of all nodes, and branches that only one tree has."""
 
     parents: tuple[Nodes, Nodes]
     ranks: tuple[Floats, Floats]
@@ -44,7 +44,7 @@ class Faced:
 
     @property
     def distance(self) -> int:
-        """Robinson-Foulds: groups of tips that one tree has and the other has not."""
+        """Robinson-Foulds distance: the number of splits that only one of the trees has."""
         return len(_groups(self.parents[0]) ^ _groups(self.parents[1]))
 
 
@@ -58,17 +58,17 @@ def tanglegram(
     left, right
         Results of `.genobit.ancestral_states()` of the same alignment.
     names
-        Of both trees.
+        Names of both trees.
 
     Returns
     -------
-        hv.Overlay: branches whose group of tips the other tree has not are orange, and so are
-        lines between tips that cross another. The title says the Robinson-Foulds distance.
+        hv.Overlay. Branches whose split the other tree does not have are orange. Lines between tips
+        that cross another line are orange, too. The title gives the Robinson-Foulds distance.
 
     Raises
     ------
     ValueError
-        If the taxa of the trees are not the same.
+        If the taxa of the trees differ.
 
     Examples
     --------
@@ -91,19 +91,14 @@ def tanglegram(
 
 
 def face(left: Nodes, right: Nodes) -> Faced:
-    """Turn two trees to each other: children are exchanged until no exchange saves a crossing.
+    """Rotate the nodes of two trees to reduce the crossings between the lines of their tips.
 
-    The right one is rooted as the left one is, if it has such a branch: the length of a tree is
-    the same wherever its root is.
-
-    Parameters
-    ----------
-    left, right
-        Parents of each node; both trees have the same tips.
+    left, right: parents (nodes,); both trees have the same tips. The right tree is rooted on the
+    same branch as the left one, if it has that branch. The root does not change a tree's length.
     """
     right = _rooted_alike(left, right)
     parents, generator = (left, right), np.random.default_rng(0)
-    # Turns of one tree after the other may end in a dead end: of several starts few do.
+    # Alternating rotations may end in a local minimum, which several starts make less likely.
     n_starts = int(np.clip(_STARTED // tips(left), 1, _STARTS))
     starts = [ranks(left), *(ranks(left, generator.random(left.size)) for _ in range(1, n_starts))]
     turned = [_turned(parents, start) for start in starts]
@@ -115,7 +110,7 @@ def face(left: Nodes, right: Nodes) -> Faced:
 
 
 def _turned(parents: tuple[Nodes, Nodes], left: Floats) -> tuple[int, Floats, Floats]:
-    """Turn one tree after the other until no crossing is saved: how many are left, and ranks."""
+    """Rotate both trees in turn until no crossing is removed; return the crossings and ranks."""
     n_tips = tips(parents[0])
 
     def turn(ranked: list[Floats], side: int) -> tuple[int, list[Floats]]:
@@ -143,7 +138,7 @@ def _rooted_alike(left: Nodes, right: Nodes) -> Nodes:
 
 
 def crossings(left: Floats, right: Floats) -> int:
-    """Count the lines between two rows of the same tips that cross.
+    """Count the crossings of lines between two rankings of the same tips, (tips,) each.
 
     Examples
     --------
@@ -155,13 +150,13 @@ def crossings(left: Floats, right: Floats) -> int:
 
 
 def _keys(parents: Nodes, other: Floats) -> Floats:
-    """Keys by which `ranks` turns each node's children as the other tree has their tips."""
+    """Return keys by which `ranks` rotates each node to follow the other tree's tips, (nodes,)."""
     n_tips, of = tips(parents), children(parents)
     below: list[np.ndarray] = [other[[k]] for k in range(n_tips)]
     keys = np.zeros(parents.size)
     for node in range(n_tips, parents.size):
         mine = of.of(node)
-        # How many pairs would cross with each child first; with two children that is exact.
+        # The share of pairs that cross with this child first; exact for two children.
         for child in mine:
             later = np.sort(np.concatenate([below[k] for k in mine if k != child]))
             smaller = np.searchsorted(later, below[child]).sum()
@@ -171,24 +166,14 @@ def _keys(parents: Nodes, other: Floats) -> Floats:
 
 
 def _groups(parents: Nodes) -> set[int]:
-    """The groups that a tree tells apart; one tip by itself, or all but one, is no news."""
+    """Return the splits of a tree, without splits that separate a single tip."""
     n_tips = tips(parents)
     found = set(groups(parents))
     return {group for group in found if 1 < group.bit_count() < n_tips - 1}
 
 
 def draw_faced(faced: Faced, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
-    """Draw two trees face to face.
-
-    Parameters
-    ----------
-    faced
-        From `face`.
-    labels
-        Of the tips.
-    names
-        Of both trees.
-    """
+    """Draw two trees face to face, with the names of the tips and of both trees."""
     n_tips = len(labels)
     height = float(np.clip(_PITCH * n_tips, _LEAST, _MOST))
     size = float(np.clip(height / n_tips / 1.5, 6, 9))
@@ -244,14 +229,14 @@ def draw_faced(faced: Faced, labels: np.ndarray, names: tuple[str, str]) -> hv.O
 
 
 def _tree(label: str, laid: Laid, own: np.ndarray) -> Lines:
-    """The branches of one tree; those of inner nodes that only it has are orange."""
+    """Draw the branches of one tree; inner branches that only this tree has are orange."""
     mark = own[laid.branch] & (leaves(laid.parents)[laid.branch] > 1)
     colours = [LEAD_COLOUR if there else _SHARED for there in mark]
     return Lines(label, laid.pieces, colours, np.where(mark, 2.5, 1.3).tolist())
 
 
 def _uncrossed(left: Floats, right: Floats) -> np.ndarray:
-    """Which tips' lines cross no other: none before it ends after it, nor the other way round."""
+    """Return the tips whose lines cross no other line, (tips,) bool."""
     order = np.argsort(left)
     at = right[order]
     before = np.maximum.accumulate(np.append(-1, at))[:-1]

@@ -1,4 +1,4 @@
-"""Trees with the changes of parsimony on their branches, and the states of a site."""
+"""Trees with the changes on their branches, and the states of a site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LAYOUTS = ("rectangular", "radial")
 LENGTHS = ("changes", "equal")
 NUMBERS = ("changes", "support", "none")
-#: Screen pixels of the key beside the tree.
+#: Width of the key beside the tree, in screen pixels.
 KEY = 130.0
 
 
@@ -42,26 +42,25 @@ def parsimony_tree(
     ancestors
         Result of `.genobit.ancestral_states()`.
     site
-        Place of a site whose states colour the nodes.
+        Index of a site whose states colour the nodes.
     layout
         "rectangular", or "radial" from the middle of a circle outwards.
     lengths
-        What branches are as long as: their "changes", or "equal": all tips at the end.
+        Lengths of the branches: their "changes", or "equal", with all tips aligned.
     numbers
-        What is written on branches: their "changes", their "support", or "none".
+        Numbers on the branches: "changes", "support" or "none".
     support
-        Of the branch above each node, NaN where there is none. A DataArray is aligned by its
-        labels.
+        Support of the branch above each node, NaN for none. A DataArray is aligned by its labels.
 
     Returns
     -------
-        hv.Overlay. Branches are the darker the more changes they have. Of more tips than there is
-        room for, every second, third and so on has its name; the title says so.
+        hv.Overlay. Branches with more changes are darker. If the tips are too many for all names,
+        every second, third and so on has its name; the title says so.
 
     Raises
     ------
     ValueError
-        If a choice is none of those above.
+        If ``layout``, ``lengths`` or ``numbers`` is not one of these values.
 
     Examples
     --------
@@ -94,22 +93,10 @@ def draw_tree(
     selected: Sequence[int] = (),
     title: str = "",
 ) -> hv.Overlay:
-    """Draw what `arrange` has given its place.
+    """Draw a tree placed by `arrange`.
 
-    Parameters
-    ----------
-    placed
-        From `arrange`.
-    states
-        Of a site, from `tree_states.site_states`.
-    numbers
-        As `parsimony_tree` takes it.
-    marked
-        The node below a branch that is marked.
-    selected
-        Tips that are ringed.
-    title
-        Beside what the picture says itself.
+    ``states`` is a site from `site_states`, ``marked`` the node below a marked branch, and
+    ``selected`` the tips with a ring. ``title`` replaces the length and number of tips.
     """
     width, height = placed.frame[0] + KEY, placed.frame[1]
     picture = overlay(layers_of(placed, states, numbers=numbers, marked=marked, selected=selected))
@@ -129,13 +116,7 @@ def draw_tree(
 
 
 def title_of(placed: Placed, states: SiteStates | None = None, title: str = "") -> str:
-    """Say how long the tree is, and what is not drawn.
-
-    Parameters
-    ----------
-    placed, states, title
-        As `draw_tree` takes them.
-    """
+    """Return the title: the length of the tree, the names omitted, and the site."""
     tree = placed.tree
     length = number(tree.length, "change")
     length = f"length {length}" if tree.resolved else f"{length} on certain branches"
