@@ -43,8 +43,8 @@ _STORE_ONLY = ("region_index",)
 def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
     """Open a VCF Zarr or sgkit store lazily, with labels in memory.
 
-    ``store`` is the path of a directory or .zip, an address, or a zarr store. ``chunks`` is the
-    number of variants per lazy chunk (default: whole store chunks of about 64 MB of calls).
+    The store is the path of a directory or .zip, an address, or a zarr store. Lazy chunks have
+    ``chunks`` variants (default: whole store chunks of about 64 MB of calls).
     """
     if isinstance(store, str | os.PathLike):
         store = _store_of_path(os.fspath(store))

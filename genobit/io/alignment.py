@@ -1,4 +1,4 @@
-"""Open alignments: FASTA, PHYLIP and NEXUS."""
+"""Open alignments in FASTA, PHYLIP and NEXUS."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _SUFFIXES = {
     **dict.fromkeys((".nex", ".nexus", ".nxs"), "nexus"),
 }
 _PIECE = 2**20
-"""Bytes or sites looked at at a time, of files that are not held whole."""
+"""Bytes or sites read at a time from files that are not held whole."""
 _NEXUS_COST = 40
-"""Bytes of memory that a byte takes at most while DendroPy reads it: measured as 35."""
+"""Most bytes of memory per byte of text while DendroPy reads it; 35 were measured."""
 
 
 def open_alignment(
@@ -48,38 +48,42 @@ def open_alignment(
     Parameters
     ----------
     path
-        FASTA, PHYLIP (names of ten characters or up to a blank; interleaved or not) or NEXUS, plain
-        or compressed by gzip.
+        FASTA, PHYLIP or NEXUS, plain or compressed by gzip. PHYLIP may be interleaved or not,
+        with names of ten characters or names that end at a blank.
     format
-        "fasta", "phylip" or "nexus". By default what the first line or else the suffix says.
+        "fasta", "phylip" or "nexus". By default it is detected from the first line, or else from
+        the suffix.
     kind
-        "dna", "protein" or "standard". By default what a NEXUS file says; for others "standard"
-        with any digit, "dna" with IUPAC codes of nucleotides alone, most of them plain bases,
-        otherwise "protein".
+        "dna", "protein" or "standard". By default it is the kind that a NEXUS file declares. In
+        other formats any digit means "standard". IUPAC nucleotide codes alone, at least half of
+        them plain bases, mean "dna". Other symbols mean "protein".
     chunks
-        Sites a chunk, for an alignment larger than memory: of plain FASTA whose lines are of one
-        width within a record. The file is gone through once, and read where it is needed.
+        Sites per chunk of a lazy alignment, for alignments larger than memory. It needs plain
+        FASTA whose lines have one width within a record. Opening scans the file once; a chunk is
+        read when it is computed.
 
     Returns
     -------
-    DataArray (taxa, sites) of text, in memory or with ``chunks`` lazy, in upper case, an entry a
-    symbol: ``-`` is a gap, ``?`` missing, ``{01}`` a polymorphic entry. Coordinate `taxa`: the
-    names, for FASTA the whole line, as written, underscores and all. `attrs["kind"]`;
-    `attrs["states"]`, for "standard": the symbols in order; `attrs["format"]`, `attrs["source"]`.
+    DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
+    a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic.
+
+    - Coordinate `taxa`: the names as written, with underscores; in FASTA the whole line.
+    - `attrs["kind"]`, `attrs["format"]`, `attrs["source"]`, and for "standard"
+      `attrs["states"]`: the symbols in order.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If the file does not exist.
     ValueError
-        For a file that is empty, not text, of no known format, damaged or past ``eager_limit``;
-        taxa of unequal length, the same name twice, or a symbol that the kind does not have,
-        with taxon and site; with
-        ``chunks`` also for other formats, gzip, and lines of several widths.
+        For a file that is empty, not text, of an unknown format, damaged or larger than
+        ``eager_limit``; for taxa of unequal length, a repeated name, or a symbol that the kind
+        does not have (the message names taxon and site). With ``chunks`` also for other
+        formats, gzip, and lines of several widths.
     OSError
-        When a lazy alignment is computed and its file was changed.
+        If the file of a lazy alignment has changed when it is computed.
     ImportError
-        For NEXUS when DendroPy is not installed.
+        For NEXUS if DendroPy is not installed.
 
     Examples
     --------
@@ -135,7 +139,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 
 
 def _require_plain_fasta(source: Path, form: str | None) -> None:
-    """Refuse what cannot be read a part at a time."""
+    """Refuse files that cannot be read in parts."""
     with source.open("rb") as file:
         start = file.read(_PIECE)
     if start.startswith(GZIP):
@@ -146,7 +150,7 @@ def _require_plain_fasta(source: Path, form: str | None) -> None:
     text = start.decode("utf-8-sig", "replace").lstrip()
     if not text and len(start) < _PIECE:
         raise ValueError("the file is empty")
-    # More blanks than a block, though nothing else, are left to the pass over the file.
+    # A first block of blanks alone is left to the scan of the file.
     is_fasta = form == "fasta" or (form is None and (not text or text.startswith(">")))
     if not is_fasta:
         line = text.splitlines()[0][:40] if text else ""
@@ -158,7 +162,7 @@ def _require_plain_fasta(source: Path, form: str | None) -> None:
 
 
 def _refuse_symbol(file: FastaFile, kind: str, symbols: Sequence[str], taxa: Sequence[str]) -> None:
-    """Raise an error for the first entry that is no symbol."""
+    """Raise an error for the first entry that is not a symbol of the kind."""
     number, length = file.shape
     for taxon in range(number):
         for site in range(0, length, _PIECE):
@@ -172,12 +176,9 @@ def labelled_alignment(
     kind: str | None,
     states: Sequence[str] | None = None,
 ) -> xr.DataArray:
-    """Label entries, text (taxa, sites) in upper case, as the DataArray of an alignment.
+    """Return entries, upper-case text (taxa, sites), as the DataArray of an alignment.
 
-    Raises
-    ------
-    ValueError
-        For a name twice, an unknown kind, or an entry that is no symbol of the kind.
+    Raises ValueError for a repeated name, an unknown kind, or an entry that is not a symbol of it.
     """
     import xarray as xr
 
@@ -191,7 +192,7 @@ def labelled_alignment(
 def _described(
     counts: Mapping[str, int], kind: str | None, states: Sequence[str] | None
 ) -> tuple[str, tuple[str, ...]]:
-    """Kind and states of an alignment of these symbols."""
+    """Return kind and states of an alignment with these symbols."""
     if kind is not None and kind not in alphabets.KINDS:
         msg = f"kind={kind!r} is none of {', '.join(alphabets.KINDS)}"
         raise ValueError(msg)
@@ -202,7 +203,7 @@ def _described(
 
 
 def attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
-    """Attributes of an alignment of characters of a kind."""
+    """Return the attributes of an alignment of this kind."""
     attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
     if kind == "standard":
         attrs["states"] = list(symbols)
@@ -210,12 +211,9 @@ def attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
 
 
 def read_text(source: Path) -> str:
-    """Read a text file, plain or compressed by gzip, with ends of lines as in Unix.
+    """Read a text file, plain or gzipped, with line ends as in Unix.
 
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        Where there is none, or it is empty or not text.
+    Raises FileNotFoundError for a missing file, and ValueError if it is empty or not text.
     """
     _require_file(source)
     data = read_bytes(source)
@@ -255,20 +253,23 @@ def _format_of(text: str, name: str) -> str:
 
 
 def _entries(rows: Rows) -> NDArray[np.str_]:
-    """Rows as text (taxa, sites) in upper case; refuses rows of unequal length."""
+    """Return rows as upper-case text (taxa, sites).
+
+    Raises ValueError for rows of unequal length.
+    """
     length = _require_same_length(rows.taxa, [len(row) for row in rows.sequences])
     if isinstance(rows.sequences[0], list):
         return np.array(rows.sequences)
     joined = "".join(str(row) for row in rows.sequences)
-    # Other alphabets have letters that become two in upper case; they are no symbols anyway.
+    # Some non-ASCII letters become two in upper case. They are not valid symbols anyway.
     data = (joined.upper() if joined.isascii() else joined).encode("utf-32-le")
-    # A symbol is one code point: no loop over the symbols.
+    # Each symbol is one code point, so UTF-32 splits the text without a loop.
     entries: NDArray[np.str_] = np.frombuffer(data, "<U1").reshape(len(rows.taxa), length)
     return entries.copy()
 
 
 def _require_same_length(taxa: Sequence[str], lengths: Sequence[int]) -> int:
-    """The number of sites, the same for all taxa, which have names."""
+    """Return the number of sites; raises ValueError if taxa differ in it or have no name."""
     if not taxa:
         raise ValueError("there are no taxa")
     for number, (name, length) in enumerate(zip(taxa, lengths, strict=True)):

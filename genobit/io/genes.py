@@ -1,9 +1,9 @@
-"""Genes from a GFF3 file or a table of the user's, for a track under a plot.
+"""Read genes from a GFF3 file or a user's table, for a track under a plot.
 
-GFF3: nine columns parted by tabs, positions from 1 with both ends included, attributes as
+GFF3 has nine tab-separated columns. Positions count from 1 with both ends included. Attributes are
 ``Name=LCT;...`` with reserved characters percent-encoded
-(https://github.com/The-Sequence-Ontology/Specifications/blob/master/gff3.md). Annotations of a
-genome have millions of lines and a hundredth of them is kept, so lines are read one by one.
+(https://github.com/The-Sequence-Ontology/Specifications/blob/master/gff3.md). Lines are read one by
+one, because the annotation of a genome has millions of lines and about one in a hundred is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COLUMNS = ("contig", "start", "end", "name", "strand")
-#: What tables call the columns, in the order of preference: GFF, BED, biomaRt, UCSC.
+#: Column names in tables of GFF, BED, biomaRt and UCSC, in order of preference.
 _KNOWN = {
     "contig": ("contig", "chrom", "chromosome", "seqid", "seqname", "chr"),
     "start": ("start", "begin", "txstart", "chromstart", "start_position"),
@@ -45,23 +45,23 @@ def read_genes(source: Any) -> pd.DataFrame:
     Parameters
     ----------
     source
-        Path of a GFF3 file (also gzipped), or a pandas DataFrame, an xarray Dataset of one
-        dimension or a list of dicts with columns ``contig``, ``start``, ``end`` and perhaps
-        ``name`` and ``strand``; other common names of these are known too. Positions are those of
-        GFF and VCF: from 1, both ends included.
+        Path of a GFF3 file (plain or gzipped), or a table: a pandas DataFrame, an xarray Dataset
+        of one dimension, or a list of dicts. A table has columns ``contig``, ``start``, ``end``
+        and optionally ``name`` and ``strand``; other common column names are recognised.
+        Positions follow GFF and VCF: from 1, both ends included.
 
     Returns
     -------
-        DataFrame of `COLUMNS`. Of a file, its features whose type is gene, pseudogene or ends in
-        ``_gene``.
+        DataFrame with columns `COLUMNS`. A GFF3 file gives the features whose type is gene or
+        pseudogene, or ends in ``_gene``.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If the file does not exist.
     ValueError
-        For a table without places, a file that is no GFF3 or has no genes, and a gene that ends
-        before it starts.
+        For a table without contig, start or end, a file that is not GFF3 or has no genes, and a
+        gene that ends before it starts.
 
     Examples
     --------

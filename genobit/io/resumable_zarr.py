@@ -1,9 +1,9 @@
-"""Write lazy results to Zarr, chunk by chunk, and resume where a run was stopped.
+"""Write lazy results to Zarr, chunk by chunk, and resume an interrupted run.
 
-- A chunk is a file of its own, written whole or not at all. The chunks that exist are finished.
-- The metadata of the store's root are the mark of a whole store. They are written last, in one
-  rename. Until then the root declares a Zarr format that does not exist, so that every reader of
-  Zarr refuses the store, and shows the text that says how to resume.
+- Each chunk is a file, written whole or not at all. An existing file marks a finished chunk.
+- The metadata of the store's root mark a complete store. They are written last, by one rename.
+Until then the root declares a Zarr format that does not exist, so every Zarr reader refuses the
+store and shows how to resume.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 Place = tuple[int, ...]
 
 SIDE = 8
-"""Chunks along a side of the block of chunks that is under way: planes of twice as many chunks of
-rows are held, and each is made anew for every 8 that it is set against."""
+"""Chunks along a side of the block that is being written. The planes of 16 chunks of rows are held,
+and each is computed again for every 8 chunks of rows it is paired with."""
 PROGRESS = ".progress"
 UNFINISHED = ".partial"
-"""What zarr calls a file before it has its name."""
+"""Suffix of zarr's temporary files."""
 ROOT = "zarr.json"
-"""Metadata of the root of a store. They wait in the folder `PROGRESS` until the store is whole."""
+"""Metadata file of the store's root, kept in the `PROGRESS` folder until the store is complete."""
 
 
 def to_zarr(
@@ -56,22 +56,22 @@ def to_zarr(
 ) -> Path:
     """Write a lazy result to a Zarr store; if interrupted, repeat the call to resume.
 
-    Dask's active scheduler computes and writes chunks, and forgets each once it is written. On a
-    cluster the workers write them, to a file system that all of them see. Memory holds the chunks
-    under way and 16 chunks of rows of the genotypes.
+    Dask's active scheduler computes and writes the chunks, and releases each one once it is
+    written. On a cluster the workers write to a file system that all of them see. Memory holds
+    the chunks being written and 16 chunks of rows of the genotypes.
 
-    A store opens only when it is whole. Until then every reader of Zarr refuses it, and the message
-    says how to resume. A folder beside the store, with ``.progress`` behind its name, keeps what
-    was asked until then.
+    A store opens only when it is complete. Until then every Zarr reader refuses it, with a message
+    that says how to resume. Meanwhile a folder beside the store, with the suffix ``.progress``,
+    stores a description of the result.
 
     Parameters
     ----------
     result
         Any result of genobit, or another xarray object.
     path
-        Folder of the store on this machine; made if it does not exist.
+        Folder of the store on this machine; created if it does not exist.
     progress
-        Whether to show a bar; by default what `get_options` says.
+        Whether to show a progress bar; by default the option ``progress`` (`get_options`).
 
     Returns
     -------
@@ -80,13 +80,14 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the store is one of another result, or the path is an address.
+        If the store belongs to another result, or the path is an address.
     FileExistsError
-        If anything but an interrupted run of this function is at the path, a whole store included.
+        If the path holds anything but an interrupted run of this function, such as a complete
+        store.
     OSError
         If the disk is full. The message names the path; finished chunks stay.
     RuntimeError
-        If another run is at work there.
+        If another run is writing there.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def to_zarr(
     with disk_full_named(place), Checkpoint(kept, _question(whole, arrays)) as checkpoint:
         waiting = (kept / ROOT).exists()
         if place.exists() and not unfinished(place):
-            # Killed after its last rename, a run leaves its folder beside a whole store.
+            # A run killed after its last rename leaves its folder beside a complete store.
             if waiting or not checkpoint.units():
                 raise FileExistsError(_there(place))
         else:
@@ -122,7 +123,7 @@ def to_zarr(
 
 
 def _remove(kept: Path) -> None:
-    """Remove the folder of a run that is done, its manifest last: without it, it is refused."""
+    """Remove the folder of a finished run, its manifest last: a folder without one is refused."""
     for path in kept.iterdir():
         if path.is_file() and path.name not in {MANIFEST, LOCK}:
             path.unlink()
@@ -130,7 +131,7 @@ def _remove(kept: Path) -> None:
 
 
 def unfinished(place: Path) -> bool:
-    """Whether a store is being written by `to_zarr`, or was when that was stopped."""
+    """Return whether a store is being written by `to_zarr`, or was interrupted."""
     try:
         return isinstance(json.loads((place / ROOT).read_bytes())["zarr_format"], str)
     except (OSError, ValueError, KeyError, TypeError):
@@ -138,7 +139,7 @@ def unfinished(place: Path) -> bool:
 
 
 def discard(place: Path) -> None:
-    """Remove a store, whole or not."""
+    """Remove a store, complete or not."""
     for folder in (place, place.with_name(place.name + PROGRESS)):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -151,7 +152,7 @@ def _there(place: Path) -> str:
 
 
 def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) -> None:
-    """Write the chunks that are missing."""
+    """Write the missing chunks."""
     for left in place.rglob(f"*{UNFINISHED}"):
         left.unlink()
     todo = {name: _missing(place, name, array) for name, array in arrays.items()}
@@ -166,7 +167,7 @@ def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) ->
 
 
 def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
-    """A Dataset in chunks as Zarr has them: of one size, but for the last."""
+    """Return a Dataset with chunks as in Zarr: of one size, except the last."""
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name="result" if result.name is None else result.name)
     changed: dict[Any, Any] = {}
@@ -175,21 +176,21 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
             if (texts := labels.as_objects(variable, str(name))) is not variable:
                 changed[name] = texts
             continue
-        # Labels are in memory elsewhere; what is of objects has no type on disk before it is seen.
+        # Labels belong in memory. The type of objects on disk depends on their values.
         label = name in result.coords and variable.ndim == 1
         if label or variable.dtype.kind == "O":
             changed[name] = labels.as_objects(variable.compute(), str(name))
         else:
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
             changed[name] = variable.chunk(sizes)
-    # How a file was compressed says nothing of the result.
+    # The compression of a source file does not belong to the result.
     return result.assign(changed).drop_encoding()
 
 
 def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept: Path) -> None:
-    """Make a store of labels and of no chunks, whose true root is in the folder ``kept``.
+    """Make a store of labels without chunks of results, and keep its true root in ``kept``.
 
-    xarray makes a task for each chunk of what it is to write later, and of zeros there is one.
+    Zeros in one chunk replace each lazy array, because xarray makes a task for every chunk.
     """
     described: dict[str, xr.Variable] = {}
     encoding: dict[str, dict[str, Any]] = {}
@@ -204,7 +205,8 @@ def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept:
     for old in (new, place):
         shutil.rmtree(old, ignore_errors=True)
     with warnings.catch_warnings():
-        # Zarr 3 may keep all metadata in one file, which servers that list no folders need.
+        # Consolidated metadata are not part of Zarr 3 yet, but servers that cannot list folders
+        # need them.
         warnings.filterwarnings("ignore", "Consolidated metadata is currently not part")
         whole.assign(described).to_zarr(
             new, mode="w", compute=False, consolidated=True, encoding=encoding, zarr_format=3
@@ -215,7 +217,7 @@ def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept:
 
 
 def _resume(place: Path) -> str:
-    """What readers show of a store that is not whole: they quote the format that they refuse."""
+    """Return the text that readers show for an incomplete store, as the format they refuse."""
     return (
         f"'incomplete'. {str(place)!r} is not complete: to resume, repeat the call of "
         "genobit.to_zarr, or the command genobit pack, that was writing it"
@@ -223,7 +225,7 @@ def _resume(place: Path) -> str:
 
 
 def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
-    """What tells one result from another, in whatever order a Dataset lists its variables."""
+    """Return a description that identifies a result, whatever the order of its variables."""
     variables = {str(name): x for name, x in whole.variables.items()}
     known = {name: x for name, x in variables.items() if name not in arrays}
     return {
@@ -241,7 +243,10 @@ def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
 
 
 def _values(variable: xr.Variable) -> list[NDArray[Any] | str]:
-    """Values of a label; text as one string, since a fixed width would be that of the longest."""
+    """Return the values of a label, with text as one string.
+
+    A fixed-width array would give every text the width of the longest.
+    """
     values = np.asarray(variable.values)
     if values.dtype.kind in "OTSU":
         return [str(values.shape), "\0".join(labels.text(values).ravel())]
@@ -249,7 +254,7 @@ def _values(variable: xr.Variable) -> list[NDArray[Any] | str]:
 
 
 def _missing(place: Path, name: str, array: da.Array) -> list[Place]:
-    """Chunks that have no file, in the order in which mirrored ones stand together."""
+    """Return the chunks that have no file."""
     import zarr
 
     stored = zarr.open_array(place / name, mode="r")
@@ -259,7 +264,7 @@ def _missing(place: Path, name: str, array: da.Array) -> list[Place]:
 
 
 def _passes(todo: dict[str, list[Place]]) -> Iterator[list[tuple[str, Place]]]:
-    """Blocks of chunks, of all arrays together: arrays of one result share tasks."""
+    """Yield blocks of chunks of all arrays, with mirrored chunks together: they share tasks."""
     blocks: dict[Place, list[tuple[str, Place]]] = {}
     for name, places in todo.items():
         for place in places:
@@ -289,8 +294,8 @@ def _writes(
 def _store(chunk: Any, path: str, at: Place) -> None:
     import zarr
 
-    # A chunk of nothing but the fill value has a file too, which says that it is finished. It is
-    # said of this array alone: zarr's own settings are the user's, and of all threads.
+    # Write a file for a chunk of fill values too, which marks it as finished. Configure only this
+    # array: zarr's global settings belong to the user and to all threads.
     stored = zarr.open_array(path, mode="r+").with_config({"write_empty_chunks": True})
     spans = [
         slice(k * size, k * size + length)
@@ -300,7 +305,7 @@ def _store(chunk: Any, path: str, at: Place) -> None:
 
 
 def _compare(place: Path, arrays: dict[str, da.Array], todo: dict[str, list[Place]]) -> None:
-    """Compute one chunk that is there again: the same question may be of other genotypes."""
+    """Recompute one finished chunk, since other genotypes can have the same description."""
     import zarr
 
     for name, array in arrays.items():

@@ -1,4 +1,4 @@
-"""Trees: Newick, NEXUS and objects of other libraries, as arrays; arrays as Newick and NEXUS."""
+"""Read trees from Newick, NEXUS and other libraries' objects as arrays; write Newick and NEXUS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genobit.io.tree_files._tree_nodes import Nodes
 
 TREE = "tree"
-"""The variable of a search that holds trees as Newick."""
+"""Variable of a search result that holds trees as Newick."""
 _NEXUS_SUFFIXES = {".nex", ".nexus", ".nxs"}
 
 
@@ -34,15 +34,15 @@ class Phylogeny(NamedTuple):
     """A tree whose tips are numbered as the taxa of an alignment."""
 
     parents: NDArray[np.int64]
-    """(nodes,), as in `genobit.data.topology`: tips, inner nodes, the root last with -1."""
+    """(nodes,), as in `genobit.data.topology`: tips, then inner nodes, the root last with -1."""
     labels: tuple[str, ...]
-    """Names of the tips as the alignment has them, then labels of inner nodes, "" where none."""
+    """Names of the tips as in the alignment, then labels of inner nodes ("" for none)."""
     lengths: NDArray[np.float64] | None
-    """(nodes,): length of the branch above each node, NaN where unknown; none if all are."""
+    """(nodes,): length of the branch above each node, NaN if unknown; None if all are unknown."""
 
 
 class Phylogenies(NamedTuple):
-    """Trees, and whether it was one and not a list of one."""
+    """Trees, and whether the input was one tree rather than a list."""
 
     trees: list[Phylogeny]
     one: bool
@@ -54,26 +54,30 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     Parameters
     ----------
     trees
-        Newick or NEXUS, as text or the path of a file; a Tree of DendroPy or tskit, a TreeNode of
-        scikit-bio, a Tree of Bio.Phylo; a `Phylogeny`; a list of any of these, or a TreeSequence of
-        tskit; or a Dataset with the variable `tree`, as a search returns.
+        One tree or several, as
+
+        - Newick or NEXUS, either text or the path of a file;
+        - a Tree of DendroPy or tskit, a TreeNode of scikit-bio, or a Tree of Bio.Phylo;
+        - a `Phylogeny`, or a TreeSequence of tskit;
+        - a list of any of these;
+        - a Dataset with the variable `tree`, as a search returns.
     taxa
-        Names of the taxa in the order of the alignment. Tips of tskit are "n0", "n1", .. by their
-        nodes, as tskit writes them itself.
+        Names of the taxa in the order of the alignment. Tips of tskit trees are named "n0", "n1",
+        .. by their nodes, as in tskit's own output.
 
     Returns
     -------
-        The trees. Inner nodes with one child are left out, and their lengths added up.
+        The trees. Inner nodes with one child are removed, and their branch lengths added.
 
     Raises
     ------
     ValueError
-        Where a tree cannot be read, a name is there twice, or the tips are not the taxa, with the
-        names that differ.
+        If a tree cannot be read, a name occurs twice, or the tips are not the taxa. The message
+        lists the names that differ.
     FileNotFoundError
         For a text that is neither a tree nor the path of a file.
     TypeError
-        For another object.
+        For an object of another type.
 
     Examples
     --------
@@ -124,13 +128,14 @@ def newick(
     taxa
         Names of the tips.
     labels
-        (nodes,): those of inner nodes are written, such as support; "" for none.
+        (nodes,): labels, such as support; "" for none. Only those of inner nodes are written.
     lengths
-        (nodes,): of the branch above each node, NaN for none.
+        (nodes,): length of the branch above each node, NaN for none.
 
     Returns
     -------
-        Newick with its semicolon. Names with blanks or punctuation are quoted, underscores are not.
+        Newick with its semicolon. Names with blanks or punctuation are quoted; underscores do not
+        count as punctuation.
 
     Examples
     --------
@@ -161,15 +166,16 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     trees
-        Newick, a list of it, or the Dataset of a search.
+        Newick text, a list of Newick texts, or the Dataset of a search.
     path
-        With the suffix .nex, .nexus or .nxs it is NEXUS, otherwise Newick, a tree a line. An
-        existing file is replaced when the new one is complete.
+        File to write. The suffixes .nex, .nexus and .nxs give NEXUS, others Newick with one tree
+        per line. An existing file is replaced when the new one is complete.
 
     Raises
     ------
     ValueError
-        For what is no tree, and for names with an end of a line in them in NEXUS.
+        For a text that is not Newick, and in NEXUS for a name with a line break or another
+        control character.
 
     Examples
     --------
@@ -193,7 +199,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _as_nexus(texts: Sequence[Any]) -> str:
-    """Trees as a NEXUS file with a TAXA and a TREES block."""
+    """Return trees as a NEXUS file with a TAXA and a TREES block."""
     trees = [root for text in texts for root in read_newick(f"{text};")]
     names = [*dict.fromkeys(name for root in trees for name in tip_names(root))]
     for name in names:
@@ -203,7 +209,7 @@ def _as_nexus(texts: Sequence[Any]) -> str:
     blank = Counter(name.replace("_", " ") for name in names)
 
     def spell(name: str) -> str:
-        # Without quotation marks an underscore is a blank.
+        # NEXUS reads an unquoted underscore as a blank.
         unclear = "_" in name and blank[name.replace("_", " ")] > 1
         return f"'{name}'" if unclear and quoted(name) == name else quoted(name)
 
@@ -238,7 +244,7 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
 
 
 def _text_of(tree: str | Path) -> tuple[str, str]:
-    """The text, and the file it is from with a colon, or nothing."""
+    """Return the text, and the name of its file followed by a colon, or ""."""
     if is_address(tree):
         local_path(tree, "read_trees")
     if isinstance(tree, Path):
@@ -246,7 +252,7 @@ def _text_of(tree: str | Path) -> tuple[str, str]:
     if not tree.strip():
         raise ValueError("the text of the tree is empty")
     is_file = False
-    # A system may refuse to look for so long a name.
+    # is_file can raise OSError for a text too long to be a file name.
     with suppress(OSError):
         is_file = "\n" not in tree and Path(tree).expanduser().is_file()
     if is_file:
@@ -264,10 +270,10 @@ def _number(nodes: Nodes, taxa: Sequence[str]) -> Phylogeny:
     outer = [number for number in range(len(found)) if is_tip[number]]
     inner = [number for number in range(len(found)) if not is_tip[number]]
     numbers = np.zeros(len(found) + 1, dtype=np.int64)
-    # One more, for the parent of the root, -1.
+    # An extra entry for the parent of the root, -1.
     numbers[-1] = NO_PARENT
     numbers[outer] = match_tips([nodes.name(found[number]) for number in outer], taxa)
-    # From the root down, so children come after parents: the other way round it is.
+    # Nodes were found from the root down; reverse them to put children before parents.
     numbers[inner] = len(outer) + np.arange(len(inner))[::-1]
     parents = np.empty(len(found), dtype=np.int64)
     parents[numbers[:-1]] = numbers[np.array(above)]
@@ -281,7 +287,7 @@ def _number(nodes: Nodes, taxa: Sequence[str]) -> Phylogeny:
 
 
 def _from_the_root(nodes: Nodes) -> tuple[list[Any], list[int], list[float]]:
-    """Nodes, numbers of their parents and lengths, parents first, without nodes of one child."""
+    """Return nodes, parent numbers and lengths, parents first, without nodes of one child."""
     found: list[Any] = []
     above: list[int] = []
     lengths: list[float] = []
@@ -296,7 +302,7 @@ def _from_the_root(nodes: Nodes) -> tuple[list[Any], list[int], list[float]]:
         found.append(node)
         above.append(parent)
         lengths.append(np.nan if parent == NO_PARENT else length)
-        # The first child is taken first, so that tips come in the order of the tree.
+        # Reversed, so that the first child is popped first and tips keep the tree's order.
         waiting += [(child, len(found) - 1, _length(nodes, child)) for child in reversed(below)]
     return found, above, lengths
 
@@ -307,7 +313,7 @@ def _length(nodes: Nodes, node: Any) -> float:
 
 
 def _sum(upper: float, lower: float) -> float:
-    """Length of two branches in a row, of one of them where the other is not known."""
+    """Return the length of two consecutive branches, or of one if the other is unknown."""
     return lower if np.isnan(upper) else upper if np.isnan(lower) else upper + lower
 
 

@@ -243,8 +243,8 @@ def _bio2zarr(parts: list[Path], store: Path, source: Path, worker_processes: in
 def _settle_ploidy(source: Path, store: Path) -> None:
     """Mark haploid calls as phased, and give a single "." the ploidy of the sample.
 
-    VCF treats a call of one allele as phased. cyvcf2 reads the phase of a haploid call beside
-    diploid ones past its end, so bio2zarr 0.2 stores a phase that differs between runs. PLINK,
+    VCF treats a call of one allele as phased. For a haploid call beside diploid ones, cyvcf2 reads
+    the phase past its end, and bio2zarr 0.2 stores a phase that differs between runs. PLINK,
     vcftools and bcftools read `.` as a missing call. It is haploid only if the sample has haploid
     calls on the contig.
     """

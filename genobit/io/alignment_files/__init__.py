@@ -1,4 +1,4 @@
-"""Texts of alignments: FASTA, PHYLIP, NEXUS symbols.
+"""Parse alignment texts: FASTA and PHYLIP.
 
 `genobit.io.alignment` has the public functions. May import: `data` and the engine.
 """

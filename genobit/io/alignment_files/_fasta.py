@@ -1,7 +1,7 @@
-"""FASTA read a part at a time: where the symbols of each record stand, and sites of a file.
+"""Read FASTA in parts: an index of records, and lazy access to sites.
 
-One pass notes where records begin and how wide their lines are, as ``samtools faidx`` does, and
-holds no more than a block of the file.
+One pass finds the start and the line width of each record, as ``samtools faidx`` does. It holds one
+block of the file at a time.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
 BLOCK = 2**20
 """Bytes read at a time."""
 _RECORD = 400
-"""Bytes of memory of a record, apart from the letters of its name."""
+"""Bytes of memory per record, without the letters of its name."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it in memory"
 
 
 @dataclass(frozen=True)
 class FastaFile:
-    """An aligned FASTA file as an array (taxa, sites) of text, opened anew by each read."""
+    """An aligned FASTA file as an array (taxa, sites) of text, reopened for each read."""
 
     path: str
     size: int
     changed: int
-    """When the file was, in nanoseconds."""
+    """Modification time of the file, in nanoseconds."""
     records: NDArray[np.int64] = field(repr=False)
-    """Of each taxon: byte of the first symbol, symbols and bytes of a line, all symbols."""
+    """(taxa, 4): place of the first symbol, symbols per line, bytes per line, number of symbols."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype("<U1")
     ndim: ClassVar[int] = 2
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Taxa and sites."""
+        """Number of taxa and of sites."""
         return len(self.records), int(self.records[0, 3])
 
     def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.str_]:
-        # dask asks for slices only, with steps where it merged a later slice.
+        # dask passes one slice per dimension, with a step if it merged a later slice.
         taxa, sites = key
         span = range(*sites.indices(self.shape[1]))
         first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
@@ -58,7 +58,7 @@ class FastaFile:
         return symbols[:, :: sites.step or 1]
 
     def _places(self, taxa: slice, start: int, stop: int) -> list[list[int]]:
-        """Where the sites from ``start`` up to ``stop`` begin and end in the file, by taxon."""
+        """Return where the sites start:stop begin and end in the file, for each taxon."""
         first, width, step, _ = self.records[taxa].T
         sites = np.array([[start], [max(start, stop - 1)]])
         begin, last = first + sites // width * step + sites % width
@@ -66,7 +66,7 @@ class FastaFile:
         return places
 
     def _read(self, taxa: slice, start: int, stop: int) -> NDArray[np.uint8]:
-        """Bytes of the sites from ``start`` up to ``stop``."""
+        """Return the bytes of the sites start:stop; raises OSError if the file has changed."""
         out = np.empty((len(range(*taxa.indices(self.shape[0]))), stop - start), np.uint8)
         with Path(self.path).open("rb") as file:
             now = os.fstat(file.fileno())
@@ -83,7 +83,7 @@ class FastaFile:
         return out
 
     def array(self, chunks: int) -> da.Array:
-        """The alignment in chunks of so many sites."""
+        """Return the lazy alignment in chunks of ``chunks`` sites."""
         taxa, sites = self.shape
         whole, rest = divmod(sites, chunks)
         sizes = (chunks,) * whole + ((rest,) if rest else ())
@@ -103,22 +103,19 @@ _UPPER[ord("a") : ord("z") + 1] -= ord("a") - ord("A")
 
 
 class Found(NamedTuple):
-    """What a pass over a file found."""
+    """Result of a scan of a file."""
 
     file: FastaFile
     taxa: list[str]
     counts: dict[str, int]
-    """How often each symbol occurs, in upper case."""
+    """Number of occurrences of each symbol, in upper case."""
 
 
 def index_fasta(source: Path) -> Found:
-    """Find the records of a plain FASTA file, holding a block of it at a time.
+    """Index the records of a plain FASTA file, holding one block of it at a time.
 
-    Raises
-    ------
-    ValueError
-        For a line that is wider than those before it or comes after a shorter one, for bytes that
-        are no symbols, and for text before the first name; each with its line.
+    Raises ValueError with the line number for a line that is too wide or follows a shorter one, for
+    bytes that are not symbols, and for text before the first name.
     """
     scan = _Scan()
     stat = source.stat()
@@ -139,20 +136,20 @@ def index_fasta(source: Path) -> Found:
 
 
 class _Scan:
-    """What is known of a file up to some block."""
+    """State of a scan up to some block."""
 
     def __init__(self) -> None:
         self.names: list[bytes] = []
         self.held = 0
-        """Bytes of memory that the names and records take."""
+        """Bytes of memory of the names and records."""
         self.records: list[tuple[int, int, int, int]] = []
         self.counts = np.zeros(256, np.int64)
         self.state = np.zeros(9, np.int64)
         self.name: bytearray | None = None
-        """Of the line of a name, what has been read."""
+        """Part of a name line read so far; None outside a name line."""
 
     def block(self, block: bytes, position: int, base: int) -> None:
-        """Go through another block."""
+        """Scan the next block."""
         octets = np.frombuffer(block, np.uint8)
         while position < len(block):
             if self.name is None:
@@ -172,7 +169,7 @@ class _Scan:
                 self._begin_record()
 
     def end(self) -> None:
-        """Go to the end of the file."""
+        """Finish the scan at the end of the file."""
         if self.name is not None:
             self._begin_record()
         self._end_record()
@@ -220,7 +217,7 @@ class _Scan:
 
 
 def _decoded(names: list[bytes]) -> list[str]:
-    """Names as text, all of them by one encoding."""
+    """Return all names as text in one encoding: UTF-8, or else Latin-1."""
     try:
         texts = [name.decode("utf-8") for name in names]
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""FASTA and PHYLIP, the alignment formats in which a row is plain text.
+"""Parse FASTA and PHYLIP, alignment formats with plain-text rows.
 
-Read here and not by DendroPy, which makes an object of every symbol: 1.4 s for an alignment of 8 x
-127,026, against 0.03 s.
+DendroPy makes an object of every symbol. It takes 1.4 s for an alignment of 8 x 127,026, and this
+parser takes 0.03 s.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _PHYLIP_HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s*[A-Za-z]*\s*$")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
-"""Control characters other than tabs and ends of lines."""
+"""Control characters other than tabs and line ends."""
 #: Characters of a name in strict PHYLIP.
 _NAME_WIDTH = 10
 
 
 class Rows(NamedTuple):
-    """Names of taxa and the symbols of each; what the file says of their kind, or none."""
+    """Names of taxa and the symbols of each, with kind and states if the file gives them."""
 
     taxa: list[str]
     sequences: list[str] | list[list[str]]
@@ -29,16 +29,13 @@ class Rows(NamedTuple):
 
 
 class _Misfit(Exception):  # noqa: N818 - tells the next layout to be tried
-    """The text is not in a layout of PHYLIP."""
+    """The text does not fit a layout of PHYLIP."""
 
 
 def read_fasta(text: str) -> Rows:
-    """Read FASTA: a name is the whole line after ``>``.
+    """Read FASTA; the whole line after ``>`` is the name.
 
-    Raises
-    ------
-    ValueError
-        For text before the first name.
+    Raises ValueError for text before the first name.
     """
     before, *records = re.split(r"^>", text, flags=re.MULTILINE)
     if before.strip():
@@ -53,17 +50,14 @@ def read_fasta(text: str) -> Rows:
 
 
 def is_phylip(text: str) -> bool:
-    """Whether the first line is two numbers."""
+    """Return whether the first line has two numbers."""
     return _PHYLIP_HEADER.match(text.partition("\n")[0]) is not None
 
 
 def read_phylip(text: str) -> Rows:
-    """Read PHYLIP, relaxed or with names of ten characters, interleaved or not, as it fits.
+    """Read PHYLIP, trying relaxed and ten-character names, each interleaved and sequential.
 
-    Raises
-    ------
-    ValueError
-        Where none of the four layouts gives as many taxa and sites as the header says.
+    Raises ValueError if no layout gives the number of taxa and sites in the header.
     """
     header, *lines = text.splitlines()
     found = _PHYLIP_HEADER.match(header)

@@ -1,6 +1,6 @@
 """Scan the lines of FASTA records, one block of the file after another.
 
-If all lines of a record but the last have one width and one ending, the place of each symbol
+All lines of a record but the last must have one width and one ending. The place of each symbol then
 follows by arithmetic, as in the index of ``samtools faidx``. The scan measures width and ending,
 and reports the first line that deviates as a fault.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMN, RETURN, WIDTH, ENDING, LENGTH, LAST, FIRST, LINES, FAULT = range(9)
-"""Indices into the state. Of a record: symbols in the current line; whether its last byte was a
+"""Indices into the state. For a record: symbols in the current line; whether its last byte was a
 carriage return; symbols of the first line; bytes of its line ending; symbols in complete lines;
-whether no further line may follow; place of the first symbol. Of the file: complete lines, and
+whether no further line may follow; place of the first symbol. For the file: complete lines, and
 the fault."""
 OF_RECORD = LINES
 """Number of state entries that describe a record."""

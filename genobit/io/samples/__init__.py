@@ -1,4 +1,5 @@
-"""Simulated data to try everything on: genotypes, expression, an alignment with its tree.
+"""Simulated example data: genotypes, expression, and an alignment with its tree.
 
-The same seed gives the same data. May import: `io`, `data` and the engine; msprime, DendroPy.
+Seeds are fixed, so the data are the same every time. May import: `io`, `data` and the engine;
+msprime, DendroPy.
 """

@@ -1,7 +1,7 @@
-"""Families of a simulated cohort: children of its founders, by Mendelian transmission.
+"""Add families to a simulated cohort: descendants of its founders, by Mendelian transmission.
 
-A member of a family is drawn anew until KING-robust kinship names the degree of each of its pairs
-as the pedigree does. So the cohort shows what the degrees mean, although its genome is short.
+Each member is redrawn until KING-robust kinship gives all its pairs the degree of the pedigree. The
+cohort then shows clear degrees although its genome is short.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Member(NamedTuple):
-    """A member of a family: places of parents in the family, before its own."""
+    """A member of a family. Parents come first and are given by their index in the family."""
 
     sex: int
     """1 male, 2 female."""
     father: int | None = None
     mother: int | None = None
     twin: int | None = None
-    """Place of an identical twin."""
+    """Index of an identical twin."""
 
 
 FAMILY = (
@@ -46,27 +46,28 @@ FAMILY = (
 Among the grandchildren are identical twins, full and half siblings, and first cousins.
 """
 CROSSOVERS = 15.0
-"""Mean crossovers of a contig in a meiosis: the two contigs are inherited like a whole genome.
+"""Mean crossovers per contig and meiosis, so that two contigs are inherited like a genome.
 
-Over their 12 centimorgan, siblings would share all or nothing of a contig.
+The two contigs have 12 centimorgan in all. Without more crossovers, siblings would share all or
+nothing of a contig.
 """
 BOUNDS = 2.0 ** -np.arange(1.5, 5)
-"""Kinship above which a pair is a twin, and of the first, second and third degree."""
+"""Least kinship of twins and of the first, second and third degree."""
 _TRIES = 50
-"""For a member, and for the descendants of a family."""
+"""Most attempts to draw a member, and to draw the descendants of a family."""
 
 
 class Genome(NamedTuple):
     """Where haplotypes can recombine."""
 
     block: NDArray[np.intp]
-    """Block of each variant (variants,), ascending: nothing recombines inside of a block."""
+    """Block of each variant (variants,), ascending. Haplotypes do not recombine inside a block."""
     contig: NDArray[np.intp]
     """Contig of each block (blocks,)."""
 
 
 class Pedigree(NamedTuple):
-    """Families of some samples, by place; -1 for parents who are not known, and for no twin."""
+    """Families of samples, by sample index; -1 for an unknown parent and for no twin."""
 
     family: NDArray[np.intp]
     father: NDArray[np.intp]
@@ -78,10 +79,10 @@ class Pedigree(NamedTuple):
 def shuffled(
     haplotypes: NDArray[np.int8], genome: Genome, random: np.random.Generator
 ) -> NDArray[np.int8]:
-    """Exchange haplotypes (variants, haplotypes) of one population, block by block.
+    """Permute haplotypes (variants, haplotypes) of one population within each block.
 
-    Frequencies and linkage inside of a block stay. Long shared haplotypes, which make strangers
-    look like relatives in a short genome, go.
+    Frequencies and LD inside a block stay the same. Long shared haplotypes are broken up, which in
+    a short genome make unrelated samples look like relatives.
     """
     edges = np.flatnonzero(np.diff(genome.block)) + 1
     blocks = np.split(haplotypes, edges)
@@ -95,20 +96,9 @@ def with_families(
     families: int,
     random: np.random.Generator,
 ) -> Pedigree:
-    """Replace the last samples of each population by families, in place.
+    """Replace the last samples of each population by ``families`` families, in place.
 
-    Parameters
-    ----------
-    calls
-        Phased calls of unrelated samples (variants, samples, 2).
-    genome
-        Of the variants.
-    population
-        Of each sample (samples,).
-    families
-        Number of families in each population.
-    random
-        Generator.
+    calls: (variants, samples, 2), phased, of unrelated samples; population: (samples,).
     """
     n = len(population)
     place = np.arange(n)
@@ -135,7 +125,7 @@ def with_families(
 def _family(
     strangers: Iterator[NDArray[np.int8]], genome: Genome, random: np.random.Generator
 ) -> list[NDArray[np.int8]]:
-    """Calls (variants, 2) of each member."""
+    """Return the calls (variants, 2) of each member."""
     founders: list[NDArray[np.int8]] = []
     wanted = sum(member.father is None and member.twin is None for member in FAMILY)
     for stranger in strangers:
@@ -154,7 +144,7 @@ def _family(
 def _with_descendants(
     founders: list[NDArray[np.int8]], genome: Genome, random: np.random.Generator
 ) -> list[NDArray[np.int8]] | None:
-    """Calls of each member; None if one of them does not get the kinship of its pedigree."""
+    """Return the calls of each member, or None if one never reaches its expected kinship."""
     expected = kinship_of_family()
     members = list(founders)
     for k, member in enumerate(FAMILY[len(founders) :], start=len(founders)):
@@ -178,7 +168,7 @@ def _child(
 
 
 def kinship_of_family() -> NDArray[np.float64]:
-    """Expected kinship of the members of a family (members, members)."""
+    """Return the expected kinship (members, members) of a family."""
     out = 0.5 * np.eye(len(FAMILY))
     for k, member in enumerate(FAMILY):
         if member.father is None or member.mother is None:
@@ -194,7 +184,7 @@ def kinship_of_family() -> NDArray[np.float64]:
 def _gamete(
     calls: NDArray[np.int8], genome: Genome, random: np.random.Generator
 ) -> NDArray[np.int8]:
-    """One haplotype (variants,) of the two of a parent, recombined between blocks."""
+    """Return one haplotype (variants,) of a parent, recombined between blocks."""
     blocks = np.bincount(genome.contig)[genome.contig]
     first = np.diff(genome.contig, prepend=-1) != 0
     switches = random.random(len(blocks)) < np.where(first, 0.5, CROSSOVERS / blocks)
@@ -205,7 +195,7 @@ def _gamete(
 def _degrees_fit(
     calls: NDArray[np.int8], others: list[NDArray[np.int8]], expected: NDArray[np.float64]
 ) -> bool:
-    """Whether KING-robust kinship names all degrees as expected."""
+    """Return whether KING-robust kinship gives all expected degrees."""
     dosage = calls[:, 0] + calls[:, 1]
     for other, kinship in zip(others, expected, strict=True):
         found = _king(dosage, other[:, 0] + other[:, 1])
@@ -215,7 +205,7 @@ def _degrees_fit(
 
 
 def _king(a: NDArray[np.int8], b: NDArray[np.int8]) -> float:
-    """KING-robust kinship of two samples without missing calls."""
+    """Return the KING-robust kinship of two samples without missing calls."""
     h, k = np.count_nonzero(a == 1), np.count_nonzero(b == 1)
     both = np.count_nonzero((a == 1) & (b == 1))
     opposite = np.count_nonzero(abs(a - b) == 2)

@@ -1,4 +1,4 @@
-"""A simulated cohort with known answers, made once and kept in the user's cache."""
+"""Simulate a cohort with planted signals, once, and cache it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-# Part of the cache key: raise it whenever the simulated data change.
+# Part of the cache key: increase it when the simulated data change.
 _VERSION = 2
 
 _SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
@@ -25,11 +25,11 @@ _CONTIG_LENGTH = 6_000_000
 _VARIANTS_PER_CONTIG = 10_000
 _HOTSPOT_DISTANCE = 6_000
 _FAMILIES = 10
-"""In each population."""
+"""Families per population."""
 _MIN_FREQUENCY = 0.015
-"""Of founders; what families leave of it is 0.01 or more."""
+"""Least minor allele frequency in the founders. With families it stays at 0.01 or above."""
 
-# Cases are 50 % +- 20 % by the pair and +- 20 % by the triple.
+# The risk is 50 % +- 20 % by the pair and +- 20 % by the triple.
 _PENETRANCE_STEP = 0.2
 _MIN_DISTANCE = 1_000_000
 _TRAIT_EFFECTS = (1.0, -0.8, 0.7, -0.6, 0.5, 0.4)
@@ -50,44 +50,45 @@ def sample_dataset(
 ) -> xr.Dataset:
     """Open a simulated cohort of 2,000 people, 20,000 variants and planted signals.
 
-    Three populations split as in the out-of-Africa model of Gutenkunst et al. 2009
-    (doi:10.1371/journal.pgen.1000695), two contigs of 6 Mb with recombination hotspots,
-    biallelic variants of minor allele frequency 0.01 and above, phased and complete. The
-    first call simulates it with msprime, which takes some seconds.
+    The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
+    (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 6 Mb with recombination
+    hotspots. Variants are biallelic with a minor allele frequency of 0.01 or more; calls are
+    phased and complete. The first call simulates the cohort with msprime, which takes some
+    seconds.
 
-    The last 120 samples of each population are ten families of three generations. Meioses
-    have as many crossovers as in a whole genome, and founders' haplotypes are exchanged
-    within their population between hotspots, as 12 Mb of real genome are too few to tell
-    relatives: KING finds every twin and every pair of the first, second and third degree
-    in the pedigree, and names no other pair closer than the third degree.
+    The last 120 samples of each population are ten families of three generations. A real
+    genome of 12 Mb is too short to tell relatives apart. Meioses therefore have as many
+    crossovers as in a whole genome, and founders' haplotypes are shuffled within their
+    population between hotspots. KING finds every twin and every pair of the first, second
+    and third degree in the pedigree, and names no other pair closer than the third degree.
 
     Parameters
     ----------
     chunks
-        Variants a chunk; by default about 64 MB of calls.
+        Variants per chunk; by default about 64 MB of calls.
     cache_dir
-        Where it is kept; the user's cache directory by default.
+        Folder of the cached cohort; the user's cache directory by default.
 
     Returns
     -------
-    Dataset as of `open_vcf_zarr`, with `variant_genetic_position` (centimorgan) and
+    Dataset as from `open_vcf_zarr`, with `variant_genetic_position` (centimorgan) and
 
     - `sample_population`: AFR (700), EUR (700) or EAS (600).
     - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and
-      `sample_sex` (1 male, 2 female), as of `open_plink`; `sample_twin_id` names an
-      identical twin. A sample without a family has a `sample_family_id` of its own.
+      `sample_sex` (1 male, 2 female), as from `open_plink`; `sample_twin_id` names an
+      identical twin. A sample without a family has its own `sample_family_id`.
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`)
-      raise the risk where one and only one of them is heterozygous, three others
-      (`variant_planted_triple`) where an odd number of them is. All five are heterozygous
-      in half of the cohort, so that none has an effect by itself, nor has a pair of the
-      triple. They are unlinked.
+      raise the risk if exactly one of them is heterozygous. Three others
+      (`variant_planted_triple`) raise it if an odd number of them is heterozygous. All five
+      are unlinked and heterozygous in half of the cohort. Alone, none of them has an effect,
+      nor has a pair of the triple.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 
     Raises
     ------
     ImportError
-        When msprime is not installed and the cohort is not in the cache yet.
+        If msprime is not installed and the cohort is not in the cache yet.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def _build(store: Path) -> None:
     contigs = [_simulate_contig(seed) for seed, _ in enumerate(_CONTIGS, start=1)]
     random = np.random.default_rng(_VERSION)
     ds = _phenotypes(_dataset(contigs, random), random)
-    # 2,048 variants: whole words when planes are taken along the variants.
+    # A multiple of 64 gives whole words in planes with variants along the bits.
     calls = ("call_genotype", "call_genotype_phased")
     encoding = {name: {"chunks": (2048, *ds[name].shape[1:])} for name in calls}
     ds.to_zarr(store, zarr_format=2, consolidated=True, encoding=encoding)
@@ -136,7 +137,10 @@ def _demography() -> Any:
 
 
 def _recombination_map(random: np.random.Generator) -> Any:
-    """Hotspots of 1 kb every 6 kb or so, about 1 cM a Mb in all: what makes LD blocks."""
+    """Return a map with hotspots of 1 kb about every 6 kb, and about 1 cM per Mb.
+
+    The hotspots make LD blocks.
+    """
     import msprime
 
     start = np.arange(_HOTSPOT_DISTANCE, _CONTIG_LENGTH - _HOTSPOT_DISTANCE, _HOTSPOT_DISTANCE)
@@ -170,13 +174,13 @@ def _simulate_contig(seed: int) -> _Contig:
         100 * recombination.get_cumulative_mass(position),
         np.array(alleles, dtype=object)[thin],
         np.array(rows)[thin],
-        # Of the pieces between edges, every second is a hotspot.
+        # Every second interval of the map is a hotspot.
         np.searchsorted(recombination.position[2:-1:2], position),
     )
 
 
 def _genome(contigs: list[_Contig]) -> _pedigree.Genome:
-    """Blocks between hotspots that hold variants, numbered over all contigs."""
+    """Return the blocks between hotspots that hold variants, numbered over all contigs."""
     contig = np.repeat(np.arange(len(contigs)), [len(part.block) for part in contigs])
     pairs = np.stack([contig, np.concatenate([part.block for part in contigs])])
     blocks, block = np.unique(pairs, axis=1, return_inverse=True)
@@ -186,7 +190,7 @@ def _genome(contigs: list[_Contig]) -> _pedigree.Genome:
 def _related(
     contigs: list[_Contig], population: np.ndarray, random: np.random.Generator
 ) -> tuple[np.ndarray, _pedigree.Pedigree]:
-    """Calls (variants, samples, 2) of founders and families, and who is whose child."""
+    """Return the calls (variants, samples, 2) of founders and families, and the pedigree."""
     haplotypes = np.concatenate([part.haplotypes for part in contigs])
     genome = _genome(contigs)
     first = 0
@@ -258,8 +262,8 @@ def _balanced_unlinked_variants(
 ) -> np.ndarray:
     """Pick variants heterozygous in half of each population, on alternating contigs.
 
-    That is what leaves no effect of one variant in a parity of heterozygotes: whatever the
-    others are, half of them are heterozygous.
+    A single variant then has no marginal effect on the parity of heterozygotes: for any genotypes
+    of the others, half of the samples are heterozygous at it.
     """
     population = ds["sample_population"].values
     share = [heterozygous[:, population == name].mean(axis=1) for name in _SAMPLES]
@@ -281,13 +285,13 @@ def _balanced_unlinked_variants(
 
 
 def _odd_heterozygotes(dosage: np.ndarray, variants: np.ndarray) -> np.ndarray:
-    """Give +1 where an odd number of the variants is heterozygous, else -1; (samples,)."""
+    """Return +1 if an odd number of the variants is heterozygous, else -1; (samples,)."""
     odd: np.ndarray = (dosage[variants] == 1).sum(axis=0) % 2
     return 2 * odd - 1
 
 
 def _trait(dosage: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Add standardised effects and noise, heritability as stated."""
+    """Return the sum of standardised effects and noise, with the stated heritability."""
     standard = (dosage - dosage.mean(axis=1, keepdims=True)) / dosage.std(axis=1, keepdims=True)
     genetic: np.ndarray = np.array(_TRAIT_EFFECTS) @ standard
     genetic *= np.sqrt(_TRAIT_HERITABILITY) / genetic.std()

@@ -1,4 +1,4 @@
-"""A simulated gene of species whose tree is known, made in memory."""
+"""Simulate a gene of species with a known tree, in memory."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-# Raise it whenever the simulated data change.
+# Increase it when the simulated data change.
 _VERSION = 1
 
 _TAXA, _CODONS = 24, 200
-#: What is added to the branches of tips: the process stops where the last two part.
+#: Added to the branches of tips, because the process stops at the last split.
 _SINCE_THE_LAST_SPLIT = 0.2
-#: Changes a site and unit of time at each position of a codon; the third is nearly free.
+#: Changes per site and unit of time at each codon position; the third is nearly neutral.
 _RATES = (0.035, 0.02, 0.11)
 _TRANSITIONS_TO_TRANSVERSIONS = 3.0
 _FREQUENCIES = (0.3, 0.2, 0.2, 0.3)
 _DELETION = slice(240, 249)
-#: The deletion is in the first clade of so many taxa.
+#: Least and most taxa of the clade with the deletion, the first of that size.
 _DELETED_TAXA = (3, 6)
 _AMBIGUOUS, _UNREAD = 0.004, 18
 _TWO_BASES = {"A": "RMW", "C": "YMS", "G": "RKS", "T": "YKW"}
@@ -37,22 +37,21 @@ _TWO_BASES = {"A": "RMW", "C": "YMS", "G": "RKS", "T": "YKW"}
 def sample_alignment() -> xr.DataArray:
     """Simulate 600 nucleotides of a gene in 24 species, with their tree.
 
-    Species part at random (a pure birth process), and nucleotides change along the branches by
-    the model of Hasegawa, Kishino and Yano (Journal of Molecular Evolution 22:160, 1985), at the
-    third position of codons most. One clade has lost three codons (``-``), two species could not
-    be read at one end (``?``), and 0.4 % of the bases are read as one of two (IUPAC codes).
-    Nothing is downloaded, the values are the same every time, and it takes about a
-    second.
+    Species split at random (a pure birth process). Nucleotides change along the branches by the
+    model of Hasegawa, Kishino and Yano (Journal of Molecular Evolution 22:160, 1985), most at the
+    third codon position. One clade has lost three codons (``-``), and two species have an unread
+    end (``?``). IUPAC codes of two bases replace 0.4 % of the bases. The values are the same every
+    time. The simulation takes about a second and downloads nothing.
 
     Returns
     -------
-    DataArray `alignment` (taxa, sites) as of `open_alignment`, with `attrs["tree"]`, the tree as
+    DataArray `alignment` (taxa, sites) as from `open_alignment`, with `attrs["tree"]`, the tree as
     Newick, and the coordinate `codon_position` (sites): 1, 2 or 3.
 
     Raises
     ------
     ImportError
-        When DendroPy, which simulates it, is not installed.
+        If DendroPy, which simulates the tree and the sequences, is not installed.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def sample_alignment() -> xr.DataArray:
     23
     """
     require("sample_alignment", "dendropy")
-    # Python's generator, for DendroPy; its numbers are the same in every version.
+    # DendroPy takes Python's generator, whose numbers are the same in every version.
     source = random.Random(_VERSION)  # noqa: S311 - nothing secret
     tree = _tree(source)
     taxa = sorted(taxon.label for taxon in tree.taxon_namespace)
@@ -91,7 +90,7 @@ def sample_alignment() -> xr.DataArray:
 
 
 def _tree(source: random.Random) -> Any:
-    """A tree of DendroPy with the tips species_01 to species_24."""
+    """Return a DendroPy tree with the tips species_01 to species_24."""
     tree = importlib.import_module("dendropy.simulate.treesim").birth_death_tree(
         birth_rate=1.0, death_rate=0.0, num_extant_tips=_TAXA, rng=source
     )
@@ -102,7 +101,7 @@ def _tree(source: random.Random) -> Any:
 
 
 def _clade(tree: Any, taxa: list[str]) -> list[int]:
-    """The taxa of the first clade of fitting size."""
+    """Return the taxa of the first clade of fitting size."""
     low, high = _DELETED_TAXA
     clades = [[tip.taxon.label for tip in node.leaf_iter()] for node in tree.preorder_node_iter()]
     chosen = next(clade for clade in clades if low <= len(clade) <= high)
@@ -110,7 +109,7 @@ def _clade(tree: Any, taxa: list[str]) -> list[int]:
 
 
 def _blemished(bases: NDArray[np.str_], deleted: list[int]) -> NDArray[np.str_]:
-    """Bases with what real sequences have: codes of two bases, a deletion, unread ends."""
+    """Return the bases with flaws of real sequences: two-base codes, a deletion, unread ends."""
     rng = np.random.default_rng(_VERSION)
     values = bases.copy()
     for taxon, site in np.argwhere(rng.uniform(size=bases.shape) < _AMBIGUOUS):

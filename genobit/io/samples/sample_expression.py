@@ -1,43 +1,43 @@
-"""Simulated expression of genes with modules that are known, made in memory."""
+"""Simulate gene expression with known modules, in memory."""
 
 from __future__ import annotations
 
 import numpy as np
 import xarray as xr
 
-# Raise it whenever the simulated data change.
+# Increase it when the simulated data change.
 _VERSION = 1
 
 _GENES = 1_500
 _SAMPLES = 160
 _MODULES = (90, 72, 60, 52, 45, 40, 36, 32, 28, 24, 20, 18, 16, 14, 12, 10, 8, 8)
-#: The signal of a module's first gene and of its last: its share of the gene's deviation.
+#: Loadings of a module's first and last gene: the share of the signal in the gene's deviation.
 _LOADINGS = (0.97, 0.6)
-#: Every seventh gene of a module falls where the others rise.
+#: Every seventh gene of a module has the opposite sign.
 _OPPOSITE = 7
-#: How much of an odd module's signal is that of the module before it.
+#: Weight of the module before it in the signal of every second module.
 _SHARED = 0.72
 #: Modules that treatment raises, by this many standard deviations.
 _TREATED, _EFFECT = (0, 5, 9), 1.5
 
 
 def sample_expression() -> xr.DataArray:
-    """Simulate the expression of 1,500 genes in 160 samples, with 18 modules that are known.
+    """Simulate the expression of 1,500 genes in 160 samples, with 18 known modules.
 
-    The genes of a module follow one hidden signal, its first genes closely (hubs), its last
-    loosely, every seventh in the opposite direction. Odd modules share part of the signal of the
-    module before them. The other 915 genes are noise. Nothing is downloaded, the values are the
-    same every time, and it takes some hundredths of a second.
+    The genes of a module follow one hidden signal: its first genes closely (hubs), its last genes
+    loosely, and every seventh gene in the opposite direction. Modules M02, M04 and so on share
+    part of the signal of the module before them. The other 915 genes are noise. The values are
+    the same every time. The simulation takes some hundredths of a second and downloads nothing.
 
     Returns
     -------
-    DataArray `expression`, float64, shape (gene, sample), in memory, log2 of counts a million,
+    DataArray `expression`, float64, shape (gene, sample), in memory, log2 of counts per million,
     with the labels
 
     - `gene`: "G0000" to "G1499"; `gene_module`: "M01" to "M18", "" for noise;
       `gene_loading`: from -1 to 1, how closely a gene follows its module, 0 for noise.
-    - `sample`: "S000" to "S159"; `sample_condition`: "control" or "treated", which raises
-      modules M01, M06 and M10; `sample_age`: years, without any effect.
+    - `sample`: "S000" to "S159"; `sample_condition`: "control" or "treated". Treatment raises
+      modules M01, M06 and M10. `sample_age`: years, without any effect.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def sample_expression() -> xr.DataArray:
     module[: sum(_MODULES)] = np.repeat(np.arange(len(_MODULES)), _MODULES)
     loading = np.zeros(_GENES)
     loading[: sum(_MODULES)] = np.concatenate([_loadings(size) for size in _MODULES])
-    # In no order, as in a file: what belongs together is for the reader to find.
+    # Shuffle the genes, so that the modules must be found.
     order = random.permutation(_GENES)
     module, loading = module[order], loading[order]
     signal = _signals(treated, random)
@@ -87,7 +87,7 @@ def _loadings(size: int) -> np.ndarray:
 
 
 def _signals(treated: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Give each module its signal, of variance 1, shape (modules, samples)."""
+    """Return the signal of each module, of variance 1: (modules, samples)."""
     signal = random.normal(size=(len(_MODULES), _SAMPLES))
     signal[1::2] = _SHARED * signal[0:-1:2] + np.sqrt(1 - _SHARED**2) * signal[1::2]
     signal[list(_TREATED)] += _EFFECT * treated

@@ -1,4 +1,4 @@
-"""Newick and NEXUS trees as arrays of parents, and back.
+"""Parsers of Newick and NEXUS: trees, and the character matrix of NEXUS.
 
 `genobit.io.trees` has the public functions. May import: `data` and the engine; DendroPy.
 """

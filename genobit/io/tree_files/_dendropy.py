@@ -1,4 +1,4 @@
-"""DendroPy, which reads and writes trees and NEXUS, where somebody needs it."""
+"""Import DendroPy on demand, and adapt its reader of NEXUS."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 _SCHEMA = "nexus of genobit"
-# Readers that look for the end ask once or twice.
+# Tokens past the end before an error. A correct reader asks for one or two.
 _PATIENCE = 100
 
 
 def dendropy() -> Any:
-    """Import the library, or say how to install it."""
+    """Import DendroPy, or raise an error that says how to install it."""
     with needed_by("Reading trees and NEXUS"):
         return importlib.import_module("dendropy")
 
 
 @functools.cache
 def nexus() -> str:
-    """The schema that reads NEXUS as DendroPy does, but comes to an end where the file does.
+    """Return the name of a schema that reads NEXUS as DendroPy does, but stops at the end of file.
 
-    DendroPy 5 asks for tokens until a block or command is closed. Where the file ends before, it
-    asks for ever.
+    DendroPy 5 asks for tokens until a block or command is closed. If the file ends first, it would
+    never stop.
     """
     processing = importlib.import_module("dendropy.dataio.nexusprocessing")
     reader = importlib.import_module("dendropy.dataio.nexusreader").NexusReader
@@ -60,7 +60,7 @@ def nexus() -> str:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn the errors of DendroPy's readers into ones that say what could not be read."""
+    """Turn errors of DendroPy's readers into a ValueError that names what could not be read."""
     dendropy()
     problems = importlib.import_module("dendropy.utility.error")
     reader = importlib.import_module("dendropy.dataio.nexusreader").NexusReader

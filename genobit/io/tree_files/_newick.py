@@ -1,8 +1,8 @@
-"""Newick, and the trees of NEXUS, read in time linear in the text and without recursion.
+"""Parse Newick and the trees of NEXUS in linear time and without recursion.
 
 Formats: https://phylipweb.github.io/phylip/newicktree.html and Maddison, Swofford and Maddison,
-Systematic Biology 46:590 (1997). DendroPy looks through all children of a node for each new one,
-which takes 8 s for a star of 20,000 tips.
+Systematic Biology 46:590 (1997). DendroPy scans all children of a node for each new one, which
+takes 8 s for a star of 20,000 tips.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_CLOSED = "Unexpected end of file: a block or a command is not closed"
 
 
 class Token(NamedTuple):
-    """A mark such as a comma, or a name."""
+    """A punctuation mark or a name."""
 
     text: str
     place: int
@@ -32,7 +32,7 @@ class Token(NamedTuple):
 
 
 class TreeNode:
-    """A node as it is read."""
+    """A parsed node."""
 
     __slots__ = ("children", "length", "name")
 
@@ -43,38 +43,26 @@ class TreeNode:
 
 
 class _Fault(Exception):  # noqa: N818 - becomes a ValueError with the line
-    """What is wrong, and where in the text."""
+    """Message and place in the text of a syntax error."""
 
 
 def read_newick(text: str) -> list[TreeNode]:
-    """Read the trees of a text of Newick; the roots.
-
-    Raises
-    ------
-    ValueError
-        With line and column.
-    """
+    """Return the roots of the trees in a Newick text. Raises ValueError with line and column."""
     return _located(text, lambda: [*_trees(_tokens(text, _TOKEN), _as_written)])
 
 
 def read_nexus_trees(text: str) -> list[TreeNode]:
-    """Read the trees of all TREES blocks of a NEXUS file; the roots.
-
-    Raises
-    ------
-    ValueError
-        With line and column.
-    """
+    """Return the roots of all trees in a NEXUS file. Raises ValueError with line and column."""
     return _located(text, lambda: _nexus_trees(text))
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a tree: between quotation marks where it has blanks or marks."""
+    """Return a name as written in a tree, quoted if it has blanks or punctuation."""
     return "'" + name.replace("'", "''") + "'" if _NEEDS_QUOTES.search(name) else name
 
 
 def written(root: TreeNode, spell: Callable[[str], str]) -> str:
-    """A tree as Newick without its semicolon, names as ``spell`` writes them."""
+    """Return a tree as Newick without its semicolon, with names written by ``spell``."""
     parts: list[str] = []
     waiting: list[TreeNode | str] = [root]
     while waiting:
@@ -95,7 +83,7 @@ def written(root: TreeNode, spell: Callable[[str], str]) -> str:
 
 
 def tip_names(root: TreeNode) -> Iterator[str]:
-    """Names of the tips from left to right."""
+    """Yield the names of the tips from left to right."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -133,7 +121,7 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
 
 
 def _after_comment(text: str, start: int) -> int:
-    """The place after a comment, which may have comments in it."""
+    """Return the place after a comment, which may contain nested comments."""
     depth = 0
     for bracket in _BRACKET.finditer(text, start):
         depth += 1 if bracket[0] == "[" else -1
@@ -153,7 +141,7 @@ def _trees(tokens: Iterator[Token], name_of: Callable[[Token], str]) -> Iterator
 
 
 def _tree(first: Token, rest: Iterator[Token], name_of: Callable[[Token], str]) -> TreeNode:
-    """One tree up to its semicolon."""
+    """Parse one tree up to its semicolon."""
     node, above = TreeNode(), list[TreeNode]()
     token: Token | None = first
     while token is not None:
@@ -208,7 +196,7 @@ def _nexus_trees(text: str) -> list[TreeNode]:
             _rest(tokens, token)
         elif not block:
             block = _rest(tokens, token)[-1].text.upper() if command == "BEGIN" else ""
-            # Each block of trees has a table of its own.
+            # Each TREES block has its own TRANSLATE table.
             translated = {}
         elif block == "TREES" and command in {"TREE", "UTREE"}:
             found.append(_nexus_tree(tokens, token, labels, translated))
@@ -225,7 +213,7 @@ def _nexus_trees(text: str) -> list[TreeNode]:
 
 
 def _rest(tokens: Iterator[Token], first: Token) -> list[Token]:
-    """The tokens of a command before its semicolon."""
+    """Return the tokens of a command up to its semicolon."""
     command = [first]
     if first.kind == "mark" and first.text == ";":
         return command
@@ -239,7 +227,7 @@ def _rest(tokens: Iterator[Token], first: Token) -> list[Token]:
 def _nexus_tree(
     tokens: Iterator[Token], first: Token, labels: Sequence[str], translated: dict[str, str]
 ) -> TreeNode:
-    """The tree of a TREE command, tips as the TRANSLATE command or numbers of taxa name them."""
+    """Parse the tree of a TREE command; TRANSLATE or taxon numbers give the tip names."""
     known = set(labels)
 
     def name_of(token: Token) -> str:

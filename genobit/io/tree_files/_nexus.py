@@ -1,8 +1,9 @@
-"""The characters of a NEXUS file, tokenised by DendroPy.
+"""Read the character matrix of a NEXUS file, tokenised by DendroPy.
 
-Format: Maddison, Swofford and Maddison, Systematic Biology 46:590 (1997). DendroPy 5 knows neither
-EQUATE nor ranges of SYMBOLS, and refuses symbols without saying where they are. So it is handed a
-FORMAT command in which every symbol is a state, and what the symbols mean is worked out here.
+Format: Maddison, Swofford and Maddison, Systematic Biology 46:590 (1997). DendroPy 5 does not
+support EQUATE or ranges of SYMBOLS, and refuses symbols without naming their place. DendroPy
+therefore receives a FORMAT command in which every symbol is a state, and this module interprets the
+symbols.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MATRIX = re.compile(r"\bmatrix\b", re.IGNORECASE)
 _SETTING = re.compile(r"([A-Za-z]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|\S+))?")
 _EQUATE = re.compile(r"(\S)\s*=\s*(\{[^}]*\}|\([^)]*\)|\S)")
 _RANGE = re.compile(r"(\S)\s*~\s*(\S)")
-#: What a state may be written as; the others are punctuation of NEXUS.
+#: Symbols that a state may have; all others are NEXUS punctuation.
 _WRITABLE = string.digits + string.ascii_uppercase + "!#$%&*+/:<>@^_`|~-?.,"
 _KINDS = {
     "DNA": "dna",
@@ -45,7 +46,7 @@ _UNREAD = {
 
 
 class _Format(NamedTuple):
-    """A FORMAT command."""
+    """Settings of a FORMAT command."""
 
     kind: str
     states: list[str] | None
@@ -56,7 +57,7 @@ class _Format(NamedTuple):
     interleave: bool
 
     def for_dendropy(self) -> str:
-        """The command that makes a state of every symbol."""
+        """Return a FORMAT command in which every symbol is a state."""
         special = {self.missing, self.gap, self.match}
         symbols = " ".join(s for s in _WRITABLE if s not in special)
         gap = self.gap or next(s for s in "~^`|" if s not in special)
@@ -67,22 +68,17 @@ class _Format(NamedTuple):
 
 
 def read_nexus(text: str) -> Rows:
-    """Read the one matrix of characters of a NEXUS file.
+    """Read the single character matrix of a NEXUS file.
 
-    Raises
-    ------
-    ValueError
-        Where there is no matrix or several, for options of FORMAT that are not read, and for what
-        DendroPy cannot read, with the line.
-    ImportError
-        Without DendroPy.
+    Raises ValueError for no matrix or several, for unsupported FORMAT options, and for text that
+    DendroPy cannot read (with the line). Raises ImportError without DendroPy.
     """
     found = _find_format(text)
     if found is None:
         raise ValueError("there is no MATRIX in a DATA or CHARACTERS block")
     begin, end, settings = found
     form = _parse_format(settings)
-    # As many lines as before, for the numbers of lines in messages.
+    # Keep the number of lines, so that messages give the right line.
     lines = "\n" * text.count("\n", begin, end)
     text = text[:begin] + form.for_dendropy() + lines + " " + text[end:]
     with reading("NEXUS"):
@@ -99,8 +95,8 @@ def read_nexus(text: str) -> Rows:
 
 
 def _find_format(text: str) -> tuple[int, int, str] | None:
-    """Where the FORMAT command is, or where it would be, and what it says."""
-    # Comments and quoted names become blanks of the same length, so that places stay.
+    """Return start, end and settings of the FORMAT command, or where it would stand, or None."""
+    # Replace comments and quoted names by blanks of the same length, which keeps positions.
     plain = _COMMENT_OR_NAME.sub(lambda found: " " * len(found[0]), text)
     block = _BLOCK.search(plain)
     matrix = _MATRIX.search(plain, block.end()) if block else None
@@ -144,7 +140,7 @@ def _joined(entry: str) -> str:
 
 
 def _symbol(state: Any, form: _Format, meaning: dict[int, str]) -> str:
-    """The entry of an alignment that a state of DendroPy stands for."""
+    """Return the alignment entry of a DendroPy state."""
     if id(state) not in meaning:
         written = (
             [state.symbol]

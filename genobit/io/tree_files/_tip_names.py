@@ -1,4 +1,4 @@
-"""Which taxon of an alignment each tip of a tree is, and what to say where names differ."""
+"""Match the tips of a tree to the taxa of an alignment, and explain names that differ."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ if TYPE_CHECKING:
 
 _LISTED = 5
 _COMPARED = 100
-"""Names of each side that are compared for a hint."""
+"""Most names of each side that are compared for a hint."""
 
 
 def match_tips(names: Sequence[str | None], taxa: Sequence[str]) -> list[int]:
-    """The number of the taxon that each tip is.
+    """Return the taxon number of each tip.
 
-    An underscore of a name stands for a blank in Newick and NEXUS. Where names differ in that
-    alone, one to one, they are the same.
-
-    Raises
-    ------
-    ValueError
-        For a tip without a name, the same name twice, or names that differ from the taxa.
+    An underscore in Newick and NEXUS can mean a blank. Names that differ only in that match if the
+    match is one to one. Raises ValueError for a tip without a name, a repeated name, or names that
+    are not the taxa.
     """
     numbers: dict[str, int] = {}
     for name in names:
@@ -64,7 +60,7 @@ def _list(names: list[str]) -> str:
 
 
 def _hint(tip: str, taxon: str) -> str:
-    """Why a tip and a taxon may be the same, or nothing."""
+    """Return why a tip and a taxon may be the same, or ""."""
     plain = {name: " ".join(name.replace("_", " ").split()) for name in (tip, taxon)}
     bare, known = plain[tip], plain[taxon]
     if bare == known:

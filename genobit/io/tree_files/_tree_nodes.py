@@ -1,4 +1,4 @@
-"""Trees of other libraries, Newick and NEXUS, seen as nodes with children, names and lengths."""
+"""View trees of other libraries, Newick and NEXUS as nodes with children, names and lengths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Nodes(NamedTuple):
-    """A tree: its root, and what each node has."""
+    """A tree: its root, and functions that return a node's children, name and branch length."""
 
     root: Any
     children: Callable[[Any], Sequence[Any]]
@@ -20,12 +20,10 @@ class Nodes(NamedTuple):
 
 
 def nodes_of(tree: Any) -> Nodes | None:
-    """The nodes of a tree of DendroPy, tskit, Bio.Phylo, scikit-bio or ete; none of other objects.
+    """Return the nodes of a tree object, or None for other objects.
 
-    Raises
-    ------
-    ValueError
-        For a tree of tskit with several roots.
+    Knows trees of DendroPy, tskit, Bio.Phylo, scikit-bio and ete. Raises ValueError for a tskit
+    tree with several roots.
     """
     if hasattr(tree, "seed_node"):
         return Nodes(tree.seed_node, lambda node: node.child_nodes(), _dendropy_name, _edge_length)
@@ -41,12 +39,9 @@ def nodes_of(tree: Any) -> Nodes | None:
 
 
 def read_text_trees(text: str) -> list[Nodes]:
-    """Read the trees of a text, Newick or NEXUS.
+    """Read the trees of a Newick or NEXUS text.
 
-    Raises
-    ------
-    ValueError
-        Where it holds no tree, or is neither.
+    Raises ValueError for a text that is neither, or that has no tree.
     """
     is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
     what = "NEXUS" if is_nexus else "Newick"
@@ -82,7 +77,7 @@ def _edge_length(node: Any) -> float | None:
 
 
 def _length(node: Any) -> float | None:
-    """scikit-bio says length, ete dist."""
+    """Return the branch length, an attribute named ``length`` in scikit-bio and ``dist`` in ete."""
     return getattr(node, "length", getattr(node, "dist", None))
 
 
@@ -92,9 +87,9 @@ def _nodes_of_tskit(tree: Any) -> Nodes:
         raise ValueError(msg)
 
     def name(node: int) -> str | None:
-        # As tskit's FASTA and Newick have it.
+        # The names that tskit writes to FASTA and Newick.
         return f"n{node}" if tree.is_sample(node) or tree.is_leaf(node) else None
 
-    # An iterator over the trees of a sequence gives one object again and again, and changes it.
+    # The iterator over a tree sequence reuses one object for all trees.
     tree = tree.copy()
     return Nodes(tree.root, tree.children, name, tree.branch_length)
