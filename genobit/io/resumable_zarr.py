@@ -2,8 +2,8 @@
 
 - Each chunk is a file, written whole or not at all. An existing file marks a finished chunk.
 - The metadata of the store's root mark a complete store. They are written last, by one rename.
-Until then the root declares a Zarr format that does not exist, so every Zarr reader refuses the
-store and shows how to resume.
+  Until then the root declares a Zarr format that does not exist. Every Zarr reader therefore
+  refuses the store and shows how to resume.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         - a list of any of these;
         - a Dataset with the variable `tree`, as a search returns.
     taxa
-        Names of the taxa in the order of the alignment. Tips of tskit trees are named "n0", "n1",
-        .. by their nodes, as in tskit's own output.
+        Names of the taxa in the order of the alignment. Tips of tskit trees are named by their
+        nodes ("n0", "n1" and so on), as in tskit's own output.
 
     Returns
     -------

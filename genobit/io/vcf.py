@@ -88,7 +88,7 @@ def open_vcf(
 
     - `call_genotype`: int8, lazy; allele index, -1 missing, -2 beyond the ploidy of the
       call.
-    - `call_genotype_phased`: bool, lazy; true for a haploid call.
+    - `call_genotype_phased`: bool, lazy; true for phased and for haploid calls.
     - the `variant_`, `contig_`, `filter_` and `sample_` variables.
 
     A single `.` is a call with all alleles missing. It is haploid only if the sample has

@@ -24,7 +24,7 @@ def one_blas_thread() -> Iterator[None]:
     belongs to the process, so the first task sets it and the last one restores it. A limit that a
     user has set with threadpoolctl stays.
     """
-    global _tasks  # noqa: PLW0603 - the limit belongs to the process
+    global _tasks  # noqa: PLW0603 - as the limit, of the process
     with _lock:
         if not _tasks:
             _alone(_set)

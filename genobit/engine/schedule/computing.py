@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from dask import base
-from dask.callbacks import Callback  # noqa: TID251 - passes on the user's callbacks
+from dask.callbacks import Callback  # noqa: TID251 - hands on what the user has set
 
 from genobit.engine.progress import bar, wanted, within
 from genobit.engine.schedule.as_completed import TELLING

@@ -39,7 +39,7 @@ class SampleChunks(NamedTuple):
     planes: tuple[da.Array, ...]
     """Carrier, hom_alt and optionally called: uint64 (samples, words).
 
-    Each chunk of words starts at a variant. Its last word is padded with zeros.
+    Each chunk of variants starts a new word. The last word of a chunk is padded with zeros.
     """
     variants: tuple[int, ...]
     """Variants in each chunk of words."""

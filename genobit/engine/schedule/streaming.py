@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
 
 GROUP_BYTES = 2**26
-"""Most bytes of planes computed at a time. dask takes 1 ms per call, so small chunks are grouped.
-"""
+"""Most bytes of planes computed at a time. Small chunks are grouped: dask takes 1 ms per call."""
 
 
 def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple[int, Rows]]:
