@@ -49,8 +49,8 @@ def of_values(
 
     ``missing`` is a key of `MISSING`; "dropna" drops observations that any variable of either
     operand misses. Raises ValueError for refused missing values, for ties with exact p-values, and
-    if no observation is left. The message names the first variable. Missing values in
-    memory are refused at once; all other checks run on compute.
+    if no observation is left. The message names the first variable. Missing values in memory are
+    refused at once; all other checks run on compute.
     """
     refuse = missing == "refuse" or (missing == "pairwise" and _rule(wanted) == "permutation")
     for values, dims in zip(operands, names, strict=True):

@@ -1,4 +1,4 @@
-"""Compiled: inner products and epilogues.
+"""Kernels that count Kendall scores and turn them into coefficients and p-values.
 
 May import: the engine.
 """

@@ -1,7 +1,7 @@
-"""What each kernel of Kendall scores costs, so that the cheapest is taken.
+"""Cost models of the kernels of Kendall scores, to choose the cheapest.
 
-Models are in nanoseconds of one core, with what a Zen 3 took in the bench; `factors` fits them to
-the machine at hand. A choice changes the time and never the result.
+The models give nanoseconds on one core of a Zen 3; `factor` fits them to this machine. The choice
+changes the time, never the result.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from genobit.engine.simd.cpu import host
 ROWS = 4096
 """Most rows that share a table or a plane."""
 LEVELS = 8
-"""Most levels that tables are made of: their cells are squares of it."""
+"""Most levels for the "table" kernel: a table has the square of the levels as cells."""
 CLOSE = 4.0
-"""Kernels whose estimates differ by less are timed before the choice, where it matters."""
+"""Kernels within this factor of the cheapest are timed before a long computation."""
 LONG = 2.0
-"""Seconds from which it matters: timing two or three kernels takes a tenth of it."""
+"""Seconds from which timing pays: timing two or three kernels takes a tenth of it."""
 
 
 class Work(NamedTuple):
-    """All pairs of some variables, or of them with others."""
+    """Size and kind of the work: all pairs of some variables, or all pairs with others."""
 
     n: int
-    """Observations."""
+    """Number of observations."""
     variables: int
     tied: bool
     missing: bool
     levels: int
-    """Most distinct values of a variable."""
+    """Largest number of distinct values of a variable."""
     others: int | None = None
-    """Variables of the other side; none where each is paired with all of the same."""
+    """Number of variables of the other side; None for all pairs of the same variables."""
 
     @property
     def rows(self) -> float:
-        """Pairs to a plane: half the rows, as of a square only one triangle is wanted."""
+        """Pairs per plane that is built; half the rows for a triangle of one set of variables."""
         some = min(self.variables, ROWS)
         others = some if self.others is None else min(self.others, ROWS)
         return max(some * others, 1) / max(some + others, 1)
 
     @property
     def pairs(self) -> float:
-        """Pairs of variables."""
+        """Number of pairs of variables."""
         if self.others is not None:
             return max(1.0, self.variables * self.others)
         return max(1.0, self.variables * (self.variables - 1) / 2)
@@ -72,7 +72,7 @@ def _packed_merge(work: Work) -> float:
 
 def _signs(work: Work) -> float:
     free = work.tied or work.missing
-    # Bits a nanosecond: by popcount instructions, or by tables of nibbles and of sums.
+    # Bits per nanosecond with and without ties: by popcount instructions, else by lookup tables.
     rates = (550, 1150) if host().vector_popcount else (300, 430)
     return work.n**2 / 2 * (1 / rates[not free] + 0.6 / work.rows)
 
@@ -81,14 +81,14 @@ def _orders(work: Work) -> float:
     if work.missing:
         return _signs(work)
     units = work.n**2 / (12 if work.tied else 18)
-    # Registers of 512 bits do not make the tables faster, as they do a vector popcount (Emerald
-    # Rapids: 1.8 to 2.7 times the model of a Zen 3).
+    # 512-bit registers speed up a vector popcount but not the tables. On Emerald Rapids the tables
+    # took 1.8 to 2.7 times the model of a Zen 3.
     units *= 1.9 if host().vector_popcount else 1
     if work.others is None:
         return 2 + units / COLUMNS * (0.56 + 340 / work.rows)
     columns, rows = (max(1, x) for x in sorted((work.variables, work.others)))
     panels = -(-columns // COLUMNS)
-    # A panel costs the same however few of its columns are there; places of rows are found once.
+    # A panel costs the same with fewer columns. The places of the rows are computed once.
     return 2 + units / columns * (panels * (0.56 + 340 / min(rows, ROWS)) + 1)
 
 
@@ -106,12 +106,12 @@ MODELS = {
     "orders": _orders,
     "table": _table,
 }
-"""Nanoseconds a pair of variables."""
+"""Cost model of each kernel, in nanoseconds per pair of variables."""
 
 
 @functools.cache
 def factor(kernel: str) -> float:
-    """Time of a kernel on this machine over that of its model, at a shape that takes 5 to 20 ms."""
+    """Return the time of a kernel here divided by its model, at a shape that takes 5 to 20 ms."""
     from genobit.kendall.kernels.ranks import ranked
     from genobit.kendall.kernels.registry import scores
 
@@ -139,27 +139,13 @@ def costs(
     levels: int | None = None,
     fitted: bool = True,
 ) -> dict[str, float]:
-    """Estimated seconds of all pairs of variables on one core, by kernel.
+    """Estimate the seconds of all pairs of variables on one core by kernel, cheapest first.
 
-    Parameters
-    ----------
-    n
-        Observations of a variable.
-    variables
-        Variables, each with all of them.
-    others
-        Variables that they are paired with instead.
-    tied, missing
-        Whether a variable has equal values, or misses some.
-    levels
-        Most distinct values of a variable; all observations by default.
-    fitted
-        Time each kernel once on this machine (a process does it once, in a fifth of a second),
-        instead of taking the figures of the bench.
-
-    Returns
-    -------
-        Kernels that can do it, the cheapest first.
+    ``n`` is the number of observations. ``others`` is the number of variables on the other side, if
+    it differs. ``tied`` and ``missing`` say whether any variable has equal or missing values.
+    ``levels`` is the largest number of distinct values, by default ``n``. With ``fitted``, each
+    kernel is timed once per process, which takes a fifth of a second. Kernels that cannot run are
+    left out.
 
     Examples
     --------
@@ -187,9 +173,9 @@ def chosen_kernel(
     missing: bool = False,
     levels: int | None = None,
 ) -> str:
-    """The cheapest kernel here; where some are close and much is to be done, they are timed.
+    """Return the cheapest kernel; for long computations, time the close ones first.
 
-    Parameters are those of `costs`.
+    The parameters are the same as in `costs`.
 
     Examples
     --------

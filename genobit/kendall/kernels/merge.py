@@ -1,6 +1,6 @@
 """Kendall scores by merge sort: Knight's algorithm, O(n log n), one key at a time.
 
-What Liu, Pan, Green, Aluru 2017 call GSE, the generic sort-enabled algorithm.
+This is GSE, the generic sort-enabled algorithm of Liu, Pan, Green, Aluru 2017.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    With ``upper``, of column j with rows i <= j alone.
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column.
     """
     knight.scores(a, b, upper, False, out)

@@ -1,7 +1,7 @@
-"""Sorting by merging, and the exchanges of neighbours that it takes: discordant pairs.
+"""Merge sort that counts exchanges of neighbours, which are the discordant pairs.
 
-Knight 1966: of observations in the order of one variable, those that exchange places when they are
-sorted by the other are the discordant ones.
+Knight 1966: put the observations in the order of one variable, then sort them by the other. The
+pairs that exchange places are the discordant pairs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RUN = 8
-"""Keys that are sorted by insertion; 4 and 16 take longer."""
+"""Keys per run sorted by insertion; 4 and 16 are slower."""
 
 
 @njit
 def _sort_runs(keys: NDArray[Any], n: int) -> Any:
-    """Sort each run of keys by insertion; returns the exchanges."""
+    """Sort each run of keys by insertion; returns the number of exchanges."""
     exchanges = 0
     for start in range(0, n, RUN):
         for k in range(start + 1, min(start + RUN, n)):
@@ -37,18 +37,19 @@ def _sort_runs(keys: NDArray[Any], n: int) -> Any:
 
 @njit
 def _merge(keys: NDArray[Any], start: int, middle: int, stop: int, out: NDArray[Any]) -> Any:
-    """Merge two sorted runs of keys; returns how many keys of the second each of the first passes.
+    """Merge two sorted runs of keys into ``out``; returns the number of exchanges.
 
-    From both ends at once, without branches on the keys: two chains of comparisons that do not
-    wait for each other. A key of the second run that is written passes what is left of the first
-    run at the front, and what has been written of it at the back.
+    The merge works from both ends at once and without branches on the keys, so its two chains of
+    comparisons run in parallel. A written key of the second run adds the keys of the first run that
+    it passes. At the front these are the keys still to be written, at the back those already
+    written.
     """
     left, right = start, middle
     left_last, right_last = middle - 1, stop - 1
     exchanges = 0
     low, high = start, stop - 1
     half = min(middle - start, stop - middle)
-    # Neither end can run out of keys within the length of the shorter run.
+    # Neither end can exhaust a run within the length of the shorter run.
     for _ in range(half):
         from_right: Any = np.intp(keys[left] > keys[right])
         out[low] = keys[right] if from_right else keys[left]
@@ -76,9 +77,9 @@ def _merge(keys: NDArray[Any], start: int, middle: int, stop: int, out: NDArray[
 
 @njit
 def count_exchanges(keys: NDArray[Any], other: NDArray[Any], n: int) -> tuple[Any, bool]:
-    """Sort n keys; returns the exchanges, and whether the sorted keys are in ``other``.
+    """Sort n keys; returns the number of exchanges, and whether ``other`` holds the sorted keys.
 
-    Both arrays are written to.
+    Overwrites both arrays.
     """
     exchanges = _sort_runs(keys, n)
     swapped = False

@@ -1,4 +1,4 @@
-"""Kendall scores pair of observations by pair of observations: O(n^2), and nothing to go wrong."""
+"""Kendall scores by comparing all pairs of observations: O(n^2), the reference kernel."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @njit
 def _score(x: NDArray[np.int32], y: NDArray[np.int32], n: int) -> Any:
-    """Score of n observations, none missing."""
+    """Return the score of n observations without missing values."""
     score = np.int64(0)
     for k in range(1, n):
         first, second = x[k], y[k]
-        # Signs without branches, and sums of 32 bits: the compiler makes vectors of them.
+        # Branch-free signs and 32-bit sums let the compiler vectorise the loop.
         part = np.int32(0)
         for h in range(k):
             sign_x = np.int32(first > x[h]) - np.int32(first < x[h])
@@ -44,8 +44,9 @@ def _scores(
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    With ``upper``, of column j with rows i <= j alone.
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column.
     """
     _scores(a, b, missing(a), upper, out)

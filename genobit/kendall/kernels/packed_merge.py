@@ -1,8 +1,8 @@
 """Kendall scores by merge sort in vector registers: Knight's algorithm on packed pairs of ranks.
 
-What Liu, Pan, Green, Aluru 2017 call VSE, the vectorised sort-enabled algorithm: both ranks of an
-observation in one integer of 32 bits, eight or so of them in a register. Past 32,767 observations,
-where the paper stops, integers have 64 bits.
+This is VSE, the vectorised sort-enabled algorithm of Liu, Pan, Green, Aluru 2017. A 32-bit integer
+holds both ranks of an observation, and a register holds eight such keys. From 32,768 observations
+on, where the paper stops, keys have 64 bits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    With ``upper``, of column j with rows i <= j alone.
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column.
     """
     knight.scores(a, b, upper, True, out)

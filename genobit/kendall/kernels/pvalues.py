@@ -1,8 +1,8 @@
-"""P-values of Kendall scores without ties: a number for each n and number of discordant pairs.
+"""P-values of Kendall scores without ties, by n and number of discordant pairs.
 
-Of n! equally likely orders, the share with at most c discordant pairs follows from that of n - 1: a
-new last observation is discordant with any number of the n - 1 others, from none to all (Kendall
-1970, Rank Correlation Methods, chapter 5).
+All n! orders are equally likely. The share of orders with c discordant pairs follows from the
+shares for n - 1: the last observation is discordant with any number of the n - 1 others, from 0 to
+n - 1 (Kendall 1970, Rank Correlation Methods, chapter 5).
 """
 
 from __future__ import annotations
@@ -21,38 +21,41 @@ if TYPE_CHECKING:
 
 RULES = ("auto", "exact", "asymptotic")
 SHORT = 33
-"""Observations up to which "auto" is exact, as scipy.stats.kendalltau has it."""
+"""Most observations for which "auto" is exact, as in scipy.stats.kendalltau."""
 LARGEST_TABLE = 2**20
-"""Most entries of a table of the asymptotic p-values of one n: 8 MiB."""
+"""Most entries of the table of asymptotic p-values of one n: 8 MiB."""
 LARGEST_EXACT = 2**25
-"""Most entries of tables of exact p-values: 256 MiB."""
+"""Most entries of all tables of exact p-values: 256 MiB."""
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Shares below it are left out, so that p-values below about 1e-300 may be 0."""
+"""Smaller shares are dropped, so p-values below about 1e-300 may be 0."""
 EXTREMES = np.array([2.0 / math.factorial(k) for k in range(171)] + [0.0])
-"""At index k, 2 / k!: the p-value of no discordant pair of k observations, or of one of k + 1."""
+"""2 / k! at index k: the p-value of 0 discordant pairs of k observations, or of 1 of k + 1."""
 
 
 class Untied(NamedTuple):
-    """How the p-value of a pair of variables without ties is found."""
+    """Lookup tables of p-values for pairs of variables without ties."""
 
     exact: bool
-    """Whether a score with at most one pair against the others is exact for any n."""
+    """Whether a score with at most one pair against the others has an exact p-value for any n."""
     starts: NDArray[np.int64]
-    """At index n, where the values of n observations start; -1 where there are none."""
+    """Index into ``values`` of the table for n observations, at index n; -1 for no table."""
     values: NDArray[np.float64]
-    """P-values by the number of pairs that are discordant, or concordant if those are fewer."""
+    """P-values by the number of discordant pairs, or of concordant pairs if there are fewer."""
     extremes: NDArray[np.float64]
     """`EXTREMES`."""
 
 
 def _fewest(n: int) -> int:
-    """How many numbers of discordant (or concordant, if fewer) pairs n observations can have."""
+    """Count the possible values of min(discordant, concordant) for n observations."""
     return n * (n - 1) // 4 + 1
 
 
 @njit
 def _one_more(share: NDArray[np.float64], low: int, n: int, size: int) -> NDArray[np.float64]:
-    """Shares of n - 1 observations, from number ``low`` on -> the first ``size`` of n."""
+    """Return the first ``size`` shares of n observations from those of n - 1.
+
+    share: shares of n - 1 observations from ``low`` discordant pairs on; returns (size,).
+    """
     out = np.empty(size)
     last = (n - 1) * (n - 2) // 2 - 2 * low
     total = 0.0
@@ -66,17 +69,10 @@ def _one_more(share: NDArray[np.float64], low: int, n: int, size: int) -> NDArra
 
 
 def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """Exact two-sided p-values for each n, by the number of discordant or concordant pairs.
+    """Return the exact two-sided p-values of each n by min(discordant, concordant).
 
-    Parameters
-    ----------
-    wanted
-        Numbers of observations, rising, from 2 on.
-
-    Returns
-    -------
-        Of each n an array of n (n - 1) / 4 + 1 values: the probability that the fewer of the two
-        kinds of pairs are as few as the index.
+    ``wanted`` lists numbers of observations, rising, from 2 on. Entry c of a table is the
+    probability that min(discordant, concordant) is at most c; its length is n (n - 1) // 4 + 1.
 
     Examples
     --------
@@ -84,12 +80,12 @@ def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
     [0.333, 1.0]
     """
     found = []
-    # Shares of the numbers of pairs in the lower half, from ``low`` on. The upper half mirrors it.
+    # ``share`` holds the lower half of the distribution from ``low`` on; the upper half mirrors it.
     low, share = 0, np.ones(1)
     for n in range(2, (wanted[-1] if wanted else 1) + 1):
         most = _fewest(n)
         share = _one_more(share, low, n, most - low)
-        # What float64 cannot hold is most of the range of many observations.
+        # With many observations most shares are too small for float64, so drop them.
         few = int(np.searchsorted(share, SMALLEST))
         low, share = low + few, share[few:]
         if n in wanted:
@@ -113,29 +109,13 @@ def _asymptotic_table(n: int, exact: bool, extremes: NDArray[np.float64]) -> NDA
 
 @functools.lru_cache(maxsize=4)
 def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 0) -> Untied:
-    """Tables of p-values for pairs without ties.
+    """Build the tables of p-values for pairs without ties.
 
-    Parameters
-    ----------
-    rule
-        One of `RULES`.
-    longest
-        Most observations of a pair.
-    wanted
-        Numbers of observations that pairs have, rising: of "exact", whose tables are made for them.
-    common
-        Number of observations of all pairs, where it is one: its asymptotic p-values are looked
-        up, not computed for each pair. The same bits either way.
-
-    Raises
-    ------
-    ValueError
-        For "exact" of so many observations that the tables would not fit `LARGEST_EXACT`.
-
-    Notes
-    -----
-    scipy's "auto" is exact up to 33 observations, and past them where at most one pair is against
-    the others.
+    ``rule`` is one of `RULES`, and ``longest`` is the largest number of observations of a pair. For
+    "exact", ``wanted`` lists the numbers of observations that occur, rising. If all pairs have the
+    same number, ``common``, asymptotic p-values are also looked up, with the same bits. "auto"
+    follows scipy: exact up to 33 observations, and beyond if at most one pair is against the
+    others. Raises ValueError if the tables of "exact" exceed `LARGEST_EXACT`.
     """
     numbers: tuple[int, ...] = ()
     if rule == "exact":

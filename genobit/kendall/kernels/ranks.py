@@ -1,4 +1,4 @@
-"""Dense ranks of the observations of each variable: all that a rank correlation knows of them."""
+"""Dense ranks of the observations of each variable, from which all rank statistics follow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WIDE = 65_535
-"""Observations from which ranks take 32 bits: 16 bits hold 65,535 levels and what is missing."""
+"""Observations from which ranks take 32 bits: 16 bits hold 65,535 levels and the missing mark."""
 
 
 def missing(ranks: NDArray[Any]) -> int:
-    """The rank that stands for a missing observation: the largest of the type.
+    """Return the rank that marks a missing observation: the largest number of the dtype.
 
     Examples
     --------
@@ -26,24 +26,18 @@ def missing(ranks: NDArray[Any]) -> int:
 
 
 def missing_any(ranks: NDArray[Any]) -> bool:
-    """Whether an observation is missing."""
+    """Return whether any observation is missing."""
     return bool((ranks == missing(ranks)).any())
 
 
 def ranked(values: NDArray[Any]) -> NDArray[Any]:
-    """Values (variables, n) -> dense ranks (variables, n).
+    """Return the dense ranks of the values of each variable.
 
-    Parameters
-    ----------
-    values
-        Booleans, integers or floats; they are compared as they are, never converted. Infinities
-        are values, NaN is missing, and -0.0 is 0.0.
+    values: (variables, n) booleans, integers or floats; returns (variables, n) uint16, or uint32
+    from 65,535 observations on.
 
-    Returns
-    -------
-        uint16, or uint32 from 65,535 observations on: 0 for the smallest value of a row, equal for
-        equal values, the next number for the next larger value; the largest number of the type
-        (`missing`) where the value is NaN.
+    The smallest value of a row has rank 0, equal values have equal ranks, and ranks have no gaps.
+    NaN gets the rank `missing`, infinities are values, and -0.0 equals 0.0.
 
     Examples
     --------
@@ -58,7 +52,7 @@ def ranked(values: NDArray[Any]) -> NDArray[Any]:
     steps = np.zeros((variables, n), dtype)
     if n:
         steps[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    # A dense rank is at most n - 1, so the running sum fits.
+    # A dense rank is at most n - 1, so the running sum cannot overflow.
     np.cumsum(steps, axis=1, dtype=dtype, out=steps)
     if values.dtype.kind == "f":
         steps[np.isnan(ordered)] = np.iinfo(dtype).max

@@ -1,7 +1,6 @@
 """Concordant less discordant pairs of observations, for all pairs of variables, by named kernels.
 
-Every kernel takes dense ranks (`ranks.ranked`) and gives the same integers; `KERNELS` says what
-each does.
+Every kernel takes dense ranks (`ranks.ranked`) and gives the same integers.
 """
 
 from __future__ import annotations
@@ -27,26 +26,18 @@ KERNELS = {
     "orders": "genobit.kendall.kernels.orders",
     "table": "genobit.kendall.kernels.tables",
 }
-"""Modules that offer ``score_pairs(a, b, upper, out)``."""
+"""Module of each kernel, with its function ``score_pairs(a, b, upper, out)``."""
 
 
 def scores(
     a: NDArray[Any], b: NDArray[Any] | None = None, kernel: str = "orders"
 ) -> NDArray[np.int64]:
-    """Scores of the rows of ``a`` with those of ``b``.
+    """Return the scores of the rows of ``a`` with those of ``b``, or with ``a`` itself.
 
-    Parameters
-    ----------
-    a, b
-        Dense ranks, (rows, n) and (columns, n) of one type. Without ``b``, ``a`` with itself.
-    kernel
-        One of `KERNELS`.
+    a: (rows, n), b: (columns, n) dense ranks of one dtype; returns (rows, columns) int64.
 
-    Returns
-    -------
-        int64 (rows, columns): pairs of observations in which both variables agree which is larger,
-        less those in which they do not, over the observations that miss neither. Pairs tied in
-        either add nothing.
+    A score is the number of concordant less discordant pairs of observations. Pairs tied in either
+    variable add 0, and observations missing in either are left out.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Comparisons of ranks, a register at a time.
+"""Comparisons of ranks in vector registers.
 
 ========================================  ================================================
 ``signs_of(low, high, i, j)``               bytes -1, 0, 1 of value ``i + k`` against ``j + k``
 ``larger_16(ranks, i, j)``                  16-bit lanes, all ones where ``i + k`` > ``j + k``
-``zero_16()``, ``store_16(array, i, a)``    16-bit lanes of nought, and ``array[i:] = a``
+``zero_16()``, ``store_16(array, i, a)``    16-bit lanes of zeros, and ``array[i:] = a``
 ========================================  ================================================
 
-Ranks are signed numbers of 16 or 32 bits: AVX2 compares no others.
+Ranks are signed integers of 16 or 32 bits, because AVX2 compares only signed integers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _larger(
     values: tuple[Any, Any],
     places: tuple[Any, Any],
 ) -> Any:
-    """Flags: the ranks of the first array from the first place are larger than the second's."""
+    """Flag the lanes in which ranks from the first place exceed ranks from the second."""
     ranks = [
         builder.load(
             address(
@@ -69,10 +69,11 @@ def _larger_16(ranks: Any, i: int, j: int) -> Register:
 
 @instruction(_signs)
 def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
-    """Sign of the ranks from ``i`` less those from ``j``, as bytes -1, 0, 1.
+    """Return the sign of the ranks from ``i`` less those from ``j``, as bytes -1, 0, 1.
 
-    ``low`` and ``high`` hold the same ranks, but the lowest and the highest number where one is
-    missing: it is then neither larger nor smaller than any, and its sign 0.
+    ``low`` and ``high`` hold the same ranks, except that a missing value is the lowest number in
+    one and the highest in the other. It is then neither larger nor smaller than any value, so its
+    sign is 0.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -80,7 +81,7 @@ def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
         kinds = signature.args[0], signature.args[1]
         larger = _larger(context, builder, kinds, (below, above), (here, there))
         smaller = _larger(context, builder, kinds, (below, above), (there, here))
-        # True widens to -1.
+        # A true flag is sign-extended to -1.
         return builder.sub(
             builder.sext(smaller, bytes_.vector), builder.sext(larger, bytes_.vector)
         )
@@ -90,7 +91,7 @@ def signs_of(typing: Any, low: Any, high: Any, i: Any, j: Any) -> Any:
 
 @instruction(_larger_16)
 def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
-    """All ones in the 16-bit lanes where ``ranks[i + k] > ranks[j + k]``, else nought."""
+    """Return 16-bit lanes, all ones where ``ranks[i + k] > ranks[j + k]``, else zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, here, there = arguments
@@ -103,14 +104,14 @@ def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
 
 @instruction(zero(shorts.bits, shorts.count))
 def zero_16(typing: Any) -> Any:
-    """All lanes nought."""
+    """Return 16-bit lanes of zeros."""
     generate: Callable[..., Any] = lambda *_: ir.Constant(shorts.vector, None)  # noqa: E731
     return shorts(), generate
 
 
 @instruction(store)
 def store_16(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + BYTE_LANES] = value`` for a uint16 array."""
+    """Write ``array[index : index + BYTE_LANES] = value`` for a uint16 array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = address(context, builder, signature.args[0], *arguments[:2], shorts.vector)

@@ -1,13 +1,13 @@
-"""Kendall scores by sign planes: the sign of every pair of observations is a bit.
+"""Kendall scores by sign planes, which hold the sign of every pair of observations as a bit.
 
-For each variable the signs of its n (n - 1) / 2 pairs of observations are a row of bits, and pairs
-that have a sign at all, neither tied nor missing, a second one. Concordant less discordant pairs of
-two variables are then a product of bit planes: pairs less twice the differences where every pair
-has a sign, and the ternary product else. Planes are made block by block along the pairs, so memory
+The signs of the n (n - 1) / 2 pairs of observations of a variable are a row of bits. A second row,
+the mask, marks the pairs that are neither tied nor missing. The score of two variables is a product
+of bit planes. If every pair has a sign, it is the number of pairs less twice the number of
+differences; otherwise it is the ternary product. Planes are built in blocks of pairs, so memory
 does not grow with the square of the observations.
 
-A pair is (i, i + d mod n): for each distance d up to n / 2 the signs are those of one vector less
-itself, turned by d. All variables take pairs in the same order, so that any will do.
+Pairs are (i, (i + d) mod n), for each distance d up to n / 2. The signs at distance d compare a
+vector with itself rotated by d. All variables use the same order of pairs, so any order works.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
 
 Signs = tuple["NDArray[np.uint64]", "NDArray[np.uint64]"]
 BLOCK_BYTES = 2**25
-"""Most bytes of a plane of a block of pairs."""
+"""Most bytes of one plane of a block of pairs."""
 FEWEST_WORDS = 64
 MOST_WORDS = 2**18
-"""The signs of one variable are bytes before they are bits: 16 MiB."""
+"""Most words per row of a block: signs are bytes before they are packed, 16 MiB per variable."""
 
 
 MOST_TIED = 0.25
-"""Share of variables with ties or missing values up to which the others are counted apart, by a
-product that is twice as fast."""
+"""Largest share of variables with ties or missing values for which the others are counted apart,
+by a product that is twice as fast."""
 
 
 class _Part(NamedTuple):
-    """Some rows with some columns."""
+    """A product of some rows with some columns."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     strict: bool
-    """Every pair of observations has a sign in all of these variables."""
+    """Whether every pair of observations has a sign in all of these variables."""
     upper: bool
-    """Rows and columns are the same, and entries below the diagonal are not wanted."""
+    """Whether rows equal columns, so that entries below the diagonal are left out."""
     scores: NDArray[np.int64]
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Ranks (m, n), (k, n) -> out (m, k); with ``upper`` only entries with column >= row."""
+    """Write the scores of ranks (m, n) and (k, n) to out (m, k); ``upper`` skips column < row."""
     n = a.shape[1]
     pairs = n * (n - 1) // 2
     rows = a.shape[0] if upper else a.shape[0] + b.shape[0]
@@ -74,7 +74,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
 
 
 def _parts(free_a: NDArray[np.bool_], free_b: NDArray[np.bool_] | None) -> list[_Part]:
-    """Cut the product where few variables have ties; without ``free_b`` it is a triangle."""
+    """Split off the variables without ties if few have ties; without ``free_b``, a triangle."""
     upper = free_b is None
     free = [free_a, free_a if free_b is None else free_b]
 
@@ -94,7 +94,7 @@ def _parts(free_a: NDArray[np.bool_], free_b: NDArray[np.bool_] | None) -> list[
 
 
 def _chosen(planes: Signs, rows: NDArray[np.intp]) -> Signs:
-    """Mask and sign of some variables."""
+    """Select the mask and sign planes of some variables."""
     mask, sign = planes
     return planes if rows.size == len(mask) else (mask[rows], sign[rows])
 
@@ -115,8 +115,8 @@ def _add_products(left: Any, right: Any, upper: bool, out: NDArray[np.int64]) ->
 
 
 def _every_pair(ranks: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether no pair of observations of a variable is tied and none missing (variables,)."""
-    # Dense ranks without ties go up to n - 1; a missing value has the largest number of the type.
+    """Return for each variable whether it has neither ties nor missing values (variables,)."""
+    # Dense ranks without ties reach n - 1; a missing value has the largest number of the dtype.
     some = (ranks == missing(ranks)).any(axis=1)
     return ~some & (ranks.max(axis=1, initial=0) >= ranks.shape[1] - 1)
 
@@ -124,19 +124,10 @@ def _every_pair(ranks: NDArray[Any]) -> NDArray[np.bool_]:
 def sign_planes(
     ranks: NDArray[Any], first: int, count: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Mask and sign of the pairs ``first`` to ``first + count`` of each variable.
+    """Return mask and sign planes of pairs ``first`` to ``first + count - 1`` of each variable.
 
-    Parameters
-    ----------
-    ranks
-        Dense ranks (variables, n).
-    first, count
-        Pairs, counted by distance and first observation.
-
-    Returns
-    -------
-        uint64 (variables, ceil(count / 64)) each: bits of pairs that have a sign, and of those
-        whose first observation is larger.
+    ranks: (variables, n); returns two (variables, ceil(count / 64)) uint64. Pairs are ordered by
+    distance and first observation. The sign bit is set if the first observation is larger.
     """
     shape = ranks.shape[0], -(-count // 64)
     mask, sign = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
@@ -157,7 +148,7 @@ def _sign_planes(
     twice = np.empty(2 * n, ranks.dtype)
     signs = np.zeros(64 * mask.shape[1], np.int8)
     for row in range(ranks.shape[0]):
-        # One by one: numba compiles an assignment of slices with the text of its error, for 3 s.
+        # Copy one by one: numba compiles a slice assignment with its error text, which takes 3 s.
         for k in range(n):
             twice[k] = twice[n + k] = ranks[row, k]
         _signs(twice, n, ranks.dtype.type(absent), first, signs[:count])
@@ -169,7 +160,7 @@ def _sign_planes(
 
 @njit
 def _signs(twice: NDArray[Any], n: int, absent: Any, first: int, signs: NDArray[np.int8]) -> None:
-    """Signs -1, 0, 1 of the pairs from ``first``."""
+    """Write the signs -1, 0, 1 of the pairs from ``first`` on."""
     at = 0
     distance, i = first // n + 1, first % n
     while at < signs.shape[0]:
@@ -199,7 +190,7 @@ def _untied(ordered: NDArray[Any], absent: int, out: NDArray[np.int64]) -> None:
 
 
 def untied_pairs(ranks: NDArray[Any]) -> NDArray[np.int64]:
-    """Ranks (variables, n) -> pairs of observations that have a sign (variables,)."""
+    """Count the pairs of observations that have a sign; (variables, n) -> (variables,) int64."""
     out = np.empty(ranks.shape[0], np.int64)
     _untied(np.sort(ranks, axis=1), missing(ranks), out)
     return out

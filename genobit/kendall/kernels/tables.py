@@ -1,19 +1,19 @@
-"""Kendall scores of variables with few levels, from tables of counts: popcounts of planes.
+"""Kendall scores of variables with few levels, from contingency tables by popcounts of planes.
 
-A plane of a variable says which observations are at a level or above it. The positions set in a
-plane of each of two variables are
+A plane of a variable marks the observations at or above a level. The product of all planes counts,
+for each pair of variables,
 
     C[p, q] = observations with x >= p and y >= q
 
-and the product of all planes gives them for all pairs of variables. With N[p, q] the observations
-at both levels, a difference of four of them, each is concordant with those above it in both and
-discordant with those above it in x and below it in y:
+N[p, q], the observations at both levels, is a difference of four entries of C. Each observation is
+concordant with those above it in both variables. It is discordant with those above it in x and
+below it in y:
 
     score = sum of N[p, q] (C[p + 1, q + 1] - (C[p + 1, 0] - C[p + 1, q]))
 
-Level 0 needs no plane where nothing is missing: its counts belong to a variable. Where observations
-are missing it is the plane of those that are present. `genotype_scores` is the same of genotypes,
-whose planes are there from the start.
+If nothing is missing, level 0 needs no plane, as its counts depend on one variable only. Otherwise
+the plane of level 0 marks the observations that are present. `genotype_tables` does this for
+genotypes, whose planes exist already.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.planes import Planes
 
 MOST_LEVELS = 2048
-"""Most levels of a variable: the table of one pair has the square of them."""
+"""Most levels of a variable: the table of a pair has the square of the levels as cells."""
 
 
 @njit
@@ -51,7 +51,7 @@ def _planes(ranks: NDArray[Any], absent: int, first: int, levels: int, out: Any)
 
 
 def planes(ranks: NDArray[Any], first: int, levels: int) -> Planes:
-    """The planes of levels ``first`` to ``levels`` of each variable, variable by variable."""
+    """Return the planes of levels ``first`` to ``levels - 1`` of each variable, by variable."""
     rows, n = ranks.shape
     out = np.zeros((rows * (levels - first), -(-n // 64)), np.uint64)
     _planes(ranks, missing(ranks), first, levels, out)
@@ -60,7 +60,7 @@ def planes(ranks: NDArray[Any], first: int, levels: int) -> Planes:
 
 @njit
 def _from_table(at_least: NDArray[np.int64]) -> Any:
-    """Score from C (levels + 1, levels + 1), zero at its last row and column."""
+    """Return the score from C (levels + 1, levels + 1), whose last row and column are 0."""
     score = np.int64(0)
     for p in range(at_least.shape[0] - 1):
         above = at_least[p + 1, 0]
@@ -82,10 +82,10 @@ def _block(
     diagonal: int,
     out: NDArray[np.int64],
 ) -> None:
-    """Counts of the planes of rows and columns -> scores (rows, columns).
+    """Write the scores of rows and columns to ``out`` from the counts of their planes.
 
-    x, y are the observations in each plane of the rows and of the columns. Of row i the columns
-    from ``i + diagonal`` on were counted.
+    x, y: observations in each plane of the rows and of the columns; out: (rows, columns). Row i
+    has counts from column ``i + diagonal`` on.
     """
     group = levels - first
     at_least = np.zeros((levels + 1, levels + 1), np.int64)
@@ -115,14 +115,10 @@ def _levels(ranks: NDArray[Any]) -> int:
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    With ``upper``, of column j with rows i <= j alone.
-
-    Raises
-    ------
-    ValueError
-        If a variable has more than `MOST_LEVELS` levels.
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column. Raises ValueError if a variable has more than `MOST_LEVELS` levels.
     """
     levels = max(_levels(a), _levels(b))
     first = 0 if missing_any(a) or missing_any(b) else 1

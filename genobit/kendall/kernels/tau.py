@@ -1,8 +1,8 @@
-"""Scores, observations and ties of pairs of variables -> Kendall's tau or Somers' D, and p-values.
+"""Kendall's tau, Somers' D and p-values from scores, observations and ties of pairs of variables.
 
-One pass over the pairs of a tile, number by number: nothing of the tile's size is made on the way.
-Every expression is the same number for (x, y) as for (y, x), to the last bit, so a result does not
-depend on which side of the diagonal a tile lay.
+Each function makes one pass over the pairs of a tile and allocates no array of its size. Every
+expression gives the same bits for (x, y) and (y, x), so a result does not depend on the side of the
+diagonal.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 A, B, C, D_ROWS, D_COLUMNS = range(5)
 Whole = int | np.int64
-"""In kernels counts are widened by hand: int() of 32 bits stays 32 bits there."""
+"""An integer count. Kernels convert counts to np.int64, as int() in numba keeps 32 bits."""
 VARIANTS = {"a": A, "b": B, "c": C, "d_rows": D_ROWS, "d_columns": D_COLUMNS}
 
 
 class Counted(NamedTuple):
-    """What tau is made of, of a block of pairs: each broadcasts to the shape of the score."""
+    """Counts of a block of pairs; each field broadcasts to the shape of the score."""
 
     score: NDArray[np.int64]
-    """Pairs of observations in the same order in both variables, less those in opposite order."""
+    """Number of concordant less discordant pairs of observations."""
     n: NDArray[np.integer] | int
-    """Observations present in both."""
+    """Number of observations present in both variables."""
     rows: Ties
-    """Ties of the variable of the row, over these observations."""
+    """Ties of the row variable over these observations."""
     columns: Ties
-    """Ties of the variable of the column."""
+    """Ties of the column variable over these observations."""
 
 
 class Block(NamedTuple):
-    """Some rows of a tile, counted."""
+    """Counts of some rows and columns of a tile."""
 
     rows: slice
     columns: slice
@@ -59,32 +59,32 @@ def _coefficient(
 ) -> float:
     total = n * (n - 1) // 2
     if max(ties_x, ties_y) == total:
-        # Of fewer than two observations, too: no pair is no order.
+        # Also true for fewer than two observations, which have no pairs.
         return np.nan
     untied_x, untied_y = float(total - ties_x), float(total - ties_y)
     if code == A:
         value = score / float(total)
     elif code == B:
-        # The root of a square is exact, so that a variable has 1 with itself.
+        # The root of an exact square is exact, so a variable has tau-b 1 with itself.
         value = score / math.sqrt(untied_x * untied_y)
     elif code == C:
         levels = float(min(levels_x, levels_y))
         value = 2.0 * score / (float(n) * float(n) * (levels - 1.0) / levels)
     else:
-        # Pairs tied in the dependent variable stay in Somers' denominator.
+        # Somers' denominator keeps the pairs tied in the dependent variable.
         value = score / (untied_y if code == D_ROWS else untied_x)
     return min(1.0, max(-1.0, value))
 
 
 @njit
 def asymptotic(score: Whole, n: Whole, x: tuple[Whole, float], y: tuple[Whole, float]) -> float:
-    """Two-sided p-value of the normal with the variance that ties leave (Kendall 1970, chapter 4).
+    """Return the two-sided normal p-value with the variance under ties (Kendall 1970, chapter 4).
 
-    x and y are tied pairs, sum t (t - 1) / 2, and tied triples, sum t (t - 1) (t - 2).
+    x and y are (tied pairs, tied triples): sum t (t - 1) / 2 and sum t (t - 1) (t - 2).
     """
     pairs = n * (n - 1)
-    # Whole numbers, of up to 100,000 observations exact ones: their order of addition cannot
-    # matter. Cubes of 1.3 million would not fit 63 bits.
+    # Floats hold these integers exactly up to 100,000 observations, so the order of addition does
+    # not matter. In 63 bits, cubes of 1.3 million would overflow.
     fives = 18.0 * float(x[0] + y[0]) + 2.0 * (float(x[1]) + float(y[1]))
     variance = (float(pairs) * float(2 * n + 5) - fives) / 18.0
     variance += 2.0 * (float(x[0]) * float(y[0])) / float(pairs)
@@ -102,7 +102,7 @@ def _coefficients(
     y: tuple[NDArray[np.int64], NDArray[np.int32]],
     out: NDArray[np.floating],
 ) -> None:
-    """All (rows, columns); x and y are tied pairs and levels."""
+    """Write all coefficients (rows, columns); x and y are tied pairs and levels."""
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
             out[i, j] = _coefficient(
@@ -128,7 +128,10 @@ def _pvalues(
     extremes: NDArray[np.float64],
     out: NDArray[np.floating],
 ) -> None:
-    """All (rows, columns); x and y are tied pairs and triples, the rest of `Untied`."""
+    """Write all p-values (rows, columns); x and y are tied pairs and triples.
+
+    The other arguments are the fields of `Untied`.
+    """
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
             m = np.int64(n[i, j])
@@ -137,7 +140,7 @@ def _pvalues(
                 out[i, j] = np.nan
                 continue
             if x[0][i, j] == 0 and y[0][i, j] == 0:
-                # Untied, the score decides.
+                # Without ties the p-value depends on n and the score alone.
                 fewer = (total - abs(score[i, j])) // 2
                 if starts[m] >= 0:
                     out[i, j] = values[starts[m] + fewer]
@@ -150,22 +153,15 @@ def _pvalues(
 
 
 def _spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Views of one kind and one shape, whatever came: a kernel is compiled once."""
+    """Broadcast both arguments to one shape, so that numba compiles each kernel only once."""
     return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
 
 def coefficients(counted: Counted, variant: str, out: NDArray[np.floating]) -> None:
-    """Write tau, or Somers' D, of a block of pairs.
+    """Write tau or Somers' D of a block of pairs to ``out``.
 
-    Parameters
-    ----------
-    counted
-        Of the block.
-    variant
-        One of `VARIANTS`: tau-a, tau-b, tau-c, or Somers' D with the variable of the row or of the
-        column as the dependent one.
-    out
-        (rows, columns): NaN where a variable is constant, or fewer than two observations are left.
+    ``variant`` is a key of `VARIANTS`. Writes NaN for a constant variable and for fewer than two
+    observations.
     """
     shape = counted.score.shape
     score, n = _spread(shape, counted.score, counted.n)
@@ -175,16 +171,9 @@ def coefficients(counted: Counted, variant: str, out: NDArray[np.floating]) -> N
 
 
 def pvalues(counted: Counted, untied: Untied, out: NDArray[np.floating]) -> None:
-    """Write two-sided p-values of the hypothesis that two variables are independent.
+    """Write two-sided p-values of independence to ``out``, NaN where tau is NaN.
 
-    Parameters
-    ----------
-    counted
-        Of the block.
-    untied
-        How pairs without ties are looked up (`kendall_pvalues.untied`).
-    out
-        (rows, columns): NaN where tau is.
+    ``untied`` holds the p-values of pairs without ties (`genobit.kendall.kernels.pvalues.untied`).
     """
     shape = counted.score.shape
     score, n = _spread(shape, counted.score, counted.n)
@@ -197,7 +186,7 @@ def pvalues(counted: Counted, untied: Untied, out: NDArray[np.floating]) -> None
 def count_further(
     score: NDArray[np.int64], observed: NDArray[np.int64], further: NDArray[np.int32]
 ) -> None:
-    """Count the pairs whose score is at least as far from 0 as the observed one."""
+    """Increment ``further`` where the score is at least as far from 0 as the observed score."""
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
             further[i, j] += abs(score[i, j]) >= abs(observed[i, j])
@@ -225,9 +214,9 @@ def _shares(
 def shares(
     counted: Counted, further: NDArray[np.int32], permutations: int, out: NDArray[np.floating]
 ) -> None:
-    """Write permutation p-values: (further + 1) / (permutations + 1), NaN where tau is.
+    """Write permutation p-values: (further + 1) / (permutations + 1), NaN where tau is NaN.
 
-    The observed order is one of those that are equally likely, so no p-value is 0.
+    Adding 1 counts the observed order as one of the equally likely orders, so no p-value is 0.
     """
     x, y = _spread(further.shape, counted.rows.pairs, counted.columns.pairs)
     n, _ = _spread(further.shape, counted.n, 0)

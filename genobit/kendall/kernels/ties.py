@@ -1,4 +1,4 @@
-"""Ties of ranked variables: what the denominators and the variances of Kendall's tau need of them.
+"""Ties of ranked variables, for the denominators and variances of Kendall's tau.
 
 With t the number of observations at each distinct value, a variable has
 
@@ -6,8 +6,8 @@ With t the number of observations at each distinct value, a variable has
     triples    sum of t (t - 1) (t - 2)
     levels     number of distinct values
 
-and scipy's sum of t (t - 1) (2 t + 5) is 2 triples + 18 pairs. Where observations are missing all
-three are those of the observations that both variables of a pair have.
+scipy's sum of t (t - 1) (2 t + 5) equals 2 triples + 18 pairs. If observations are missing, all
+three count the observations present in both variables of a pair.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_EXACT = 2**21
-"""Observations whose ordered triples fit 63 bits."""
+"""Most observations whose ordered triples fit 63 bits."""
 
 
 class Ties(NamedTuple):
-    """Ties of variables (rows,), or of one variable in each pair (rows, columns)."""
+    """Ties of variables (rows,), or of one variable within each pair (rows, columns)."""
 
     pairs: NDArray[np.int64]
-    """Pairs of observations with the same value."""
+    """Number of pairs of observations with the same value."""
     triples: NDArray[np.float64]
-    """Ordered triples of observations with the same value: those of 2**21 fill 63 bits."""
+    """Ordered triples of observations with the same value; those of 2**21 fill 63 bits."""
     levels: NDArray[np.int32]
-    """Distinct values."""
+    """Number of distinct values."""
 
 
 class TiesWithin(NamedTuple):
-    """What pairs of variables have over the observations present in both, (rows, columns) each."""
+    """Observations and ties of pairs of variables, (rows, columns) each."""
 
     n: NDArray[np.int32]
-    """Observations present in both."""
+    """Number of observations present in both variables."""
     rows: Ties
-    """Ties of the variable of the row."""
+    """Ties of the row variable over these observations."""
     columns: Ties
-    """Ties of the variable of the column."""
+    """Ties of the column variable over these observations."""
 
 
 @njit
 def _count(ranks: NDArray[Any], absent: int, counts: NDArray[np.int32]) -> None:
-    """Observations of one variable at each rank; counts must be at least as long."""
+    """Count the observations of one variable at each rank; counts must cover all ranks."""
     counts[:] = 0
     for k in range(ranks.shape[0]):
         if ranks[k] != absent:
@@ -59,14 +59,14 @@ def _count(ranks: NDArray[Any], absent: int, counts: NDArray[np.int32]) -> None:
 
 @njit
 def ordered_triples(t: Any) -> float:
-    """t (t - 1) (t - 2) of any count, exact up to 2**53."""
+    """Return t (t - 1) (t - 2) as a float, exact up to 2**53."""
     many = float(t)
     return many * (many - 1.0) * (many - 2.0)
 
 
 @njit
 def _sums(counts: NDArray[np.int32]) -> tuple[np.int64, np.int64, np.int64, np.int64, float]:
-    """Counts of each rank -> observations, tied pairs, triples modulo 2**64, levels, triples."""
+    """Return observations, tied pairs, triples modulo 2**64, levels and triples from counts."""
     n = pairs = triples = levels = np.int64(0)
     many = 0.0
     for rank in range(counts.shape[0]):
@@ -87,7 +87,7 @@ def _ties(
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Ranks (rows, n) -> pairs, triples, levels (rows,)."""
+    """Write pairs, triples and levels (rows,) of ranks (rows, n)."""
     counts = np.empty(ranks.shape[1], np.int32)
     for i in range(ranks.shape[0]):
         _count(ranks[i], absent, counts)
@@ -95,12 +95,7 @@ def _ties(
 
 
 def ties(ranks: NDArray[Any]) -> Ties:
-    """Ties of each variable over the observations it has.
-
-    Parameters
-    ----------
-    ranks
-        Dense ranks (rows, n) of `ranks.ranked`.
+    """Return the ties of each variable over its present observations; ranks: (rows, n).
 
     Examples
     --------
@@ -126,11 +121,11 @@ def _within(
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Ties of ``ranks`` (rows, n) without the observations that another variable misses.
+    """Write the ties of ``ranks`` (rows, n) without the observations that each column misses.
 
-    places[starts[j] : starts[j + 1]] are those that column j misses; n, pairs, triples, levels are
-    (rows, columns). Observations are taken out one by one and put back: a pair costs as much as
-    its column misses.
+    places[starts[j] : starts[j + 1]] are the observations that column j misses. n, pairs, triples
+    and levels are (rows, columns). Missing observations are taken out of the counts and put back,
+    so the cost of a pair is the number of missing values of its column.
     """
     counts = np.empty(ranks.shape[1], np.int32)
     for i in range(ranks.shape[0]):
@@ -161,8 +156,8 @@ def _within(
                         counts[rank] += 1
             n[i, j] = left
             pairs[i, j] = whole[1] - lost_pairs
-            # Whole numbers wrap on the way and are right in the end, if that fits 63 bits; of more
-            # observations a difference of floats is as exact as the variance it goes into.
+            # Integers may wrap in between, but the difference is exact if it fits 63 bits. With
+            # more observations, the difference of floats is as exact as the variance needs.
             few = left <= MOST_EXACT
             triples[i, j] = float(whole[2] - lost_triples) if few else whole[4] - lost_many
             levels[i, j] = whole[3] - lost_levels if tied else left
@@ -180,12 +175,9 @@ def _one_side(ranks: NDArray[Any], other: NDArray[Any]) -> tuple[NDArray[np.int3
 
 
 def ties_within(a: NDArray[Any], b: NDArray[Any] | None = None) -> TiesWithin:
-    """Observations and ties of each pair of variables, over the observations present in both.
+    """Return the observations and ties of each pair over the observations present in both.
 
-    Parameters
-    ----------
-    a, b
-        Dense ranks (rows, n) and (columns, n) of `ranks.ranked`. Without ``b``, ``a`` with itself.
+    a: (rows, n), b: (columns, n) dense ranks; without ``b``, ``a`` is paired with itself.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A tile of pairs of variables: scores counted once, and made into all that is wanted of them."""
+"""Compute a tile of pairs of variables: count scores once, then derive all wanted outputs."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from genobit.kendall.kernels.tau import Block, Counted
 
 BLOCK = 2**16
-"""Most pairs whose ties are held at a time where observations are missing: 3 MiB of counts."""
+"""Most pairs per block of tie counts if observations are missing: 3 MiB."""
 
 
 REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
-"""Somers' D of a pair in the other order."""
+"""The variant of Somers' D for the pair in the other order."""
 
 
 class Wanted(NamedTuple):
-    """What a tile is to hold, and how it is found."""
+    """Outputs of a tile and options of their computation."""
 
     outputs: tuple[str, ...]
-    """Any of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
+    """Keys of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
     rule: str = "auto"
-    """Of p-values: one of `kendall_pvalues.RULES`, or "permutation"."""
+    """Rule for p-values: one of `pvalues.RULES`, or "permutation"."""
     kernel: str = "auto"
-    """Of scores: one of `kendall.KERNELS`, or "auto"."""
+    """Kernel for scores: a key of `registry.KERNELS`, or "auto"."""
     dtype: str = "float64"
-    """Of tau and p-values; n is int32."""
+    """dtype of tau and of p-values; n is int32."""
     permutations: int = 0
     seed: int = 0
 
     def dtypes(self) -> tuple[str, ...]:
-        """The dtype of each output."""
+        """Return the dtype of each output."""
         return tuple("int32" if name == "n" else self.dtype for name in self.outputs)
 
 
@@ -71,20 +71,10 @@ def _blocks(
 
 
 def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
-    """Write what is wanted of a block, but permutations.
+    """Write the outputs of a block to the arrays of its tile, except permutation p-values.
 
-    Parameters
-    ----------
-    block
-        Rows and columns of the tile, counted.
-    wanted
-        What to write.
-    common
-        Observations of all pairs of the tile if nothing is missing, else 0.
-    longest
-        Most observations of a pair.
-    out
-        Arrays of the tile by output.
+    ``common`` is the number of observations of all pairs if nothing is missing, else 0.
+    ``longest`` is the largest number of observations of a pair. ``out`` maps outputs to arrays.
     """
     for name, values in out.items():
         part = values[block.rows, block.columns]
@@ -100,7 +90,7 @@ def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str,
 
 
 def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
-    """Arrays for all that is wanted of a tile of this shape."""
+    """Allocate the output arrays of a tile of this shape."""
     return {
         name: np.empty(shape, dtype)
         for name, dtype in zip(wanted.outputs, wanted.dtypes(), strict=True)
@@ -108,18 +98,9 @@ def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
 
 
 def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
-    """What is wanted of the pairs of the rows of ``a`` with those of ``b``, or of ``a`` itself.
+    """Compute the wanted outputs for the rows of ``a`` with those of ``b``, or with ``a`` itself.
 
-    Parameters
-    ----------
-    a, b
-        Dense ranks of `ranks.ranked`, (rows, n) and (columns, n).
-    wanted
-        Which arrays, and how.
-
-    Returns
-    -------
-        An array (rows, columns) for each of ``wanted.outputs``.
+    a: (rows, n), b: (columns, n) dense ranks; returns one (rows, columns) array per output.
     """
     b = _of_one_type(a, b)
     columns = a if b is None else b
@@ -139,25 +120,20 @@ def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArr
             part = out["pvalue"][block.rows]
             _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
             if b is None:
-                # Of two variables the second in order is permuted, wherever the pair stands.
+                # Permute the later variable of a pair on both sides of the diagonal.
                 mirror(out["pvalue"], 0, 0, out["pvalue"])
     return tuple(out[name] for name in wanted.outputs)
 
 
 def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
-    """What is wanted of the pairs of variants, from their 3 x 3 tables of genotypes.
+    """Compute the wanted outputs for pairs of variants from their 3 x 3 genotype tables.
 
-    Parameters
-    ----------
-    a, b
-        Planes of dosages.
-    wanted
-        As for `tile`.
+    a, b: planes of dosages; returns one (rows, columns) array per output.
     """
     columns = a if b is None else b
     out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
     complete = a.complete() and columns.complete()
-    # Below the diagonal rows and columns change places, and with them the dependent variable.
+    # Transposing a tile also swaps the dependent variable of Somers' D.
     partners = [REVERSED.get(name, name) for name in out]
     upper = b is None and all(partner in out for partner in partners)
     for block in genotype_tables.blocks(a, b, upper=upper):
@@ -168,7 +144,7 @@ def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any]
 
 
 def _mirror_all(out: dict[str, NDArray[Any]], partners: Sequence[str]) -> None:
-    """Fill what is below the diagonal from what is above it in the partner of each output."""
+    """Fill the lower triangle of each output from the upper triangle of its partner."""
     for (name, values), partner in zip(out.items(), partners, strict=True):
         if name == partner:
             mirror(values, 0, 0, values)
@@ -187,7 +163,7 @@ def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None
 def _cheapest(
     a: NDArray[Any], b: NDArray[Any] | None, found: Sequence[Ties], *, complete: bool
 ) -> str:
-    """The kernel that is cheapest for the ranks of a tile, with the ties of each side."""
+    """Return the cheapest kernel for the ranks of a tile and the ties of each side."""
     return registry.chosen_kernel(
         n=a.shape[1],
         variables=len(a),
@@ -199,7 +175,7 @@ def _cheapest(
 
 
 def orders(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """The permutations of n observations that a seed stands for, the same for all pairs."""
+    """Yield the permutations of n observations for a seed; all pairs use the same ones."""
     generator = np.random.default_rng(seed)
     for _ in range(permutations):
         yield generator.permutation(n)
@@ -213,7 +189,7 @@ def _permuted(
     kernel: str,
     out: NDArray[Any],
 ) -> None:
-    """Write how often scores of permuted observations lie as far from 0 as those observed."""
+    """Write permutation p-values to ``out``."""
     further = np.zeros(counted.score.shape, np.int32)
     for order in orders(a.shape[1], wanted.permutations, wanted.seed):
         tau.count_further(registry.scores(a, b[:, order], kernel), counted.score, further)
