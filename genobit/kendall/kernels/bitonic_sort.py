@@ -1,15 +1,15 @@
-"""Eight packed pairs of ranks in a vector register: lanes of 32 or 64 bits that are sorted.
+"""Sorting of packed pairs of ranks in vector registers of eight 32-bit or 64-bit lanes.
 
 =============================  ===========================================================
 ``load_lanes(array, i)``         the next eight keys from ``array[i]``, int32 or int64
 ``store_lanes(array, i, a)``     ``array[i:] = a``
-``merge_lanes(a, b)``            two sorted registers to the lower and the upper half of both
-``sort_block(array, i)``         128 keys to eight sorted runs of 16; exchanges that it takes
-``sum_eight(a)``                 of all lanes, as int64
+``merge_lanes(a, b)``            merge two sorted registers into a lower and an upper half
+``sort_block(array, i)``         sort 128 keys into eight runs of 16; returns the exchanges
+``sum_eight(a)``                 sum of all lanes, as int64
 =============================  ===========================================================
 
-Keys are signed, for compare instructions that know nothing else. 64-bit lanes are two registers
-where these have 256 bits.
+Keys are signed, because some instruction sets compare only signed integers. On CPUs with 256-bit
+registers, eight 64-bit lanes take two registers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LANES = 8
 RUN = 16
-"""Keys of a run that `sort_block` leaves."""
+"""Number of keys in each run that `sort_block` leaves."""
 BLOCK = LANES * RUN
 
 
@@ -39,13 +39,13 @@ def _lanes(array: Any) -> Lanes:
 
 
 def _shuffled(builder: Any, a: Any, b: Any, source: list[int]) -> Any:
-    """Lanes of a (0 to 7) and b (8 to 15)."""
+    """Select lanes of a (0 to 7) and of b (8 to 15)."""
     order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), source)
     return builder.shuffle_vector(a, b, order)
 
 
 def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """The smaller and the larger of each lane."""
+    """Return the smaller and the larger key of each lane."""
     found = []
     for name in ("smin", "smax"):
         kind = ir.FunctionType(a.type, [a.type, a.type])
@@ -83,7 +83,7 @@ def _sort(array: Any, index: int) -> int:
 
 @instruction(_load)
 def load_lanes(typing: Any, array: Any, index: Any) -> Any:
-    """The next eight keys from ``array[index]``."""
+    """Load the next eight keys from ``array[index]``."""
     lanes = _lanes(array)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -95,7 +95,7 @@ def load_lanes(typing: Any, array: Any, index: Any) -> Any:
 
 @instruction(store)
 def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + 8] = value``."""
+    """Write ``array[index : index + 8] = value``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = address(context, builder, signature.args[0], *arguments[:2], value.vector)
@@ -107,7 +107,7 @@ def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @instruction(_sum)
 def sum_eight(typing: Any, a: Any) -> Any:
-    """Sum of all lanes."""
+    """Return the sum of all lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = builder.sext(arguments[0], ir.VectorType(ir.IntType(64), LANES))
@@ -124,11 +124,11 @@ def _total(builder: Any, wide: Any) -> Any:
 
 @instruction(_merge)
 def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
-    """Two registers sorted upwards to their eight smaller and eight larger keys, both sorted.
+    """Merge two ascending registers into their eight smaller and eight larger keys, both sorted.
 
-    Batcher's bitonic merge: the second turned round, then four steps that compare lanes 8, 4, 2
-    and 1 apart. Between steps keys only move as far as one instruction on two registers moves
-    them; the last two put them in order.
+    This is Batcher's bitonic merge: reverse the second register, then compare lanes 8, 4, 2 and 1
+    apart. Between steps, each shuffle is one instruction on two registers; the last two shuffles
+    restore the order.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -157,7 +157,7 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
 
 
 def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """Eight registers as a square of keys, rows to columns."""
+    """Transpose eight registers, seen as an 8 x 8 matrix of keys."""
     pairs = [
         _shuffled(builder, rows[k], rows[k + 1], source)
         for k in range(0, LANES, 2)
@@ -177,7 +177,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 def network(start: int, size: int) -> list[tuple[int, int]]:
-    """Comparisons of Batcher's odd-even merge sort of ``size`` keys, a power of two."""
+    """Return the comparators of Batcher's odd-even merge sort of ``size`` keys, a power of two."""
 
     def merged(first: int, count: int, gap: int) -> list[tuple[int, int]]:
         if 2 * gap >= count:
@@ -193,8 +193,8 @@ def network(start: int, size: int) -> list[tuple[int, int]]:
 
 
 def _exchanges(builder: Any, columns: list[Any]) -> Any:
-    """In each lane, pairs of registers of which the earlier has the larger key."""
-    # Four sums, so that the additions do not wait for each other.
+    """Count in each lane the pairs of registers whose earlier key is larger."""
+    # Four separate sums let the additions run in parallel.
     sums = [ir.Constant(columns[0].type, None)] * 4
     for k, later in enumerate(columns):
         for h, earlier in enumerate(columns[:k]):
@@ -205,10 +205,10 @@ def _exchanges(builder: Any, columns: list[Any]) -> Any:
 
 @instruction(_sort)
 def sort_block(typing: Any, array: Any, index: Any) -> Any:
-    """Sort each run of 16 keys of ``array[index : index + 128]``; returns the exchanges it takes.
+    """Sort each run of 16 keys of ``array[index : index + 128]``; returns the exchanges.
 
-    Turned so that a lane is a run: a sorting network is then minima and maxima of whole registers,
-    and every pair of a run is compared to count those that exchange places.
+    The keys are transposed so that each lane is a run. The sorting network is then minima and
+    maxima of whole registers. All pairs of a run are compared first to count the exchanges.
     """
     lanes = _lanes(array)
 

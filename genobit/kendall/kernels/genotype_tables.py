@@ -1,8 +1,8 @@
-"""3 x 3 tables of the genotypes of two variants -> Kendall scores, and ties of missing calls.
+"""Kendall scores from the 3 x 3 genotype tables of two variants, and ties with missing calls.
 
-A table follows from how many samples have at least one and have two copies of the counted allele at
-either variant: four counts of pairs and the two of each variant. Where calls are missing those of
-a variant are over the calls of the other, and the product is of three planes each.
+A table follows from the samples with at least one and with two copies of the counted allele at each
+variant: four counts per pair and two per variant. If calls are missing, the counts of a variant
+cover only the calls of the other, so the product takes three planes of each.
 """
 
 from __future__ import annotations
@@ -37,8 +37,12 @@ def _score(
     n21: Whole,
     n22: Whole,
 ) -> Whole:
-    """Concordant less discordant pairs; x1 of n have 1 copy or more at x, n12 and 2 at y, ..."""
-    # Cells by the number of copies, t of (x, y).
+    """Return concordant less discordant pairs from cumulative counts of the counted allele.
+
+    x1 and x2 of n samples have at least one and two copies at x; n12 have at least one at x and two
+    at y.
+    """
+    # Cells of the table: t12 has 1 copy at x and 2 copies at y.
     t22, t21, t12 = n22, n21 - n22, n12 - n22
     t20, t02 = x2 - n21, y2 - n12
     t11 = n11 - n21 - n12 + n22
@@ -51,7 +55,7 @@ def _score(
 
 @njit
 def _levels(n: Whole, one: Whole, two: Whole) -> tuple[Whole, float, Whole]:
-    """Tied pairs, tied triples and levels, of calls with at least one and with two copies."""
+    """Return tied pairs, tied triples and levels; one, two: calls with at least 1 and 2 copies."""
     pairs = levels = np.int64(0)
     triples = 0.0
     for t in (n - one, one - two, two):
@@ -70,9 +74,10 @@ def _complete(
     diagonal: int,
     score: NDArray[np.int64],
 ) -> None:
-    """Counts (2 rows, 2 columns) of planes carrier and hom_alt, x and y those of a variant.
+    """Write the scores of complete variants to ``score``.
 
-    Of row i the columns from ``i + diagonal`` on were counted; the scores before them are 0.
+    counts: (2 rows, 2 columns) of planes carrier and hom_alt; x, y: (2, variants) counts of single
+    variants. Row i has counts from column ``i + diagonal`` on; earlier scores are 0.
     """
     for i in range(score.shape[0]):
         begin = max(0, i + diagonal)
@@ -102,9 +107,10 @@ def _missing(
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Counts (3 rows, 3 columns) of carrier, hom_alt and called; ties (2, rows, columns).
+    """Write scores, calls and ties of variants with missing calls.
 
-    Of row i the columns from ``i + diagonal`` on were counted; those before them have no call.
+    counts: (3 rows, 3 columns) of planes carrier, hom_alt and called; ties: (2, rows, columns). Row
+    i has counts from column ``i + diagonal`` on; earlier entries are 0.
     """
     for i in range(score.shape[0]):
         begin = max(0, i + diagonal)
@@ -154,22 +160,20 @@ def _each(
 
 
 def _ties(n: int, x: NDArray[np.int64]) -> Ties:
-    """Ties of variants without missing calls; x (2, variants) with at least one and two copies."""
+    """Return the ties of variants without missing calls.
+
+    x: (2, variants), the samples with at least one and with two copies.
+    """
     found = _empty(x.shape[1:])
     _each(n, x, *found)
     return found
 
 
 def blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[Block]:
-    """Scores, calls present in both and ties of all pairs of variants, block by block.
+    """Yield scores, calls present in both and ties of all pairs of variants, block by block.
 
-    Parameters
-    ----------
-    a, b
-        Planes of dosages of the variants of the rows and of the columns. Without ``b``, ``a`` with
-        itself.
-    upper
-        Only pairs with ``row <= column`` are wanted: half of the product.
+    a, b: planes of dosages of the row and column variants; without ``b``, ``a`` is paired with
+    itself. ``upper`` computes only the pairs with row <= column, half of the product.
     """
     other = a if b is None else b
     if a.complete() and other.complete():
@@ -201,7 +205,7 @@ def _complete_blocks(a: Rows, b: Rows | None, upper: bool) -> Iterator[Block]:
 
 
 def _diagonal(rows: slice, columns: slice, upper: bool) -> int:
-    """First column that was counted of the first row of a block; before its columns if all."""
+    """Return the first counted column of a block's first row, or a bound before all columns."""
     return rows.start - columns.start if upper else rows.start - rows.stop
 
 

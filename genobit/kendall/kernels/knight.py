@@ -1,20 +1,20 @@
-"""Knight's algorithm for all pairs of variables, around one way or another to count exchanges.
+"""Knight's algorithm for all pairs of variables, with either way of counting exchanges.
 
-Knight 1966: observations are put in the order of one variable, those that tie in it in that of the
-other; then the exchanges D that it takes to sort them by the other are the discordant pairs, and
+Knight 1966: sort the observations by one variable, and its ties by the other. Sorting them by the
+other variable then takes D exchanges of neighbours. D is the number of discordant pairs, and
 
     score = n (n - 1) / 2 - ties of x - ties of y + ties of both - 2 D
 
-Here a column is sorted once for a block of rows, by counting, since its ranks are dense. A pair of
-variables then takes one pass to put an integer that holds both ranks in its place:
+Ranks are dense, so a counting sort orders each column once for a block of rows. A key is an integer
+that holds both ranks of an observation. One pass per pair of variables puts the keys in order:
 
-- where the column has no ties, rows are gathered in its order;
-- where the row has none, its rank is the place;
-- where both have ties, the column's order is dealt to the places of the row's ranks, which leaves
-  it sorted by both.
+- if the column has no ties, the row is gathered in the order of the column;
+- if the row has no ties, its rank is the place of the key;
+- if both have ties, the column's order is dealt to the places of the row's ranks, which sorts the
+  keys by both.
 
-Observations that one of them misses leave gaps, which are closed before the exchanges are counted.
-Nothing is allocated for a pair.
+Missing observations leave gaps, which are closed before the exchanges are counted. No memory is
+allocated per pair.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NARROW = 32_767
-"""Most observations whose pairs of ranks, 15 bits each, fit 32 bits with a sign and a flag."""
+"""Most observations for 32-bit keys: two ranks of 15 bits, a sign and a flag."""
 ROWS = 64
-"""Rows that share a sorted column: its order costs about what a pair does."""
+"""Rows that share a sorted column: sorting it costs about as much as one pair."""
 
 
 @njit
 def _starts(ranks: NDArray[Any], absent: int, starts: NDArray[np.int32]) -> Any:
-    """First place of each rank among sorted observations; returns how many are present."""
+    """Write the first place of each rank in sorted order; returns the number present."""
     starts[:] = 0
     for k in range(ranks.shape[0]):
         if ranks[k] != absent:
@@ -57,7 +57,7 @@ def _starts(ranks: NDArray[Any], absent: int, starts: NDArray[np.int32]) -> Any:
 def _order(
     ranks: NDArray[Any], absent: int, places: NDArray[np.int32], order: NDArray[np.int32]
 ) -> Any:
-    """Observations that are present, sorted by rank; returns how many. Places are scratch."""
+    """Write the present observations sorted by rank; returns their number. Overwrites places."""
     present = _starts(ranks, absent, places)
     for k in range(ranks.shape[0]):
         if ranks[k] != absent:
@@ -70,11 +70,11 @@ def _order(
 def _gather(
     x: NDArray[Any], absent: int, order: NDArray[np.int32], shift: Any, keys: NDArray[Any]
 ) -> Any:
-    """Keys (x, place in the order of an untied y), sorted by y; returns how many."""
+    """Write keys (x, place in the order of an untied y), sorted by y; returns their number."""
     n = 0
     for k in range(order.shape[0]):
         rank = np.int64(x[order[k]])
-        # Of who is absent it may have more bits, and is written over or left behind the last.
+        # The key of a missing value may overflow; it is overwritten or stays past the end.
         keys[n] = wrapped(keys, (rank << shift) | (k << 1))
         n += rank != absent
     return n
@@ -82,7 +82,7 @@ def _gather(
 
 @njit
 def _place(x: NDArray[Any], y: NDArray[Any], shift: Any, keys: NDArray[Any]) -> Any:
-    """Keys (y, x), sorted by x, which has no ties; nothing is missing. Returns how many."""
+    """Write keys (y, x), sorted by an untied x without missing values; returns their number."""
     for k in range(x.shape[0]):
         rank = np.int64(x[k])
         keys[rank] = (np.int64(y[k]) << shift) | (rank << 1)
@@ -100,9 +100,9 @@ def _deal(
     shift: Any,
     keys: NDArray[Any],
 ) -> Any:
-    """Keys (y, x), sorted by x and among its ties by y; returns how many. Places are scratch.
+    """Write keys (y, x), sorted by x and then by y; returns their number. Overwrites places.
 
-    ``order`` is that of y over the observations that y has.
+    ``order`` sorts y over its present observations.
     """
     for k in range(starts.shape[0]):
         places[k] = starts[k]
@@ -126,7 +126,7 @@ def _deal(
 
 @njit
 def _tied(keys: NDArray[Any], n: int, mask: Any) -> Any:
-    """Pairs of keys alike in the bits of the mask, of keys sorted by them."""
+    """Count the pairs of keys with equal bits under the mask; keys are sorted by these bits."""
     pairs = run = np.int64(0)
     for k in range(1, n):
         run = run + 1 if (keys[k] ^ keys[k - 1]) & mask == 0 else np.int64(0)
@@ -138,13 +138,13 @@ def _tied(keys: NDArray[Any], n: int, mask: Any) -> Any:
 def _sorted(
     keys: NDArray[Any], other: NDArray[Any], n: int, lanes: NDArray[Any] | None
 ) -> tuple[Any, NDArray[Any]]:
-    """Exchanges that sorting n keys takes, and the sorted keys.
+    """Sort n keys; returns the number of exchanges and the sorted keys.
 
-    In registers where their constants are given; numba compiles that branch alone.
+    With ``lanes`` the sort uses vector registers; numba compiles only the branch taken.
     """
     if lanes is not None:
         padded = (n + BLOCK - 1) // BLOCK * BLOCK
-        # Larger than any key, and its lowest bit clear.
+        # Pad with keys that are larger than any key and have the lowest bit clear.
         for k in range(n, padded):
             keys[k] = np.iinfo(keys.dtype).max - 1
         exchanges, swapped = count_in_registers(keys, other, padded, lanes)
@@ -167,9 +167,9 @@ def _block(
     other: NDArray[Any],
     out: NDArray[np.int64],
 ) -> None:
-    """Scores of the rows of a block ``a`` (rows, n), which starts at row ``first``, with ``b``.
+    """Write the scores of a block ``a`` (rows, n), which starts at row ``first``, with ``b``.
 
-    tied_a, tied_b are pairs tied in each variable over the observations it has.
+    tied_a, tied_b: tied pairs of each variable over its present observations.
     """
     rows, n = a.shape
     shift = np.int64(keys.itemsize * 4)
@@ -206,18 +206,10 @@ def _block(
 def scores(
     a: NDArray[Any], b: NDArray[Any], upper: bool, registers: bool, out: NDArray[np.int64]
 ) -> None:
-    """Scores of the rows of ``a`` (rows, n) with those of ``b`` (columns, n) -> out.
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    Parameters
-    ----------
-    a, b
-        Dense ranks.
-    upper
-        Of column j only rows i <= j are wanted.
-    registers
-        Keys are sorted in vector registers.
-    out
-        int64 (rows, columns).
+    a: (rows, n), b: (columns, n) dense ranks; writes out (rows, columns), with ``upper`` only where
+    row <= column. ``registers`` sorts the keys in vector registers.
     """
     n, absent = a.shape[1], missing(a)
     dtype = np.int32 if n <= NARROW else np.int64
@@ -226,7 +218,7 @@ def scores(
     tied_a = ties(a).pairs
     tied_b = tied_a if a is b else ties(b).pairs
     if dtype is np.int64:
-        # Ranks of one width with keys of one width: compiled once.
+        # 64-bit keys always take 32-bit ranks, so numba compiles one version.
         a, b = a.astype(np.uint32, copy=False), b.astype(np.uint32, copy=False)
     lanes = constants(dtype) if registers else None
     for first in range(0, a.shape[0], ROWS):

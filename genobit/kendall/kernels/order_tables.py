@@ -1,16 +1,14 @@
-"""Tables of sums over the orders that a few observations can have, and rows that add from them.
+"""Four Russians tables over the orders that a few observations can have.
 
-Two groups of observations have pairs between them: three by three, or two by three. The signs of
-those pairs are not free, for they come from an order: of the 512 sign patterns of 3 x 3 pairs 230
-come from an order without ties (Brewbaker's lonesum matrices, counted by poly-Bernoulli numbers),
-and of the 729 of 2 x 3 pairs with ties 261. For a panel of columns the sums of all patterns that
-occur are built once, and every row adds the entry of its pattern: a load and a byte addition for
-nine pairs, or six, in each lane. It is the Method of the Four Russians (Arlazarov,
-Dinic, Kronrod, Faradzev 1970), with what an order rules out left out of its tables.
+Two groups of observations have 3 x 3 or 2 x 3 pairs between them. The signs of these pairs come
+from an order, so only some sign patterns occur. An order without ties gives 230 of the 512 patterns
+of 3 x 3 pairs (Brewbaker's lonesum matrices, counted by poly-Bernoulli numbers). An order with ties
+gives 261 of the 729 patterns of 2 x 3 pairs.
 
-In C on a Zen 3 the rows' loop does 850 G pairs/s with 3 x 3 tables, against 650 to 740 with free
-patterns of 6 or 7 bits; 2 x 4 and 2 x 5 pairs (146 and 454 patterns) do 810 and 880, and building
-454 entries costs twice as much. With ties 2 x 3 does 560, four free values (81 patterns) 450.
+For a panel of columns, the sums of all patterns that occur are built once. Every row then adds the
+entry of its pattern: one load and one byte addition count nine or six pairs in each lane. This is
+the Method of the Four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970), with tables that leave
+out the impossible patterns.
 """
 
 from __future__ import annotations
@@ -30,37 +28,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WIDTH = 3
-"""Observations of the second group of a unit."""
+"""Number of observations in the second group of a unit."""
 ONE = np.ones(LANES, np.uint8)
 
 
 class Runs(NamedTuple):
-    """Lists of places, four to a word; a list is filled up with its last place."""
+    """Lists of places, four to a word; each list is padded with its last place."""
 
     starts: NDArray[np.intp]
-    """Where each list begins, (lists + 1,)."""
+    """Start of each list, (lists + 1,)."""
     words: NDArray[np.uint64]
 
 
 class Shape(NamedTuple):
-    """Units of ``height`` by three observations, and the patterns their signs can have."""
+    """Sign patterns that units of ``height`` by `WIDTH` observations can have."""
 
     height: int
     states: int
-    """Sign patterns of one observation of the second group with those of the first."""
+    """Number of sign patterns of one observation of the second group with the first group."""
     bias: int
-    """What an entry is above its sum, so that no byte is negative; 0 where bits are counted."""
+    """Constant added to each entry so that no byte is negative; 0 for entries that count bits."""
     sets: int
-    """Tables a byte holds the sums of, in sets of `UNITS`."""
+    """Number of sets of `UNITS` tables whose entries add up within a byte."""
     first: Runs
-    """Of each state of the second observation, places of the states that the first can have."""
+    """For each state of the second observation, places of the possible states of the first."""
     both: Runs
-    """Of each state of the third, places of the sums of the first two."""
+    """For each state of the third observation, places of the possible sums of the first two."""
 
     @property
     def step(self) -> int:
-        """Bytes from one table to the next."""
-        # Odd in lines: the same pattern of four tables then falls into four sets of the cache.
+        """Return the number of bytes from one table to the next."""
+        # The extra entry puts the same pattern of four tables into four sets of the cache.
         return (self.states**WIDTH + 1) * ENTRY
 
 
@@ -103,26 +101,39 @@ def _runs(lists: list[list[int]]) -> Runs:
 
 
 STRICT = _shape(3, tied=False)
-"""Rows without ties: an entry counts the pairs in which a column agrees with the pattern."""
+"""Patterns of rows without ties: an entry counts the pairs in which a column agrees with the
+pattern.
+
+The loop over rows does 850 G pairs/s in C on a Zen 3. With unrestricted patterns of 6 or 7 bits it
+does 650 to 740. With 2 x 4 and 2 x 5 pairs (146 and 454 patterns) it does 810 and 880, but building
+454 entries costs twice as much.
+"""
 WEAK = _shape(2, tied=True)
-"""Rows with ties: an entry is the sum of the products of signs."""
+"""Patterns of rows with ties: an entry is the sum of the products of signs.
+
+The loop over rows does 560 G pairs/s in C on a Zen 3, and 450 with four unrestricted values (81
+patterns).
+"""
 
 
 @njit
 def _strict_code(ranks: Any, stride: int, first: int, second: int, lane: int) -> Any:
-    """Bit g + 3 h: observation g of the first group is larger than h of the second."""
+    """Return codes with bit g + 3 h set if observation g of ``first`` exceeds h of ``second``."""
     code = zero_16()
     for h in range(WIDTH - 1, -1, -1):
         there = (second + h) * stride + lane
         for g in range(2, -1, -1):
-            # Larger is -1.
+            # A true flag is -1.
             code = code + code - larger_16(ranks, (first + g) * stride + lane, there)
     return code
 
 
 @njit
 def _weak_code(ranks: Any, stride: int, first: int, second: int, lane: int) -> Any:
-    """Digit g + 2 h in base 3, less 1: the sign of g of the first group less h of the second."""
+    """Return codes in base 3: digit g + 2 h is the sign of g of ``first`` less h of ``second``.
+
+    Digits are -1, 0, 1.
+    """
     code = zero_16()
     for h in range(WIDTH - 1, -1, -1):
         there = (second + h) * stride + lane
@@ -134,7 +145,7 @@ def _weak_code(ranks: Any, stride: int, first: int, second: int, lane: int) -> A
 
 
 ONES = 364
-"""What a code in base 3 lacks where digits are -1, 0, 1: six ones."""
+"""Offset of a code in base 3 with digits -1, 0, 1: six ones in base 3."""
 
 
 @njit
@@ -144,10 +155,10 @@ def place_rows(
     height: int,
     places: NDArray[np.uint64],
 ) -> None:
-    """ranks (observations, rows), units (k, 2) -> places (k / UNITS, rows).
+    """Write the places of the entries of each row, four units to a word, 16 bits each.
 
-    The first observations of both groups of each unit -> four places of entries to a word, 16
-    bits each. Rows are a multiple of the lanes.
+    ranks: (observations, rows), with rows a multiple of `LANES`; units: (k, 2), the first
+    observations of both groups; writes places (k / UNITS, rows).
     """
     rows = ranks.shape[1]
     flat = ranks.reshape(-1)
@@ -169,7 +180,7 @@ def place_rows(
 @njit
 def _join(codes: NDArray[np.int16], ones: np.uint64, places: NDArray[np.uint64]) -> None:
     for i in range(places.shape[0]):
-        # Codes below nought borrow from the next; the ones give it back.
+        # Negative codes borrow from the next 16 bits; adding the ones undoes the borrow.
         word = np.int64(codes[0, i]) + (np.int64(codes[1, i]) << 16)
         word += (np.int64(codes[2, i]) << 32) + (np.int64(codes[3, i]) << 48)
         places[i] = (np.uint64(word) + ones) << PLACE_BITS
@@ -183,11 +194,11 @@ def sign_units(
     height: int,
     values: NDArray[np.uint8],
 ) -> None:
-    """Ranks of a panel (observations, COLUMNS) -> values (units, height, WIDTH, COLUMNS).
+    """Write the signs -1, 0, 1 of the pairs of each unit for a panel of columns.
 
-    The signs of the pairs of each unit, -1, 0, 1 as bytes; 0 for pairs that are no pair or stand in
-    an earlier unit, whose first observation does not come before the second. ``low`` and ``high``
-    as for `signs_of`.
+    low, high: (observations, COLUMNS) as for `signs_of`; writes values (units, height, WIDTH,
+    COLUMNS). The sign is 0 if the first observation does not come before the second, since such a
+    pair is not a pair or belongs to an earlier unit.
     """
     below, above = low.reshape(-1), high.reshape(-1)
     at = 0
@@ -206,10 +217,10 @@ def sign_units(
 
 @njit
 def _strict_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) -> None:
-    """What each observation of the second group can add: parts (WIDTH, 8, ENTRY).
+    """Write the sums that each observation of the second group adds: parts (WIDTH, 8, ENTRY).
 
-    A pair adds 1 where the column agrees with a bit: where its sign is 1 and the bit is set, or -1
-    and it is not.
+    A pair adds 1 if the column agrees with the bit: its sign is 1 and the bit is set, or its sign
+    is -1 and the bit is clear.
     """
     one = load_bytes(ONE, 0)
     for h in range(WIDTH):
@@ -217,7 +228,7 @@ def _strict_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) 
             x = load_bytes(values, at + h * COLUMNS + register)
             y = load_bytes(values, at + (WIDTH + h) * COLUMNS + register)
             z = load_bytes(values, at + (2 * WIDTH + h) * COLUMNS + register)
-            # One for each -1: half of |x| - x, of which no bit is lost.
+            # Count the signs -1: the sum of |x| - x is twice their number.
             twice = (x & one) + (y & one) + (z & one) - x - y - z
             none = shift_right(twice, np.uint64(1))
             to = h * 8 * ENTRY + register
@@ -234,9 +245,10 @@ def _strict_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) 
 
 @njit
 def _weak_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) -> None:
-    """What each observation of the second group can add: parts (WIDTH, 9, ENTRY).
+    """Write the sums that each observation of the second group adds: parts (WIDTH, 9, ENTRY).
 
-    A pair adds the product of the column's sign and the digit's; the bias is shared out, two each.
+    A pair adds the product of the column's sign and the digit. Each observation carries 2 of the
+    bias.
     """
     one = load_bytes(ONE, 0)
     for h in range(WIDTH):
@@ -262,7 +274,7 @@ def build_table(
     tables: NDArray[np.uint8],
     to: int,
 ) -> None:
-    """Sums of all patterns of a unit, from ``tables[to]``: an addition and a store each."""
+    """Write the sums of all patterns of a unit from ``tables[to]`` on."""
     height, states, first, both = shape
     parts, sums = work
     at = unit * height * WIDTH * COLUMNS
@@ -287,7 +299,7 @@ def _add_part(
     targets: NDArray[np.uint8],
     to: int,
 ) -> None:
-    """Sources at the places of a run, each plus the part: to those places after ``targets[to]``."""
+    """Add a part to the sources at the places of a run; store at the same places of targets."""
     starts, words = runs
     low = np.uint64(0xFFFF)
     left, right = load_bytes(parts, part), load_bytes(parts, part + LANES)

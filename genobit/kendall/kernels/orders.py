@@ -1,12 +1,13 @@
-"""Kendall scores by tables of sums over orders: for CPUs without a vector popcount, and past one.
+"""Kendall scores by Four Russians tables over orders, for CPUs without a vector popcount.
 
-`order_tables` has the idea. Observations are taken in groups, and the pairs between two groups are
-a unit: 3 x 3 pairs for rows that have no ties, 2 x 3 for rows that have. Columns may have ties and
-may miss observations either way, so that of two sets of variables it is enough that one is without
-ties. Rows that miss observations go to `signs`, for what an order rules out no longer holds.
+See `order_tables` for the tables. Observations are split into groups, and the pairs between two
+groups are a unit: 3 x 3 pairs for rows without ties, 2 x 3 pairs for rows with ties. Columns may
+have ties and missing values in both cases. Of two sets of variables, only one therefore needs to be
+free of ties. Rows with missing values go to `signs`, because their sign
+patterns need not come from an order.
 
-The signs of a panel of columns and the tables made of them last for a few units only, so memory
-does not grow with the square of the observations.
+The signs of a panel of columns and their tables cover only a few units at a time, so memory does
+not grow with the square of the observations.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROWS = 4096
-"""Most rows that share a table: their totals, 256 KiB, stay in a second-level cache."""
+"""Most rows that share a table: their totals, 256 KiB, fit in a second-level cache."""
 PLACES = 2**24
-"""Most bytes of places of rows, which are read once for every panel of columns."""
+"""Most bytes of the places of rows, which are read once for every panel of columns."""
 SIXTEEN_BITS = 0xFFFF
 
 
 def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
-    """Ranks (m, n), (k, n) -> out (m, k); with ``upper`` only entries with column >= row."""
+    """Write the scores of ranks (m, n) and (k, n) to out (m, k); ``upper`` skips column < row."""
     if not upper and _work(b, len(a)) < _work(a, len(b)):
         turned = np.empty((b.shape[0], a.shape[0]), np.int64)
         score_pairs(b, a, upper, turned)
@@ -70,7 +71,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
 
 
 def _in_order(a: NDArray[Any], order: NDArray[np.intp], out: NDArray[np.int64]) -> None:
-    """Rows by kind, so that the triangle is one of each kind with itself and those after it."""
+    """Sort the rows by kind, so that each kind is a block of the triangle."""
     ordered = np.empty_like(out)
     score_pairs(a[order], a[order], True, ordered)
     mirror(ordered, 0, 0, ordered)
@@ -78,16 +79,16 @@ def _in_order(a: NDArray[Any], order: NDArray[np.intp], out: NDArray[np.int64]) 
 
 
 def _work(rows: NDArray[Any], columns: int) -> float:
-    """What rows cost with so many columns: less where ties and missing values are the columns'."""
+    """Estimate the relative cost of ``rows`` as rows; ties and missing values raise it."""
     pairs = (9, 6, 0.1)[_kinds(rows).max(initial=0)]
-    # A table takes as long as 600 rows do to add its entries.
+    # Building a table takes as long as adding its entries to 600 rows.
     return -(-columns // COLUMNS) * (len(rows) + 600) / pairs
 
 
 def _kinds(ranks: NDArray[Any]) -> NDArray[np.int8]:
-    """Of each variable 0, 1 where some observations are tied, 2 where some are missing."""
+    """Return for each variable 0, 1 if it has ties, or 2 if it has missing values."""
     none = (ranks == missing(ranks)).any(axis=1)
-    # Dense ranks without ties go up to n - 1.
+    # Dense ranks without ties reach n - 1.
     tied = ranks.max(axis=1, initial=0) < ranks.shape[1] - 1
     return np.where(none, 2, tied).astype(np.int8)
 
@@ -106,25 +107,25 @@ def _score(
         low, high = (side[first:] for side in columns)
         _score_rows(_lanes(rows, shape.height), low, high, shape, diagonal, part)
     if shape is STRICT:
-        # Pairs that agree, twice, less the pairs that are not tied: those that agree or do not.
+        # Score = agreements - disagreements = 2 agreements - untied pairs.
         out[:] *= 2
         out[:] -= signs.untied_pairs(b)
 
 
 def _observations(n: int, height: int) -> int:
-    """Observations up to whole groups of either size."""
+    """Round the number of observations up to whole groups of either size."""
     return max(-(-n // height) * height, -(-n // WIDTH) * WIDTH, 2 * WIDTH)
 
 
 def _signed(ranks: NDArray[Any]) -> NDArray[Any]:
-    """The same order in signed numbers."""
+    """Map unsigned ranks to signed integers of the same order."""
     narrow = ranks.dtype == np.uint16
     signed, sign = (np.int16, np.uint16(2**15)) if narrow else (np.int32, np.uint32(2**31))
     return (ranks ^ sign).view(signed)
 
 
 def _lanes(ranks: NDArray[Any], height: int) -> NDArray[Any]:
-    """Ranks (rows, n) -> signed (observations, rows up to whole registers)."""
+    """Return ranks (rows, n) as signed (observations, rows), padded to whole registers."""
     rows, n = ranks.shape
     out = np.zeros((_observations(n, height), -(-rows // LANES) * LANES), _signed(ranks[:0]).dtype)
     out[:n, :rows] = _signed(ranks).T
@@ -132,10 +133,11 @@ def _lanes(ranks: NDArray[Any], height: int) -> NDArray[Any]:
 
 
 def _panels(ranks: NDArray[Any], panels: int, height: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Ranks (columns, n) -> two of signed (panels, observations, COLUMNS).
+    """Return ranks (columns, n) as two signed arrays (panels, observations, COLUMNS), low and high.
 
-    Where there is no observation, and past the last, the lowest number and the highest: such a
-    pair has no sign. Columns are dealt to the lanes as `simd.add_bytes` collects them.
+    Missing and padding observations hold the lowest number in one and the highest in the other, so
+    their pairs have no sign. Columns are dealt to lanes in the order of
+    `genobit.engine.simd.vector.add_bytes`.
     """
     n = ranks.shape[1]
     padded = np.full((panels * COLUMNS, _observations(n, height)), missing(ranks), ranks.dtype)
@@ -157,7 +159,7 @@ def _score_rows(
     out: NDArray[np.int64],
 ) -> None:
     rows, width = ranks.shape[1], shape.sets * UNITS
-    # Sums of 16 bits hold the entries of a block of units.
+    # 16-bit sums hold the entries of a block of units.
     largest = SIXTEEN_BITS // (255 // width)
     block = max(1, min(largest, PLACES // (2 * rows)) // width) * width
     places = np.empty((block // UNITS, rows), np.uint64)
@@ -177,7 +179,7 @@ def _score_rows(
     while at[0] >= 0:
         count, at = _units(ranks.shape[0], shape.height, *at, units)
         used = -(-count // width) * width
-        # Units of nothing: the last observation with the first, which does not come after it.
+        # Pad with empty units: the last observation does not come before the first.
         units[count:used] = ranks.shape[0] - shape.height, 0
         place_rows(ranks, units[:used], shape.height, places[: used // UNITS])
         _add_panels(
@@ -199,7 +201,7 @@ def _score_rows(
 def _units(
     observations: int, height: int, first: int, second: int, units: NDArray[np.intp]
 ) -> tuple[int, tuple[int, int]]:
-    """The next units from the groups ``first`` and ``second``, and the groups to go on with."""
+    """Write the next units from groups ``first`` and ``second``; returns count and next groups."""
     count = 0
     groups, others = observations // height, observations // WIDTH
     second = max(second, (height * first + 1) // WIDTH)
@@ -228,7 +230,7 @@ def _add_panels(
     bias: int,
     out: NDArray[np.int64],
 ) -> None:
-    """Sums of the entries of ``units`` for all rows and panels, less ``bias``: added to ``out``."""
+    """Add the entries of ``units`` for all rows and panels to ``out``, less ``bias``."""
     tables, parts, values, totals, sums = work
     for panel in range(low.shape[0]):
         rows = min(out.shape[0], (panel + 1) * COLUMNS - diagonal)

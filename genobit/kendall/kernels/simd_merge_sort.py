@@ -1,9 +1,9 @@
-"""Sorting by merging in vector registers, and the exchanges that it takes: discordant pairs.
+"""Merge sort in vector registers that counts exchanges, which are the discordant pairs.
 
-Liu, Pan, Green, Aluru 2017 sort packed pairs of ranks by bitonic merges in registers, and skip a
-merge where the last key of one run is no larger than the first of the next. Exchanges are counted
-here without leaving the registers: the lowest bit of a key says which run it came from, and the sum
-of the places of the keys of the second run is what each of them passes.
+Liu, Pan, Green, Aluru 2017 sort packed pairs of ranks by bitonic merges in registers. They skip a
+merge if the last key of one run is not larger than the first key of the next. Here the exchanges
+are counted in registers too. The lowest bit of a key flags the second run. The sum of the places of
+the flagged keys gives the number of keys that they pass.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 def _write(
     keys: Any, places: Any, sums: Any, constants: NDArray[Any], out: NDArray[Any], place: int
 ) -> tuple[Any, Any]:
-    """Write a register of merged keys without their flags; add the places of those flagged."""
+    """Write a register of merged keys without flags; add the places of the flagged keys."""
     flags = keys & load_lanes(constants, 2 * LANES)
     store_lanes(out, place, keys ^ flags)
-    # All bits where the key is of the second run: its place counts.
+    # The mask has all bits set where the key is of the second run, whose place counts.
     sums = sums + (places & (load_lanes(constants, 3 * LANES) - flags))
     return places + load_lanes(constants, LANES), sums
 
@@ -44,17 +44,17 @@ def _write(
 def _next(
     keys: NDArray[Any], left: int, right: int, constants: NDArray[Any]
 ) -> tuple[Any, Any, Any]:
-    """The next register of the run whose next key is smaller, flagged if that is the second."""
+    """Load from the run whose next key is smaller; flag the keys if it is the second run."""
     from_right: Any = np.intp(keys[left] > keys[right])
     source = right if from_right else left
-    # Ones are the last constants but eight, zeros the last: the flag without a branch.
+    # The constants end in eight ones and eight zeros, so the flag is loaded without a branch.
     block = load_lanes(keys, source) | load_lanes(constants, (3 - from_right) * LANES)
     return block, left + (1 - from_right) * LANES, right + from_right * LANES
 
 
 @njit
 def _first(keys: NDArray[Any], start: int, middle: int, constants: NDArray[Any]) -> tuple[Any, Any]:
-    """The first registers of two runs, merged."""
+    """Load and merge the first registers of two runs."""
     return merge_lanes(
         load_lanes(keys, start), load_lanes(keys, middle) | load_lanes(constants, 2 * LANES)
     )
@@ -73,7 +73,7 @@ def _finish(
     constants: NDArray[Any],
     out: NDArray[Any],
 ) -> Any:
-    """Merge what is left of two runs with the keys in hand; returns the sum of flagged places."""
+    """Merge the rest of two runs with the register in hand; returns the sum of flagged places."""
     place = left + right - middle - LANES
     while left < middle and right < stop:
         block, left, right = _next(keys, left, right, constants)
@@ -93,9 +93,10 @@ def _finish(
 
 @njit
 def _exchanges(first: int, second: int, places: int) -> Any:
-    """From the lengths of two runs and the sum of the places of the keys of the second.
+    """Return the exchanges from the lengths of two runs and the places of the second run's keys.
 
-    Places less the keys of the second run that go before are the keys of the first that do.
+    ``places`` is the sum of the places. A place less the earlier keys of the second run is the
+    number of earlier keys of the first run.
     """
     return np.int64(first) * second - (places - np.int64(second) * (second - 1) // 2)
 
@@ -109,9 +110,9 @@ def _merge(
     constants: NDArray[Any],
     out: NDArray[Any],
 ) -> Any:
-    """Merge two sorted runs of multiples of eight keys, lowest bits zero; returns the exchanges.
+    """Merge two sorted runs of multiples of eight keys, lowest bits 0; returns the exchanges.
 
-    constants are 0 to 7, then eights, ones and zeros.
+    ``constants`` holds 0 to 7, eight eights, eight ones and eight zeros.
     """
     sooner, later = _first(keys, start, middle, constants)
     places, sums = load_lanes(constants, 0), load_lanes(constants, 3 * LANES)
@@ -130,10 +131,11 @@ def _merge_both(
     constants: NDArray[Any],
     out: NDArray[Any],
 ) -> Any:
-    """`_merge` of the runs start, + width and + 2 width, + 3 width (to stop), step by step in turn.
+    """Apply `_merge` to two pairs of neighbouring runs, alternating between them.
 
-    A step of a merge waits for the one before, but not for another merge: a fifth less time
-    for 17,941 keys.
+    The runs start at ``start``, + width, + 2 width and + 3 width, and end at ``stop``. The steps of
+    one merge depend on each other, but the two merges are independent. Alternating takes a fifth
+    less time for 17,941 keys.
     """
     middle, start_b, middle_b = start + width, start + 2 * width, start + 3 * width
     sooner, later = _first(keys, start, middle, constants)
@@ -163,9 +165,9 @@ def _merge_both(
 def _level(
     keys: NDArray[Any], n: int, width: int, constants: NDArray[Any], out: NDArray[Any]
 ) -> Any:
-    """Merge runs of a width two by two; returns the exchanges."""
+    """Merge runs of one width in pairs; returns the number of exchanges."""
     exchanges = np.int64(0)
-    # Not the literal 0, for which numba would compile the merges anew.
+    # With the literal 0 numba would compile the merges a second time.
     start: Any = np.intp(0)
     while start < n:
         middle, stop = min(start + width, n), min(start + 2 * width, n)
@@ -186,9 +188,9 @@ def _level(
 def count_exchanges(
     keys: NDArray[Any], other: NDArray[Any], n: int, constants: NDArray[Any]
 ) -> tuple[Any, bool]:
-    """Sort n keys; returns the exchanges, and whether the sorted keys are in ``other``.
+    """Sort n keys; returns the number of exchanges, and whether ``other`` holds the sorted keys.
 
-    Both arrays are written to; n is a multiple of `rank_lanes.BLOCK`.
+    Overwrites both arrays; n is a multiple of `bitonic_sort.BLOCK`.
     """
     exchanges = 0
     for start in range(0, n, BLOCK):
@@ -204,6 +206,6 @@ def count_exchanges(
 
 
 def constants(dtype: Any) -> NDArray[Any]:
-    """0 to 7, eights, ones and zeros."""
+    """Return 0 to 7, eight eights, eight ones and eight zeros."""
     values = [*range(LANES), *[LANES] * LANES, *[1] * LANES, *[0] * LANES]
     return np.array(values, dtype)
