@@ -151,7 +151,7 @@ class PairNetwork:
         Parameters
         ----------
         seed
-            Seed for the order in which nodes are visited. The same seed gives the same communities.
+            Seed for the order in which nodes are visited. Equal seeds give equal communities.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class PairNetwork:
         Parameters
         ----------
         seed
-            Seed for the start of the spring layout. The same seed gives the same drawing.
+            Seed for the start of the spring layout. Equal seeds give equal drawings.
 
         Returns
         -------

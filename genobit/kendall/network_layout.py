@@ -31,7 +31,7 @@ PUSHES = 200
 def layout(graph: Any, seed: int = 0) -> dict[Hashable, tuple[float, float]]:
     """Return the position (x, y) of each node of a networkx Graph.
 
-    Edges pull by their attribute ``weight``. The same ``seed`` gives the same positions. The boxes
+    Edges pull by their attribute ``weight``. Equal seeds give equal positions. The boxes
     around two components never overlap.
 
     Examples

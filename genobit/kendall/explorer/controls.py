@@ -1,4 +1,4 @@
-"""The rows of controls over the Kendall explorer."""
+"""The rows of controls above the Kendall explorer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def kendall_controls(explorer: KendallExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the Kendall explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
+    """Return the rows of controls, linked to the traits of the explorer."""
     return (_threshold(explorer), _colours(explorer))
 
 
@@ -58,7 +52,7 @@ def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
     def offer(_change: Any) -> None:
         for name, slider in sliders.items():
             slider.layout.display = "flex" if name == explorer.threshold_by else "none"
-        # A slider counts its steps from its end: 0.1418 would turn 0.70 into 0.7018.
+        # A slider counts its steps from its minimum: 0.1418 would turn 0.70 into 0.7018.
         tau.min = math.floor(100 * min(explorer.floor, explorer.min_abs)) / 100
         by.disabled = not explorer.has_fdr
 

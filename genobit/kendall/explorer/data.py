@@ -1,4 +1,4 @@
-"""What the Kendall explorer knows: its variables, the edges held of them, tau of those in view."""
+"""State of the Kendall explorer: its variables, candidate edges, and tau of variables in view."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from genobit.visual.colouring import labels_along
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-#: Variables, drawn at random, whose pairs say how strong the strongest pairs of all will be.
+#: Size of the random sample of variables whose pairs estimate tau of the strongest pairs.
 DRAWN = 600
-#: Variables in the heatmap: the hubs, if there are more.
+#: Most variables in the heatmap: the hubs, if there are more.
 IN_HEATMAP = 200
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the views of one threshold show.
+    """Data of the views at one threshold.
 
-    `links` are all edges, `shown` those of the communities that are opened; `ordered` is tau of
-    the variables at the places `heatmap`.
+    `links` are all edges, and `shown` the edges of the opened community. `ordered` is tau of the
+    variables at the positions `heatmap`.
     """
 
     links: Links
@@ -44,13 +44,7 @@ class Scene:
     heatmap: np.ndarray
 
     def pair(self, places: tuple[int, int]) -> xr.Dataset | None:
-        """Look up tau, p and n of two variables, if both are in the heatmap.
-
-        Parameters
-        ----------
-        places
-            Of the variables.
-        """
+        """Return tau, p and n of two variables by position, or None if not in the heatmap."""
         if not np.isin(places, self.heatmap).all():
             return None
         values = self.ordered.values
@@ -59,21 +53,11 @@ class Scene:
 
 
 class Correlated:
-    """The variables of an explorer, and what has been computed of them.
+    """Variables of an explorer, with their candidate edges and values.
 
-    Parameters
-    ----------
-    data
-        Variables and observations, or genotypes, packed or not.
-    pairs
-        Result of `.genobit.kendall_pairs()` of the same, if there is one already.
-    dim
-        The dimension of the observations, where its name does not say so.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two variables, or `pairs` is of others.
+    ``data`` holds variables and observations, or genotypes, packed or not. ``pairs`` is a result of
+    `.genobit.kendall_pairs()` on the same data. ``dim`` names the dimension of the observations.
+    Raises ValueError for fewer than two variables, and for ``pairs`` of other data.
     """
 
     def __init__(
@@ -114,8 +98,8 @@ class Correlated:
             )
 
     def candidates(self) -> Candidates:
-        """Find the edges to hold: all of at least a |tau| that leaves as many as can be held."""
-        with self._lock:  # a cell may ask while the explorer computes
+        """Return the candidate edges, with the lowest |tau| that leaves few enough to keep."""
+        with self._lock:  # A notebook cell may ask while the explorer computes.
             if self._held is None:
                 self._held = self._find()
             return self._held
@@ -127,7 +111,7 @@ class Correlated:
             floor = float(pairs.attrs.get("min_abs") or (0.0 if np.isnan(least) else least))
         else:
             some = np.random.default_rng(0).permutation(self.n_variables)[:DRAWN]
-            # All pairs of a few variables are held whatever they are.
+            # Few variables need no floor, because all their pairs fit.
             if self.n_variables > DRAWN:
                 floor = floor_for(self.tau(np.sort(some))["tau"].values, self.n_variables, HELD)
             pairs = self._pairs(floor)
@@ -136,19 +120,13 @@ class Correlated:
         return held
 
     def _pairs(self, floor: float) -> PairTable:
-        # Without a limit the table would be refused; every q-value is at most 1.
+        # Without a limit kendall_pairs would refuse the table; every q-value is at most 1.
         if self._bits is not None:
             return self._bits.genobit.kendall_pairs(min_abs=floor, fdr=1.0)
         return self._array.genobit.kendall_pairs(min_abs=floor, fdr=1.0, dim=self.observation)
 
     def tau(self, places: np.ndarray) -> xr.Dataset:
-        """Compute tau, p and n of all pairs of some variables.
-
-        Parameters
-        ----------
-        places
-            Of the variables.
-        """
+        """Compute tau, p and n of all pairs of the variables at some positions."""
         if self._bits is not None:
             few = self._bits.genobit.isel(variants=places)
             return few.genobit.kendall("b", pvalue=True).compute()
@@ -156,13 +134,7 @@ class Correlated:
         return few.genobit.kendall("b", pvalue=True, dim=self.observation).compute()
 
     def values(self, place: int) -> xr.DataArray:
-        """Take one variable, shape (observations,), named as it is.
-
-        Parameters
-        ----------
-        place
-            Of the variable.
-        """
+        """Return the values of the variable at a position, (observations,), with its name."""
         if self._bits is not None:
             rows = {name: plane[place : place + 1] for name, plane in self._planes.items()}
             row = dosages(rows, self._layout)[0].compute()
@@ -173,14 +145,10 @@ class Correlated:
         return found.rename(str(self.names[place]))
 
     def scene(self, pairs: PairTable, opened: tuple[int, ...] | None) -> Scene:
-        """Find communities and places of a network, and the order of its heatmap.
+        """Compute the layout, the communities and the order of the heatmap of a network.
 
-        Parameters
-        ----------
-        pairs
-            The edges, one at least.
-        opened
-            Places of the variables to show, None for all.
+        ``pairs`` has at least one edge. ``opened`` lists the positions of the variables to show;
+        None shows all.
         """
         links = links_of(pairs)
         shown = links if opened is None else links.within(np.asarray(opened))

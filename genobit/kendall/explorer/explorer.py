@@ -1,4 +1,4 @@
-"""The Kendall explorer: a threshold, and the network, heatmap, table and scatters that follow."""
+"""The Kendall explorer: a threshold with linked network, heatmap, edge table and scatter plot."""
 
 from __future__ import annotations
 
@@ -35,51 +35,52 @@ if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
     from genobit.kendall.plots.candidates import Candidates
 
-#: |tau| to begin with.
+#: Initial |tau| threshold.
 MIN_ABS = 0.6
-#: Seconds that a threshold has to stay before its network is arranged and drawn.
+#: Debounce of the threshold in seconds, before its network is arranged and drawn.
 REST = 0.15
 
 
 class KendallExplorer(KendallFiles, KendallLinking, Explorer):
-    """Correlated variables, as widget and as traits.
+    """Explore correlated variables in a widget, with traits for its state.
 
     Parameters
     ----------
     data
         Variables and observations, or genotypes, packed or not.
     pairs
-        Result of `.genobit.kendall_pairs()` of the same data; by default it is computed.
+        Result of `.genobit.kendall_pairs()` on the same data; by default it is computed.
     dim
-        The dimension of the observations, where its name does not say so.
+        Dimension of the observations, if its name does not tell.
     selection
-        Shared with other explorers; by default one of its own. A pair is two selected variants.
+        Selection shared with other explorers; by default a new one. A pair is two selected
+        variants.
     **initial
-        Any of the traits below.
+        Initial values of the traits below.
 
     Attributes
     ----------
     threshold_by
-        What makes an edge: "tau" (`min_abs`) or "fdr".
+        Criterion for edges: "tau" (`min_abs`) or "fdr".
     min_abs
-        The least absolute tau of an edge.
+        Smallest absolute tau of an edge.
     fdr
-        The largest q-value of an edge.
+        Largest q-value of an edge.
     floor
-        The least absolute tau of the edges that are held: neither slider shows weaker ones.
+        Smallest absolute tau of the candidate edges. Neither slider shows weaker edges.
     colour_by, colour_points_by
         A label of the variables, "" for their community; a label of the observations, "" for none.
     pair
-        Places of the two variables in the scatter, ascending, or None.
+        Positions of the two variables in the scatter plot, ascending, or None.
     variable
-        Place of the variable whose edges the table lists, None for all.
+        Position of the variable whose edges the table lists, or None for all.
     opened
-        Places of the variables of the community that is opened, None for all.
+        Positions of the variables of the opened community, or None for all.
 
     Raises
     ------
     ValueError
-        If there are fewer than two variables, or `pairs` is of others.
+        For fewer than two variables, or if `pairs` belongs to other data.
     """
 
     css = "genobit-kendall"
@@ -137,11 +138,11 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         ]
         self.children = framed(self, kendall_controls(self), body, "kendall_edges")
 
-    # What the reader can take away.
+    # Results.
 
     @property
     def pairs(self) -> PairTable:
-        """The edges of the threshold; waits while they are being computed."""
+        """Edges above the threshold; waits until they are computed."""
         held = self.correlated.candidates()
         return held.table(self._found(held))
 
@@ -157,7 +158,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         """List the edges of all variables in the table."""
         self.variable = None
 
-    # Traits in words.
+    # Validation of traits.
 
     @traitlets.validate("colour_by")
     def _check_colour(self, proposal: Any) -> str:
@@ -194,10 +195,10 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         self._stale |= stale
         self._later()
 
-    # Computing, on a thread of its own; drawing, at home.
+    # Computation in a worker thread; drawing on the event loop.
 
     def refresh(self) -> None:
-        """Compute and draw whatever has become stale; the widget does so by itself."""
+        """Compute and draw stale parts; the widget calls this by itself."""
         stale, self._stale = self._stale, set()
         if "candidates" in stale:
             what = f"τ of all pairs of {number(self.correlated.n_variables, 'variable')}"
@@ -227,7 +228,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         self._cut()
 
     def _cut(self) -> None:
-        """Count the edges of the threshold at once; the network follows when it is arranged."""
+        """Count the edges above the threshold and request their network."""
         held = self._candidates
         self._rows = self._found(held)
         if not len(self._rows):
@@ -265,7 +266,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         held, rows, opened = self._candidates, self._rows, self.opened
 
         def work() -> tuple[object, Scene | None]:
-            # A slider that is moving shows counts alone: of two checks the second is for its rest.
+            # A moving slider updates only the counts, so check again after it has rested.
             if wanted is self._wanted and self._home.loop is not None:
                 time.sleep(REST)
             if wanted is not self._wanted:
@@ -312,7 +313,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
             text += f", the {LISTED} strongest"
         self._table_line.value = html.escape(text)
 
-    # The pair in the scatter.
+    # The pair in the scatter plot.
 
     def _ask_pair(self) -> None:
         pair, known = self.pair, self.correlated
@@ -324,7 +325,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
 
         def work() -> tuple[Any, ...]:
             found = None if scene is None else scene.pair(pair)
-            if found is None:  # of too few edges for the heatmap
+            if found is None:  # The pair has too few edges for the heatmap.
                 found = known.tau(np.asarray(pair))[{f"{known.variable}_{k}": k for k in (0, 1)}]
             values = [known.values(place) for place in pair]
             return pair, *values, float(found["tau"]), float(found["pvalue"])

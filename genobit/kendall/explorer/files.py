@@ -1,4 +1,4 @@
-"""The files that the Kendall explorer writes."""
+"""File formats that the Kendall explorer writes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ _FORMATS = {
 
 
 class KendallFiles:
-    """Saving, for the explorer."""
+    """Methods of the explorer that save files."""
 
     def save(self: Any, path: str | Path) -> Path:
-        """Write the edges of the threshold to a new file.
+        """Write the edges above the threshold to a new file.
 
         Parameters
         ----------
         path
-            Where to; its ending says how: .csv, .graphml, .cyjs or .json (Cytoscape), .parquet.
+            Path of the file. Its suffix sets the format: .csv, .graphml, .cyjs or .json
+            (Cytoscape), .parquet.
 
         Returns
         -------
@@ -36,9 +37,9 @@ class KendallFiles:
         Raises
         ------
         ValueError
-            If there is no edge, or the ending says nothing.
+            If there is no edge, or the suffix is unknown.
         FileExistsError
-            If there is such a file already.
+            If the file already exists.
         """
         pairs = self.pairs
         if not len(pairs):
@@ -54,7 +55,7 @@ class KendallFiles:
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """Entries of the save menu."""
         edges = "the edges of the threshold"
         formats = _FORMATS.items()
         return (

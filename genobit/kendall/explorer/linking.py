@@ -1,4 +1,4 @@
-"""How the Kendall explorer shares a selection: a pair is two variants, points are samples."""
+"""Shared selection of the Kendall explorer: a pair is two variants, points are samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class KendallLinking:
-    """Selecting, for the explorer."""
+    """Methods of the explorer that follow and change the selection."""
 
     def _begin_selected(self: Any) -> None:
         if self.pair is None:
@@ -34,7 +34,7 @@ class KendallLinking:
         return self._places("variants").tolist()
 
     def _observed(self: Any) -> np.ndarray:
-        """Places of the observations that the scatter draws."""
+        """Return the positions of the observations in the scatter plot."""
         _, x, y, *_ = self._pair_found
         values = np.asarray([x.values, y.values], dtype="f8")
         return np.flatnonzero(~np.isnan(values).any(axis=0))

@@ -1,4 +1,4 @@
-"""The five views of the Kendall explorer: each draws, marks, and tells what was chosen."""
+"""The five views of the Kendall explorer: each draws its data, marks items and reports clicks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genobit.visual.colouring import Colouring
 
 Pair = tuple[int, int]
-#: Screen pixels beside a line that are still a click on it.
+#: Largest distance in screen pixels at which a click still hits a line.
 REACH = 6.0
 
 
@@ -34,12 +34,12 @@ class _KendallView(View):
 
 
 class _Clicked(_KendallView):
-    """A view that is drawn by `_picture`, and tells `_tapped` where it is clicked."""
+    """A view drawn by `_picture` that reports clicks to `_tapped`."""
 
     _taps: Boxes
 
     def _draw(self, *, alike: bool) -> None:
-        """Draw anew, in the frame that stands there if what it shows is alike."""
+        """Redraw in the existing frame if the new content is of the same kind, else rebuild."""
         if alike and self._frame is not None:
             self._redraw()
         else:
@@ -54,14 +54,10 @@ class _Clicked(_KendallView):
 
 
 class Network(_Clicked):
-    """Nodes, or bubbles of communities; a click chooses an edge or a node, or opens a bubble.
+    """Network of nodes or of community bubbles; a click selects an edge or node, or opens a bubble.
 
-    Parameters
-    ----------
-    home
-        Where to draw.
-    pair_chosen, variable_chosen, opened
-        Called with two places of variables, with one, and with those of a community.
+    `pair_chosen` is called with the positions of two variables, `variable_chosen` with one
+    position, and `opened` with the positions of a community.
     """
 
     name = "network"
@@ -83,41 +79,17 @@ class Network(_Clicked):
         self._selected: Sequence[int] = ()
 
     def draw(self, laid: Laid | Bubbles, colours: Colouring, marked: Pair | None) -> None:
-        """Draw a network.
-
-        Parameters
-        ----------
-        laid
-            What to draw.
-        colours
-            Of its variables.
-        marked
-            Places of the two variables of an edge to mark.
-        """
+        """Draw a network with the colours of its variables; mark an edge by its two positions."""
         alike = type(laid) is type(self._laid)
         self._laid, self._colours, self._marked = laid, colours, marked
         self._draw(alike=alike)
 
     def select(self, selected: Sequence[int]) -> None:
-        """Take nodes to mark in what is drawn next.
-
-        Parameters
-        ----------
-        selected
-            Places of variables.
-        """
+        """Set the positions of the variables to mark at the next drawing."""
         self._selected = selected
 
     def mark(self, marked: Pair | None, selected: Sequence[int]) -> None:
-        """Mark an edge, and nodes.
-
-        Parameters
-        ----------
-        marked
-            Places of its two variables.
-        selected
-            Places of variables.
-        """
+        """Mark an edge by its two positions, and nodes by their positions."""
         self._marked, self._selected = marked, selected
         if isinstance(self._laid, Laid):
             self._redraw()
@@ -152,15 +124,7 @@ class Network(_Clicked):
 
 
 class Heatmap(_Clicked):
-    """Tau of the shown variables; a click chooses a pair.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with two places of variables.
-    """
+    """Heatmap of tau of the shown variables; a click calls `chosen` with two positions."""
 
     name = "heatmap"
     size = (440, 420)
@@ -173,29 +137,13 @@ class Heatmap(_Clicked):
         self._marked: Pair | None = None
 
     def draw(self, ordered: Ordered, places: np.ndarray, marked: Pair | None) -> None:
-        """Draw variables.
-
-        Parameters
-        ----------
-        ordered
-            What to draw.
-        places
-            The place of each of its variables.
-        marked
-            Places of two variables to mark.
-        """
+        """Draw variables at the given positions, and mark a pair by its two positions."""
         alike = self._ordered is not None and ordered.named == self._ordered.named
         self._ordered, self._places, self._marked = ordered, places, marked
         self._draw(alike=alike)
 
     def mark(self, marked: Pair | None) -> None:
-        """Mark a pair.
-
-        Parameters
-        ----------
-        marked
-            Places of its two variables.
-        """
+        """Mark a pair by the positions of its two variables."""
         self._marked = marked
         self._redraw()
 
@@ -215,13 +163,7 @@ class Heatmap(_Clicked):
 
 
 class Histogram(_KendallView):
-    """Variables by their number of edges.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    """
+    """Histogram of the degrees of the variables."""
 
     name = "histogram"
     size = (480, 180)
@@ -231,13 +173,7 @@ class Histogram(_KendallView):
         self._degree = np.empty(0, dtype="i8")
 
     def draw(self, degree: np.ndarray) -> None:
-        """Count variables.
-
-        Parameters
-        ----------
-        degree
-            Of every variable of the data.
-        """
+        """Draw the degrees of all variables of the data, (variables,)."""
         self._degree = degree
         if self._frame is None:
             self._build(self._picture)
@@ -249,13 +185,7 @@ class Histogram(_KendallView):
 
 
 class Scatter(_KendallView):
-    """The observations of one pair.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    """
+    """Scatter plot of the observations of one pair."""
 
     name = "scatter"
     size = (400, 330)
@@ -266,44 +196,21 @@ class Scatter(_KendallView):
         selected: Sequence[int],
         chosen: Callable[[Sequence[int]], None],
     ) -> None:
-        """Show a pair.
+        """Show a picture of `genobit.plots.pair_scatter` and mark the `selected` points.
 
-        Parameters
-        ----------
-        picture
-            From `genobit.plots.pair_scatter`.
-        selected
-            Points to mark.
-        chosen
-            Called with points that the reader selects.
+        `chosen` is called with the points that the user selects.
         """
         self._picks = Picks(chosen)
         self.mark(selected)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, selected: Sequence[int]) -> None:
-        """Mark points.
-
-        Parameters
-        ----------
-        selected
-            Which of those drawn.
-        """
+        """Mark points by their index among the drawn points."""
         self._picks.show(selected)
 
 
 class Edges(_KendallView):
-    """The table; a row chooses its pair.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    dim
-        The dimension of the variables.
-    chosen
-        Called with two places of variables.
-    """
+    """Table of edges; a selected row calls `chosen` with the positions of its two variables."""
 
     name = "table"
     size = (480, 200)
@@ -315,33 +222,19 @@ class Edges(_KendallView):
         self.table: pd.DataFrame | None = None
 
     def draw(self, table: pd.DataFrame, marked: Pair | None) -> None:
-        """List edges.
-
-        Parameters
-        ----------
-        table
-            From `genobit.plots.strongest_edges`.
-        marked
-            The places of a pair whose row is to be selected.
-        """
+        """List a table of `genobit.plots.strongest_edges`, and select the row of a pair."""
         self.table = table
         if not len(table):
             self.say("There is no such edge.")
             return
-        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        # Rebuild, because SlickGrid reports the rows of the old list as selected in the new one.
         self._picks = Picks(self._picked)
         self.mark(marked)
         picture = draw_edges(table)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, marked: Pair | None) -> None:
-        """Select the row of a pair.
-
-        Parameters
-        ----------
-        marked
-            Its places, or None.
-        """
+        """Select the row of a pair by its two positions, or none."""
         if self.table is None or not len(self.table):
             return
         rows = np.empty(0, dtype="i8")

@@ -1,8 +1,8 @@
 """Kendall scores from the 3 x 3 genotype tables of two variants, and ties with missing calls.
 
-A table follows from the samples with at least one and with two copies of the counted allele at each
-variant: four counts per pair and two per variant. If calls are missing, the counts of a variant
-cover only the calls of the other, so the product takes three planes of each.
+Count the samples with at least one and with two copies of the counted allele at each variant. A
+table follows from four counts per pair and two per variant. If calls are missing, the counts of a
+variant cover only the calls of the other, so the product takes three planes of each.
 """
 
 from __future__ import annotations

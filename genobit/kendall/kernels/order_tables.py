@@ -219,8 +219,8 @@ def sign_units(
 def _strict_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) -> None:
     """Write the sums that each observation of the second group adds: parts (WIDTH, 8, ENTRY).
 
-    A pair adds 1 if the column agrees with the bit: its sign is 1 and the bit is set, or its sign
-    is -1 and the bit is clear.
+    A pair adds 1 if the column agrees with the bit. They agree if the sign is 1 and the bit is set,
+    or if the sign is -1 and the bit is clear.
     """
     one = load_bytes(ONE, 0)
     for h in range(WIDTH):

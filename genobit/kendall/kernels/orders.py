@@ -1,12 +1,11 @@
 """Kendall scores by Four Russians tables over orders, for CPUs without a vector popcount.
 
 See `order_tables` for the tables. Observations are split into groups, and the pairs between two
-groups are a unit: 3 x 3 pairs for rows without ties, 2 x 3 pairs for rows with ties. Columns may
-have ties and missing values in both cases. Of two sets of variables, only one therefore needs to be
-free of ties. Rows with missing values go to `signs`, because their sign
-patterns need not come from an order.
+groups are a unit. A unit has 3 x 3 pairs for rows without ties and 2 x 3 pairs for rows with ties.
+Columns may have ties and missing values in both cases, so only one side needs to be free of ties.
+Rows with missing values go to `signs`, because their sign patterns need not come from an order.
 
-The signs of a panel of columns and their tables cover only a few units at a time, so memory does
+The signs and tables of a panel of columns cover only a few units at a time. Memory therefore does
 not grow with the square of the observations.
 """
 

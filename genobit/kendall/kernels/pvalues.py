@@ -1,7 +1,7 @@
 """P-values of Kendall scores without ties, by n and number of discordant pairs.
 
-All n! orders are equally likely. The share of orders with c discordant pairs follows from the
-shares for n - 1: the last observation is discordant with any number of the n - 1 others, from 0 to
+All n! orders are equally likely. The last observation is discordant with any number of the others,
+from 0 to n - 1. The share of orders with c discordant pairs therefore follows from the shares for
 n - 1 (Kendall 1970, Rank Correlation Methods, chapter 5).
 """
 
@@ -113,9 +113,9 @@ def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 
 
     ``rule`` is one of `RULES`, and ``longest`` is the largest number of observations of a pair. For
     "exact", ``wanted`` lists the numbers of observations that occur, rising. If all pairs have the
-    same number, ``common``, asymptotic p-values are also looked up, with the same bits. "auto"
-    follows scipy: exact up to 33 observations, and beyond if at most one pair is against the
-    others. Raises ValueError if the tables of "exact" exceed `LARGEST_EXACT`.
+    same number, pass it as ``common``. Asymptotic p-values are then looked up, with the same bits.
+    The rule "auto" follows scipy: exact up to 33 observations, and beyond if at most one pair is
+    against the others. Raises ValueError if the tables of "exact" exceed `LARGEST_EXACT`.
     """
     numbers: tuple[int, ...] = ()
     if rule == "exact":

@@ -73,7 +73,7 @@ def _blocks(
 def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
     """Write the outputs of a block to the arrays of its tile, except permutation p-values.
 
-    ``common`` is the number of observations of all pairs if nothing is missing, else 0.
+    If nothing is missing, ``common`` is the number of observations of all pairs, else 0.
     ``longest`` is the largest number of observations of a pair. ``out`` maps outputs to arrays.
     """
     for name, values in out.items():

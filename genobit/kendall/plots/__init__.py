@@ -1,4 +1,4 @@
-"""Labelled results as figures: pure functions.
+"""Figures of labelled results, as pure functions.
 
 May import: `visual`, `data`.
 """

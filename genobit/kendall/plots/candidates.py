@@ -1,4 +1,4 @@
-"""Edges held sorted, so that another threshold is a shorter or longer stretch of them."""
+"""Candidate edges sorted by strength, so that a threshold selects a prefix."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from genobit.kendall.plots.links import rows_of
 if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
 
-#: Edges that are held: communities of 100,000 took 10 s to find, and nobody could see more.
+#: Most edges kept: finding communities of 100,000 edges took 10 s, and a picture shows no more.
 HELD = 40_000
-#: Edges that a first picture has at most.
+#: Most edges of the initial picture.
 FIRST_LOOK = 20_000
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs of at least |tau| `floor`, the strongest first, out of `tested` pairs.
+    """Pairs with |tau| of at least `floor`, strongest first, out of `tested` pairs.
 
-    `first` and `second` are places of variables in the data; `qvalue` is None where it is not
-    known.
+    `first` and `second` are positions of variables in the data. `qvalue` is None if unknown.
     """
 
     pairs: PairTable
@@ -37,27 +36,15 @@ class Candidates:
 
     @property
     def n_variables(self) -> int:
-        """Variables of the data, those without an edge among them."""
+        """Number of variables in the data, with or without an edge."""
         return len(self.pairs.names)
 
     def at_least(self, min_abs: float) -> np.ndarray:
-        """Give the rows of the pairs of at least this |tau|, the strongest first.
-
-        Parameters
-        ----------
-        min_abs
-            From 0 to 1.
-        """
+        """Return the rows of pairs with |tau| of at least ``min_abs``, strongest first."""
         return np.arange(np.searchsorted(-self.strength, -min_abs, side="right"))
 
     def up_to(self, fdr: float) -> np.ndarray:
-        """Give the rows of the pairs of at most this q-value, the smallest first.
-
-        Parameters
-        ----------
-        fdr
-            From 0 to 1.
-        """
+        """Return the rows of pairs with a q-value of at most ``fdr``, smallest first."""
         order, sorted_q = self._by_qvalue
         return order[: np.searchsorted(sorted_q, fdr, side="right")]
 
@@ -69,36 +56,16 @@ class Candidates:
         return order, self.qvalue[order]
 
     def degree(self, rows: np.ndarray) -> np.ndarray:
-        """Count the edges of each variable of the data among some rows.
-
-        Parameters
-        ----------
-        rows
-            From `at_least` or `up_to`.
-        """
+        """Count the edges of each variable of the data among some rows; returns (variables,)."""
         ends = np.concatenate([self.first[rows], self.second[rows]])
         return np.bincount(ends, minlength=self.n_variables)
 
     def table(self, rows: np.ndarray) -> PairTable:
-        """Give some rows as a table of pairs.
-
-        Parameters
-        ----------
-        rows
-            From `at_least` or `up_to`.
-        """
+        """Return some rows as a table of pairs."""
         return rows_of(self.pairs, rows)
 
     def why_none(self, min_abs: float | None, fdr: float) -> str:
-        """Say why a threshold leaves no edge, and what to do about it.
-
-        Parameters
-        ----------
-        min_abs
-            The threshold, or None where it is `fdr`.
-        fdr
-            The other one.
-        """
+        """Explain why a threshold leaves no edge; ``min_abs`` is None if the threshold is fdr."""
         if not len(self.strength):
             return f"No pair of variables has |τ| ≥ {self.floor:.2f}: there is no network."
         if min_abs is not None:
@@ -112,13 +79,7 @@ class Candidates:
         )
 
     def first_look(self, wanted: float) -> float:
-        """Choose the |tau| to begin with: what is wanted, if it leaves something to see.
-
-        Parameters
-        ----------
-        wanted
-            |tau| that is taken if there are edges of it, and not too many.
-        """
+        """Return the initial |tau|: ``wanted``, unless it leaves no edge or too many."""
         found = len(self.at_least(wanted))
         if not len(self.strength) or 0 < found <= FIRST_LOOK:
             return max(wanted, self.floor)
@@ -130,16 +91,9 @@ class Candidates:
 
 
 def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
-    """Sort a table of pairs, and keep the strongest if there are more than can be held.
+    """Sort a table of pairs and keep at most ``limit`` of the strongest.
 
-    Parameters
-    ----------
-    pairs
-        Result of `.genobit.kendall_pairs()`.
-    floor
-        The least |tau| it was asked for.
-    limit
-        Pairs to keep.
+    ``floor`` is the smallest |tau| that the table was computed for.
 
     Examples
     --------
@@ -155,7 +109,7 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
     order = np.argsort(-strength, kind="stable")
     order = order[~np.isnan(strength[order])]
     if len(order) > limit:
-        # The next hundredth above the first that is not held: a slider has no finer steps.
+        # Raise the floor to the next hundredth, the step of the slider, above the first edge cut.
         floor = round(float(np.floor(100 * strength[order[limit]])) / 100 + 0.01, 2)
         order = order[strength[order] >= floor]
     kept = table.iloc[order]
@@ -172,20 +126,9 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
 
 
 def floor_for(tau: np.ndarray, n_variables: int, limit: int = HELD) -> float:
-    """Estimate the |tau| that about `limit` pairs reach, from all pairs of some variables.
+    """Estimate the |tau| that about ``limit`` pairs reach, from a random sample of variables.
 
-    Parameters
-    ----------
-    tau
-        Shape (some, some), of variables drawn at random.
-    n_variables
-        Of the data.
-    limit
-        Pairs to be had.
-
-    Returns
-    -------
-        In steps of 0.01; 0 where all pairs are few enough.
+    tau: (sample, sample). Rounds up to steps of 0.01; returns 0 if all pairs fit the limit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A network too large for nodes: one bubble a community, lines for the edges between them."""
+"""Network plot for many nodes: one bubble per community, lines for the edges between them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from genobit.kendall.plots.links import Links
     from genobit.visual.colouring import Colouring
 
-#: Bubbles in one picture; the smaller communities are counted in the title.
+#: Most bubbles in one picture; the title counts the smaller communities.
 BUBBLES = 60
-#: Screen pixels of the thinnest line and of the thickest, and of the largest bubble.
+#: Widths of the thinnest and of the thickest line, and radius of the largest bubble, in pixels.
 LINES = (1.0, 12.0)
 LARGEST = 46.0
-#: Room between bubbles, as a share of the radius of the largest.
+#: Gap between bubbles, as a share of the radius of the largest.
 GAP = 0.45
 
 
 @dataclass(frozen=True)
 class Bubbles:
-    """Communities in their places; `x`, `y` and `radius` in screen pixels.
+    """Communities with positions and sizes `x`, `y` and `radius` in screen pixels.
 
-    `between` has a row for each two communities that edges join: both, and how many. `width` is
-    that of the frame.
+    `between` has a row for each pair of communities joined by edges: both indices and the number of
+    edges. `width` is the width of the frame.
     """
 
     links: Links
@@ -43,31 +43,17 @@ class Bubbles:
 
     @property
     def n(self) -> int:
-        """Communities drawn."""
+        """Number of drawn communities."""
         return len(self.x)
 
     def bubble_at(self, x: float, y: float) -> int | None:
-        """Find the community under a point, if there is one.
-
-        Parameters
-        ----------
-        x, y
-            Of the point.
-        """
+        """Return the community under a point, or None."""
         inside = np.flatnonzero(np.hypot(self.x - x, self.y - y) <= self.radius + 2)
         return int(inside[0]) if len(inside) else None
 
 
 def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
-    """Give the communities of a network their places.
-
-    Parameters
-    ----------
-    links
-        From `links_of`.
-    frame
-        Width and height in screen pixels.
-    """
+    """Compute positions of the communities in a frame of (width, height) screen pixels."""
     groups = links.communities[:BUBBLES]
     n_bubbles = len(groups)
     counts = _edges_between(links)[:n_bubbles, :n_bubbles]
@@ -84,7 +70,7 @@ def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
 
 
 def _edges_between(links: Links) -> np.ndarray:
-    """How many edges join each two communities, shape (communities, communities)."""
+    """Count the edges between communities; returns (communities, communities)."""
     n_communities = len(links.communities)
     first, second = links.community[links.first], links.community[links.second]
     counts = np.zeros((n_communities, n_communities), dtype="i8")
@@ -93,19 +79,10 @@ def _edges_between(links: Links) -> np.ndarray:
 
 
 def draw_bubbles(bubbles: Bubbles, colours: Colouring) -> hv.Overlay:
-    """Draw communities.
+    """Draw communities; a bubble has the commonest colour of its members.
 
-    Parameters
-    ----------
-    bubbles
-        From `gather`.
-    colours
-        Of the variables of its links: a bubble has the one that most of its members have.
-
-    Returns
-    -------
-        hv.Segments (edges between) * hv.Points (communities) * hv.Labels (how many members)
-        * hv.Labels (the hub of each, where there is room).
+    Returns hv.Segments (edges between) * hv.Points (communities) * hv.Labels (number of members)
+    * hv.Labels (the hub of each, if there is room).
     """
     return _lines(bubbles) * _circles(bubbles, colours) * _counts(bubbles) * _names(bubbles)
 
@@ -191,13 +168,7 @@ def _covered(bubbles: Bubbles, k: int, y: float) -> bool:
 
 
 def in_words(bubbles: Bubbles) -> str:
-    """Say what is drawn, and that a click opens a community.
-
-    Parameters
-    ----------
-    bubbles
-        From `gather`.
-    """
+    """Return the title: the number of variables and communities, and of those left out."""
     links = bubbles.links
     text = f"{number(links.size, 'variable')} in {len(links.communities):,} communities"
     smaller = links.communities[bubbles.n :]

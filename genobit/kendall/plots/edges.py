@@ -1,4 +1,4 @@
-"""Correlated pairs as counts and as a list: the histogram of degrees and the table of edges."""
+"""Plots of correlated pairs as lists: the degree histogram and the table of edges."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ if TYPE_CHECKING:
 
     from genobit.kendall.network import PairTable
 
-#: Bars at most; more degrees than this share bars.
+#: Most bars of the histogram; with more degrees, several degrees share a bar.
 BARS = 40
-#: Edges in a table that is drawn.
+#: Most edges in a drawn table.
 LISTED = 500
 
 
 def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
-    """Count variables by how many edges they have, on a log axis.
+    """Draw a histogram of the degrees of variables, with a log axis of counts.
 
     Parameters
     ----------
     degree
-        Shape (variables,), 0 for a variable without an edge; `pairs.degree()` leaves those out.
+        Degree of each variable, shape (variables,), 0 for a variable without an edge.
+        `pairs.degree()` leaves those out unless `isolated=True`.
 
     Returns
     -------
-        hv.Rectangles, a bar a degree, or a bar several of them where there are more than 40.
-        Variables without an edge are counted in the title.
+        hv.Rectangles with one bar per degree, or one per range of degrees if there are more than
+        40. The title counts the variables without an edge.
 
     Examples
     --------
@@ -91,18 +92,18 @@ def _hover() -> Any:
 
 
 def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:
-    """List the strongest edges, the strongest first.
+    """List the strongest edges in descending order of absolute value.
 
     Parameters
     ----------
     pairs
         Result of `.genobit.kendall_pairs()`.
     limit
-        At most this many.
+        Largest number of edges.
 
     Returns
     -------
-        The rows of `pairs.to_pandas()`.
+        The rows of `pairs.to_pandas()`, strongest first.
 
     Examples
     --------
@@ -118,14 +119,14 @@ def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:
 
 
 def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
-    """Draw a list of edges as a table that sorts by a click on a column's name.
+    """Draw a table of edges, sortable by a click on a column name.
 
     Parameters
     ----------
     table
-        From `strongest_edges`.
+        Result of `strongest_edges`.
     value
-        Its column of the statistic.
+        Column of the statistic.
 
     Examples
     --------

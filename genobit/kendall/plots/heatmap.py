@@ -1,4 +1,4 @@
-"""Kendall's tau of all pairs of some variables as a heatmap, and of one pair as a scatter."""
+"""Heatmap of Kendall's tau of all pairs of variables, and scatter plot of one pair."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SCALE = Scale("τ", "Kendall's τ", (-1.0, 1.0), ORANGE_TO_PURPLE)
-#: Screen pixels of the square.
+#: Size of the square in screen pixels.
 SQUARE = 340
-#: Up to this many variables all their names are written along the axes.
+#: Most variables whose names are written along the axes.
 NAMED = 36
-#: A variable of this many values or fewer has its points moved a little apart.
+#: Most distinct values of a variable whose points are jittered.
 FEW_VALUES = 12
 
 # image_index counts columns from the left and rows from the bottom.
@@ -55,9 +55,9 @@ return values.n[k] < 0 ? "?" : `${values.n[k]}`
 class Ordered:
     """Tau of all pairs of some variables, and the order in which they are drawn.
 
-    `values` has `tau` and, where known, `pvalue` and `n`, each shape (variables, variables), in
-    the order of the data; `names` is in that order too. They are the hubs of `out_of` variables,
-    if that is more than they are.
+    `values` has `tau` and, if known, `pvalue` and `n`, each (variables, variables) in the order of
+    the data, like `names`. If `out_of` exceeds the number of variables, they are the hubs of
+    `out_of` variables.
     """
 
     values: xr.Dataset
@@ -67,22 +67,16 @@ class Ordered:
 
     @property
     def size(self) -> int:
-        """Variables on each side."""
+        """Number of variables on each side."""
         return len(self.names)
 
     @property
     def named(self) -> bool:
-        """Whether there is room for all names along the axes."""
+        """Whether all names fit along the axes."""
         return self.size <= NAMED
 
     def pair_at(self, x: float, y: float) -> tuple[int, int] | None:
-        """Find the two variables under a point, if it is on the matrix and off the diagonal.
-
-        Parameters
-        ----------
-        x, y
-            Of the point, in the units of the axes.
-        """
+        """Return the two variables at a point; None off the matrix or on its diagonal."""
         column, row = (int(np.floor(at + 0.5)) for at in (x, y))
         if column == row or not (0 <= column < self.size and 0 <= row < self.size):
             return None
@@ -90,23 +84,24 @@ class Ordered:
 
 
 def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
-    """Draw tau of all pairs of variables, correlated ones beside each other.
+    """Draw a heatmap of tau of all pairs of variables, clustered.
 
     Parameters
     ----------
     tau
-        Result of `.genobit.kendall()`, of a set of variables with itself; with ``pvalue=True`` the
-        hover says p and the number of observations too. Computed if it is lazy.
+        Result of `.genobit.kendall()` of a set of variables with itself. With ``pvalue=True`` the
+        hover also shows p and the number of observations. Lazy results are computed.
 
     Returns
     -------
-        hv.Image * hv.Rectangles. Colours go from -1 to 1 with white at 0; the order is that of
-        average linkage of tau. What has no tau is grey, variables without any stand last.
+        hv.Image * hv.Rectangles. Colours range from -1 to 1 with white at 0. Variables are ordered
+        by average linkage of tau. Cells without tau are grey, and variables without any tau come
+        last.
 
     Raises
     ------
     ValueError
-        If it is not square, or has no variable.
+        If the matrix is not square, or has no variable.
 
     Examples
     --------
@@ -120,21 +115,10 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
 def order(
     tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None, out_of: int = 0
 ) -> Ordered:
-    """Bring tau into memory and put its variables in the order in which they are drawn.
+    """Compute tau and the clustered order of its variables.
 
-    Parameters
-    ----------
-    tau
-        As `kendall_heatmap` takes it.
-    names
-        Of the variables; by default their labels.
-    out_of
-        How many there are, if these are the hubs among more.
-
-    Raises
-    ------
-    ValueError
-        If it is not square, or has no variable.
+    ``names`` are by default the labels. ``out_of`` is the number of all variables if these are the
+    hubs among more. Raises ValueError if the matrix is not square or has no variable.
     """
     values = tau.to_dataset(name="tau") if isinstance(tau, xr.DataArray) else tau
     dims, shape = values["tau"].dims, values["tau"].shape
@@ -152,12 +136,7 @@ def order(
 
 
 def variable_names(tau: xr.DataArray) -> np.ndarray:
-    """Take the names of the variables along the first side, or their numbers where there are none.
-
-    Parameters
-    ----------
-    tau
-        Result of `.genobit.kendall()`.
+    """Return the names of the variables along the first side, or numbers if there are none.
 
     Examples
     --------
@@ -173,22 +152,13 @@ def variable_names(tau: xr.DataArray) -> np.ndarray:
 
 
 def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.Overlay:
-    """Draw variables in their order.
+    """Draw the heatmap with frames around the cells of two ``marked`` variables.
 
-    Parameters
-    ----------
-    ordered
-        From `order`.
-    marked
-        Two variables, by their places in `ordered`, whose cells get a frame.
-
-    Returns
-    -------
-        hv.Image * hv.Rectangles (what is marked).
+    ``marked`` holds indices into `ordered.names`. Returns hv.Image * hv.Rectangles (marked cells).
     """
     size, tree = ordered.size, ordered.tree
     tau = ordered.values["tau"].values[np.ix_(tree.order, tree.order)].astype("f4")
-    nothing = bool(np.isnan(tau).all())  # HoloViews warns of a picture of nothing but NaN
+    nothing = bool(np.isnan(tau).all())  # HoloViews warns if all values are NaN.
     named = ordered.named
     ticks = [(k, _short(ordered.names[v])) for k, v in enumerate(tree.order)] if named else None
     image = hv.Image(
@@ -262,7 +232,7 @@ def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:
         sources = plot.handles.get("genobit_sources")
         if sources is not None:
             sources["variables"].data, sources["pairs"].data = variables, pairs
-            # HoloViews keeps the ranges of the first frame.
+            # HoloViews would keep the ranges of the first frame.
             for side in (plot.state.x_range, plot.state.y_range):
                 end = ordered.size - 0.5
                 side.update(start=-0.5, end=end, reset_start=-0.5, reset_end=end)
@@ -292,29 +262,30 @@ def pair_scatter(
     colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
     names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
-    """Draw two variables against each other, a point an observation.
+    """Draw a scatter plot of two variables, with one point per observation.
 
     Parameters
     ----------
     x, y
-        Shape (observations,), each named as its variable is; NaN is missing. `y` is aligned to `x`
-        by its labels.
+        Values of shape (observations,), each named as its variable; NaN is missing. `y` is aligned
+        to `x` by its labels.
     tau, pvalue
-        Of the pair, for the title.
+        Statistics of the pair, for the title.
     colour
-        Values of the observations, the name of a coordinate of `x`, or a `samples.colouring`.
+        Values of the observations, the name of a coordinate of `x`, or a
+        `genobit.visual.colouring.Colouring`.
     names
-        Of the observations, for the hover; by default the labels along their dimension.
+        Names of the observations for the hover; by default the labels along their dimension.
 
     Returns
     -------
-        hv.Points of the observations present in both. Where a variable has few values, as
-        genotypes do, points are moved a little apart and the axis says so.
+        hv.Points of the observations present in both. If a variable has few distinct values, as
+        genotypes have, points are jittered and the axis label says so.
 
     Raises
     ------
     ValueError
-        If the two are of different observations.
+        If the two have different observations.
 
     Examples
     --------

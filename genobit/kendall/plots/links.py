@@ -1,4 +1,4 @@
-"""What the pictures of a network read off a table of correlated pairs."""
+"""Network structure of a table of correlated pairs, for its plots."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Links:
-    """Edges between the variables that have one.
+    """Edges between the variables that have an edge.
 
-    `variables` are their places in the data, ascending, `names` theirs; `first` and `second` are
-    indices into them, one of each an edge, `tau` the edges' values.
+    `variables` are their positions in the data, ascending, and `names` their names. `first` and
+    `second` index into both, one entry per edge; `tau` holds the values of the edges.
     """
 
     pairs: PairTable
@@ -30,32 +30,32 @@ class Links:
 
     @property
     def size(self) -> int:
-        """Variables that have an edge."""
+        """Number of variables with an edge."""
         return len(self.variables)
 
     @cached_property
     def degree(self) -> np.ndarray:
-        """Edges of each variable."""
+        """Degree of each variable."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.size)
 
     @cached_property
     def components(self) -> list[np.ndarray]:
-        """The variables of each connected component, the largest first."""
+        """Variables of each connected component, largest component first."""
         return _groups(self.pairs.components().to_numpy())
 
     @cached_property
     def community(self) -> np.ndarray:
-        """The community of each variable, numbered from 0, the largest first."""
+        """Community of each variable, numbered from 0, largest first."""
         return self.pairs.communities(self.seed).to_numpy()
 
     @cached_property
     def communities(self) -> list[np.ndarray]:
-        """The variables of each community, the largest first."""
+        """Variables of each community, largest community first."""
         return _groups(self.community)
 
     @cached_property
     def community_names(self) -> np.ndarray:
-        """The community of each variable in words: its number and its hub."""
+        """Name of the community of each variable: its number and its hub."""
         digits = len(str(len(self.communities)))
         names = [
             f"{k + 1:0{digits}d} {self.names[self.hubs(group)[0]]}"
@@ -64,44 +64,26 @@ class Links:
         return np.array(names, dtype=object)[self.community]
 
     def layout(self) -> np.ndarray:
-        """Coordinates of the variables, shape (variables, 2), in no unit."""
+        """Return the coordinates of the variables, (variables, 2), in arbitrary units."""
         return self.pairs.layout(self.seed).to_numpy(copy=True)
 
     def within(self, variables: np.ndarray) -> Links:
-        """Keep the edges between some variables.
-
-        Parameters
-        ----------
-        variables
-            Their places in the data.
-        """
+        """Return the edges between the variables at some positions in the data."""
         inside = np.isin(self.variables, variables)
         keep = inside[self.first] & inside[self.second]
         return links_of(rows_of(self.pairs, keep), self.seed)
 
     def of_variable(self, variable: int) -> Links:
-        """Keep the edges of one variable.
-
-        Parameters
-        ----------
-        variable
-            Its place in the data.
-        """
+        """Return the edges of the variable at a position in the data."""
         here = np.flatnonzero(self.variables == variable)
         keep = np.isin(self.first, here) | np.isin(self.second, here)
         return links_of(rows_of(self.pairs, keep), self.seed)
 
     def backbone(self, limit: int) -> np.ndarray:
-        """Choose the edges to draw: those that hold each component together, then the strongest.
+        """Select the edges to draw: a maximum spanning forest, then the strongest.
 
-        Parameters
-        ----------
-        limit
-            At most this many, unless more are needed to hold components together.
-
-        Returns
-        -------
-            Indices of edges, the weakest first, so that the strongest are drawn on top.
+        Returns indices of edges, weakest first, so that the strongest are drawn on top. There are
+        at most ``limit``, unless the forest needs more.
         """
         strength = np.abs(self.tau)
         if len(strength) <= limit:
@@ -109,7 +91,7 @@ class Links:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import minimum_spanning_tree
 
-        # 0 would be no edge, so the strongest one is a little above it. scipy 1.13 wants int32.
+        # A sparse 0 is no edge, so weights start at 1 for the strongest. scipy 1.13 needs int32.
         ends = (self.first.astype("i4"), self.second.astype("i4"))
         numbered = coo_array((2.0 - strength, ends), shape=(self.size, self.size))
         tree = minimum_spanning_tree(numbered.tocsr()).tocoo()
@@ -121,18 +103,12 @@ class Links:
         return chosen[np.argsort(strength[chosen], kind="stable")]
 
     def hubs(self, members: np.ndarray | None = None) -> np.ndarray:
-        """Sort variables by their degree, the largest first.
-
-        Parameters
-        ----------
-        members
-            Which; all by default.
-        """
+        """Sort variables by degree, highest first; ``members`` limits them to some variables."""
         members = np.arange(self.size) if members is None else members
         return members[np.argsort(-self.degree[members], kind="stable")]
 
     def rank_within_component(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rank each variable by degree in its component, from 0; and give the size of that."""
+        """Return each variable's rank by degree in its component, from 0, and that size."""
         rank, size = np.empty(self.size, dtype="i8"), np.empty(self.size, dtype="i8")
         for group in self.components:
             rank[self.hubs(group)] = np.arange(len(group))
@@ -141,14 +117,7 @@ class Links:
 
 
 def links_of(pairs: PairTable, seed: int = 0) -> Links:
-    """Read the network off a table of pairs.
-
-    Parameters
-    ----------
-    pairs
-        Result of `.genobit.kendall_pairs()`.
-    seed
-        Of the communities and of the layout.
+    """Build the network of a table of pairs; ``seed`` sets its communities and layout.
 
     Examples
     --------
@@ -168,15 +137,7 @@ def links_of(pairs: PairTable, seed: int = 0) -> Links:
 
 
 def rows_of(pairs: PairTable, rows: np.ndarray) -> PairTable:
-    """Take some rows of a table of pairs, in the order asked for.
-
-    Parameters
-    ----------
-    pairs
-        The table.
-    rows
-        A mask, or places.
-    """
+    """Return some rows of a table of pairs, by a mask or by ordered positions."""
     from genobit.kendall.network import PairTable
 
     edges = pairs.to_pandas()
@@ -185,7 +146,7 @@ def rows_of(pairs: PairTable, rows: np.ndarray) -> PairTable:
 
 
 def _groups(labels: np.ndarray) -> list[np.ndarray]:
-    """The indices that share a label, the largest group first, then the one that begins first."""
+    """Group indices by label, largest group first; ties keep the order of first members."""
     _, label = np.unique(labels, return_inverse=True)
     groups = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
     return sorted(groups, key=lambda group: (-len(group), group[0]))

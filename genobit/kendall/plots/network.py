@@ -1,6 +1,6 @@
-"""Networks of correlated variables that stay readable: nodes while they are few, then communities.
+"""Network plots of correlated variables: nodes if they are few, else communities.
 
-Coordinates are screen pixels of a frame, so that nothing is stretched and texts can be kept apart.
+Coordinates are screen pixels of the frame, so that circles stay round and labels can avoid overlap.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
     from genobit.kendall.network import PairTable
 
-#: More nodes than this are drawn as communities, and more edges than ten times as many.
+#: Most nodes drawn one by one; with more nodes, or ten times as many edges, draw communities.
 NODES = 400
-#: Lines a node in one picture: those that hold components together, then the strongest.
+#: Edges drawn per node: those that keep components connected, then the strongest.
 DRAWN_EDGES = 6
-#: The middle of a component that springs made is crowded: of a node's distance from it, this share
-#: is what would spread nodes evenly.
+#: Share of an even spread in the distances of nodes from the middle of their component, because
+#: spring layouts crowd the middle.
 EVEN = 0.7
-#: Nodes of a component for each further name in it.
+#: Number of nodes of a component per further name in it.
 PER_NAME = 12
-#: Hubs that are named, if there is room.
+#: Most hubs with a name, if there is room.
 HUBS = 25
-#: Screen pixels of the picture, and of the key beside it.
+#: Size of the picture and width of the key beside it, in screen pixels.
 FRAME = (450.0, 400.0)
 KEY = 125.0
-#: Screen pixels of the smallest node and of the largest.
+#: Diameters of the smallest and of the largest node, in screen pixels.
 SMALLEST, LARGEST = 5.0, 17.0
 POSITIVE, NEGATIVE = ORANGE_TO_PURPLE[8], ORANGE_TO_PURPLE[2]
-#: Categories in the key.
+#: Most categories in the key.
 KEYS = 16
 
 
 @dataclass(frozen=True)
 class Laid:
-    """Nodes in their places; `x`, `y` and `size` in screen pixels.
+    """Nodes with positions and sizes `x`, `y` and `size` in screen pixels.
 
-    `drawn` are indices of the edges that are drawn.
+    `drawn` holds the indices of the drawn edges.
     """
 
     links: Links
@@ -62,24 +62,12 @@ class Laid:
     drawn: np.ndarray
 
     def ends(self, edges: np.ndarray) -> np.ndarray:
-        """Both ends of edges, shape (edges, 4): x0, y0, x1, y1.
-
-        Parameters
-        ----------
-        edges
-            Their indices.
-        """
+        """Return both ends of edges by index, (edges, 4): x0, y0, x1, y1."""
         first, second = self.links.first[edges], self.links.second[edges]
         return np.column_stack([self.x[first], self.y[first], self.x[second], self.y[second]])
 
     def node_at(self, x: float, y: float) -> int | None:
-        """Find the node under a point, if there is one.
-
-        Parameters
-        ----------
-        x, y
-            Of the point.
-        """
+        """Return the node under a point, or None."""
         distance = np.hypot(self.x - x, self.y - y)
         nearest = int(np.argmin(distance))
         return nearest if distance[nearest] <= self.size[nearest] / 2 + 2 else None
@@ -93,28 +81,28 @@ def kendall_network(
     limit: int = NODES,
     seed: int = 0,
 ) -> hv.Overlay:
-    """Draw correlated variables as a network, or as communities where nodes would be too many.
+    """Draw correlated variables as a network, or as communities if there are too many nodes.
 
     Parameters
     ----------
     pairs
         Result of `.genobit.kendall_pairs()`.
     colour_by
-        A value for each variable of the data that `pairs` is of; by default its community. A
-        DataArray or Series is aligned by the names of the variables.
+        A value for each variable of the data of `pairs`; by default its community. A DataArray or
+        Series is aligned by the names of the variables.
     name
-        What `colour_by` is.
+        Name of the values of `colour_by`.
     limit
-        More nodes than this are drawn as communities, one bubble each; so are more edges than
-        ten times as many.
+        Most nodes drawn one by one. With more nodes, or more than ten times as many edges, each
+        community is one bubble.
     seed
-        Of the communities and of the layout.
+        Seed of the communities and of the layout.
 
     Returns
     -------
         hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the key. Components
-        lie apart, the largest in the middle; a node is as large as its degree says. Communities
-        are as `bubbles.draw_bubbles` draws them.
+        are separate, with the largest in the middle. The size of a node grows with its degree.
+        Communities are drawn as by `communities.draw_bubbles`.
 
     Raises
     ------
@@ -140,17 +128,12 @@ def kendall_network(
 
 
 def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
-    """Give the nodes of a network their places, or its communities where nodes are too many.
+    """Compute positions of the nodes, or of the communities if there are too many nodes.
 
-    Parameters
-    ----------
-    links
-        From `links_of`, with one edge at least.
-    limit
-        As `kendall_network` takes it.
+    ``links`` has at least one edge; ``limit`` is that of `kendall_network`.
     """
     many = links.size > limit or len(links.first) > 10 * limit
-    # Communities of a single one would be no news.
+    # A single community would show nothing, so draw its nodes.
     return gather(links, FRAME) if many and len(links.communities) > 1 else place(links)
 
 
@@ -160,18 +143,10 @@ def draw(
     marked: tuple[int, int] | None = None,
     selected: Sequence[int] = (),
 ) -> Any:
-    """Draw what `arrange` has given its place.
+    """Draw the result of `arrange` with the colours of its variables.
 
-    Parameters
-    ----------
-    laid
-        From `arrange`.
-    colours
-        Of the variables of its links.
-    marked
-        An edge to mark, by both places in the data.
-    selected
-        Places in the data of the variables whose nodes are ringed.
+    ``marked`` is an edge by the positions of both variables in the data. ``selected`` lists
+    positions in the data of variables whose nodes get a ring.
     """
     if isinstance(laid, Bubbles):
         picture, title = draw_bubbles(laid, colours), in_words(laid)
@@ -193,14 +168,9 @@ def draw(
 
 
 def colours_of(links: Links, of_all: Colouring | None) -> Colouring:
-    """Take the colours of the variables that have an edge; those of communities by default.
+    """Return the colours of the variables with an edge; by default communities colour them.
 
-    Parameters
-    ----------
-    links
-        From `links_of`.
-    of_all
-        One value for each variable of the data, or None.
+    ``of_all`` has one value for each variable of the data.
     """
     if of_all is not None:
         return of_all.of(links.variables)
@@ -208,13 +178,7 @@ def colours_of(links: Links, of_all: Colouring | None) -> Colouring:
 
 
 def place(links: Links) -> Laid:
-    """Give nodes their places: each component by itself, those packed side by side.
-
-    Parameters
-    ----------
-    links
-        From `links_of`, with one edge at least.
-    """
+    """Compute positions of nodes: lay out each component, then pack the components as circles."""
     groups, at = links.components, links.layout()
     radii = np.sqrt([len(group) for group in groups])
     centres = pack_circles(radii, gap=0.6, aspect=FRAME[0] / FRAME[1])
@@ -223,17 +187,17 @@ def place(links: Links) -> Laid:
     room = np.array([LARGEST, LARGEST + LINE])
     factor, offset = fit(centres, radii, *(np.array(FRAME) - 2 * room))
     x, y = (factor * at + offset + room).T
-    if len(groups) == 1:  # nothing stands beside it
+    if len(groups) == 1:  # A single component may use the full width.
         x = FRAME[0] / 2 + (x - FRAME[0] / 2) * FRAME[0] / FRAME[1]
     grown = np.sqrt((links.degree - 1) / max(int(links.degree.max()) - 1, 1))
-    # Of a few hundred nodes the large ones would be all there is to see.
+    # With a few hundred nodes, large nodes would cover the small ones.
     largest = LARGEST if links.size <= 150 else 0.7 * LARGEST
     drawn = DRAWN_EDGES * links.size
     return Laid(links, x, y, SMALLEST + (largest - SMALLEST) * grown, links.backbone(drawn))
 
 
 def _spread(at: np.ndarray) -> np.ndarray:
-    """Move the places of one component into the unit circle, and apart in its middle."""
+    """Scale the positions of a component to the unit circle and spread its middle; (nodes, 2)."""
     at = at - (at.min(axis=0) + at.max(axis=0)) / 2
     distance = np.hypot(*at.T)
     share = distance / (distance.max() or 1.0)
@@ -249,19 +213,7 @@ def draw_nodes(
     marked: tuple[int, int] | None = None,
     selected: Sequence[int] = (),
 ) -> hv.Overlay:
-    """Draw nodes and edges.
-
-    Parameters
-    ----------
-    laid
-        From `place`.
-    colours
-        Of the variables of its links.
-    marked
-        An edge to mark, by both places in the data.
-    selected
-        Places in the data of the variables whose nodes are ringed.
-    """
+    """Draw nodes and edges of the result of `place`; the parameters are the same as in `draw`."""
     nodes = _nodes(laid, colours, selected)
     return _edges(laid) * _mark(laid, marked) * nodes * _names(laid)
 
@@ -279,7 +231,7 @@ def _edges(laid: Laid) -> hv.Segments:
     rows = [("", "@first"), ("", "@second"), ("τ", "@tau{0.000}")]
     return lines.opts(
         color="colour",
-        # Many lines are a fog in which the nodes have to be seen.
+        # Many lines are drawn fainter, so that the nodes remain visible.
         alpha=0.75 if len(drawn) <= 300 else 0.45,
         line_width=1.5 if len(drawn) <= 300 else 1.0,
         default_tools=["save"],
@@ -331,7 +283,7 @@ def _names(laid: Laid) -> hv.Labels:
     hubs = laid.links.hubs()
     texts = [str(name) for name in laid.links.names[hubs]]
     x, y = laid.x[hubs], laid.y[hubs] + laid.size[hubs] / 2 + LINE / 2
-    # The hub of each large component first, or the densest one has all the names.
+    # Rank hubs within components, or the densest component would get all the names.
     within, of = laid.links.rank_within_component()
     rank = np.argsort(within[hubs], kind="stable")
     rank = rank[within[hubs][rank] <= of[hubs][rank] / PER_NAME]
@@ -354,7 +306,7 @@ def _in_words(laid: Laid) -> str:
 
 
 def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
-    """Dots and lines with their meaning, in the free stretch beside the network."""
+    """Draw the key of colours and signs in the free space beside the network."""
     left, top = FRAME[0] + 8, FRAME[1] - LINE
     entries = [(text, colour) for text, colour in _entries(colours)]
     step = 1.35 * LINE
@@ -385,7 +337,7 @@ def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
 
 
 def _entries(colours: Colouring) -> list[tuple[str, str]]:
-    """Categories that occur, the commonest ones if there are too many; numbers from low to high."""
+    """Return labels and colours of the key: the commonest categories, or numbers high to low."""
     if colours.categorical:
         counts = Counter(colours.values.tolist())
         common = {text for text, _ in counts.most_common(KEYS)}
