@@ -257,7 +257,7 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         if many > 1 and self.other == self.tree:
             self.other = (self.tree + 1) % many
         if not self._asked_site:
-            self._quiet = True  # nobody has selected it
+            self._quiet = True  # chosen by code, not by the user
             self.site = int(np.argmax(homoplasy_of(known.of(self.tree))))
             self._quiet = False
         self._stale |= {"ancestors", "sites", "page"}
