@@ -78,7 +78,7 @@ class Relations:
             _same_samples("pcs=", self._pcs.sizes.get("samples"), here, ids, self.n_samples)
 
     def _n_variants(self) -> int:
-        """Return the number of variants that components are of.
+        """Return the number of variants that components are computed from.
 
         Contigs that `choose` cannot tell apart raise its error here, when the explorer opens.
         """
@@ -131,7 +131,7 @@ class Relations:
         return arrange(matrix)
 
     def components(self) -> xr.Dataset:
-        """Return principal components, computed by the first call.
+        """Return principal components; the first call computes them.
 
         Raises ValueError without genotypes to compute them from, or with one sample.
         """

@@ -1,12 +1,12 @@
 """Corrections of a product that counted missing calls as heterozygous.
 
 A product of dosages - 1 counts a missing call as 0, like a heterozygous call. With frequencies p
-and d = 1 - 2p, the sum
+and d = 1 - 2p, take the identity
 
-    sum (g - 2p)(g' - 2p) = sum (g - 1)(g' - 1) + sum d (g - 1) + sum d (g' - 1) + sum d^2
+    sum (g - 2p)(g' - 2p) = sum (g - 1)(g' - 1) + sum d (g - 1) + sum d (g' - 1) + sum d^2.
 
-then has a surplus term at each variant that one of the samples misses. The term is d (g - 2p) of
-the other sample, or d^2 if both samples miss the call.
+Its right side then has a surplus term at each variant that one of the samples misses. The term is
+d (g - 2p) of the other sample, or d^2 if both samples miss the call.
 
 Each missing call adds the variant's terms of all samples to the sums of the sample that misses it.
 At 1 % missing this takes a quarter of the time of the product that it corrects. If two samples

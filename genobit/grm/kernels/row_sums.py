@@ -1,8 +1,8 @@
 """Weighted sums of the set bits of rows.
 
 Integer weights are cut into bit planes of their binary digits. Popcounts of the bits that a row
-shares with each digit give the sum. The copies of 1,000 samples have 11 digits; if one instruction
-counts the bits of a register, these take a quarter of the time of tables.
+shares with each digit give the sum. The copies in 1,000 samples have 11 digits. If the CPU counts
+the bits of a register in one instruction, these digits take a quarter of the time of tables.
 
 Float weights use Four Russians tables: 256 sums of the weights of eight positions. One load and
 one addition cover eight positions of a row.
@@ -80,7 +80,7 @@ def _whole_sums(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArra
     least = min(0, int(weights.min(initial=0)))
     above = weights - least
     most = int(above.max(initial=0))
-    # A narrow integer type and boolean digits cut the digits out in a tenth of the time.
+    # With a narrow integer type and boolean digits, extraction takes a tenth of the time.
     above = above.astype(np.min_scalar_type(most))
     ones = [above & above.dtype.type(1 << k) != 0 for k in range(most.bit_length())]
     planes = [np.packbits(digit, bitorder="little") for digit in ones]

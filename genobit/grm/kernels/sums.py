@@ -1,8 +1,8 @@
 """Sums over variants for relationship matrices, for a tile of samples and chunks of variants.
 
-Chunks without a missing call are counted in integers, by one ternary product of dosage - 1. If few
-calls are missing, that product is corrected for them. Other chunks, and chunks whose variants have
-different weights, are summed in float32 blocks of values.
+If a method weights all variants alike, chunks without a missing call are counted in integers, by
+one ternary product of dosage - 1. If few calls are missing, that product is corrected for them. All
+other chunks are summed in float32 blocks of values.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
 
 
 def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
-    """Return the number of weighted variants called in both: (rows, columns) int32."""
+    """Return the variants of positive weight called in both: (rows, columns) int32."""
     pairs = (
         (
             (c.a.every() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
@@ -184,7 +184,8 @@ def values_of_samples(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDAr
 def fourth_moments(chunk: Chunk, values: Values, means: NDArray[np.float64]) -> float:
     """Return the sum over variants of the squared sum of squares of z - mean, over all samples.
 
-    Only variants with a weight count; ``means`` (samples,) are the means of each sample's values z.
+    Only variants of positive weight count. ``means`` (samples,) are the means of each sample's
+    values z.
     """
     total, around = 0.0, means @ means
     for columns, z in blocks(chunk.a, values):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = 31
-"""Registers whose popcounts, at most 8 in a byte, add up in a byte."""
+"""Registers whose popcounts, at most 8 a byte, sum to a byte without overflow."""
 
 
 def code_rows(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:

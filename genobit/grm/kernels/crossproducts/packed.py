@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIELDS = 7
-"""Registers whose Z adds up in a four-bit field."""
+"""Registers whose Z sum to a four-bit field without overflow."""
 BYTES = 28
-"""Registers whose fields add up in a byte: 4 fields x 2 x 28 = 224."""
+"""Registers whose fields sum to a byte without overflow: 4 fields x 2 x 28 = 224."""
 
 
 def code(carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64]) -> NDArray[np.uint8]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = 15
-"""Registers whose sums, at most 16 in a byte, add up in a byte."""
+"""Registers whose sums, at most 16 a byte, sum to a byte without overflow."""
 NIBBLE = 0x0F0F0F0F0F0F0F0F
 AND_SUMS = (0, 1, 4, 0, 1, 2, 5, 0, 4, 5, 8, 0, 0, 0, 0, 0)
 OR_SUMS = (0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 2, 2, 2, 4)
