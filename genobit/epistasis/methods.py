@@ -1,6 +1,6 @@
-"""``ds.genobit.epistasis``: combinations of variants ranked by what they tell about a phenotype.
+"""Method ``ds.genobit.epistasis``: rank combinations of variants by association with a phenotype.
 
-May import: analyses, packed and what is below. The arithmetic is in `genobit.epistasis.search`.
+The arithmetic is in `genobit.epistasis.search`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OTHERS = frozenset(
 
 
 class InteractionMethods:
-    """The methods of ``ds.genobit`` that are about interactions of variants."""
+    """Methods of ``ds.genobit`` for interactions of variants."""
 
     _ds: xr.Dataset
 
@@ -66,94 +66,103 @@ class InteractionMethods:
         progress: bool | None = None,
         estimate: bool = False,
     ) -> xr.Dataset | Estimate:
-        """Rank all combinations of so many variants by what they tell about a phenotype.
+        """Rank all combinations of ``order`` variants by their association with a phenotype.
 
         Parameters
         ----------
         phenotype
-            Classes (booleans, whole numbers or text; two or more), or with "f" a trait: the name
-            of a variable along the samples, or their values. A DataArray or Series is aligned by
-            its labels. Samples where it is missing (NaN, None, an empty text) are left out.
+            Name of a variable along the samples, or values. Classes are booleans, whole numbers or
+            text, at least two; with statistic "f" the values are a quantitative trait. A DataArray
+            or Series is aligned by its labels. Samples with a missing phenotype (NaN, None or an
+            empty text) are left out.
         order
-            Variants of a combination.
+            Number of variants in a combination.
         top
-            How many of the best to return. Of equal ones those that come first.
+            Number of combinations to return. The lowest positions win ties.
         statistic
-            What to rank by: "mutual_information", "chi2" (Pearson's), "gain" (mutual information
-            less that of the best combination without one member, so that a strong single variant
-            does not fill the ranking), "boost" (likelihood ratio of the interaction of two
-            variants on two classes) or "f" (F of the interaction of two variants on a trait).
+            Statistic to rank by:
+
+            - "mutual_information": of genotypes and class
+            - "chi2": Pearson's chi2 of genotypes and class
+            - "gain": mutual information less that of the best combination without one member, so
+              that a strong single variant does not fill the ranking
+            - "boost": likelihood ratio of the interaction of two variants on two classes
+            - "f": F test of the interaction of two variants on a trait
         permutations, seed
-            How many random permutations of the phenotype to search, too, and what they are drawn
-            from, for p-values that allow for the number of combinations.
+            Number of random permutations of the phenotype to search as well, and the seed that
+            they are drawn with. They give p-values that allow for the number of combinations.
         min_n
-            Fewest samples without a missing call in a combination for it to be ranked, by default
-            half of those with a phenotype: the fewer, the larger is what chance gives.
+            Fewest samples without a missing call in a ranked combination. The default is half of
+            the samples with a phenotype, because chance gives large scores with few samples.
         min_count
             Fewest samples of each class, and of each genotype cell that is not empty.
         variants_0, variants_1
-            Sets of variants (identifiers, positions or a mask): combinations with a member of the
-            one and, where both are given, another variant of the other. A mask that is a DataArray
-            or Series is aligned by its labels.
+            Sets of variants: identifiers, positions or a mask. A combination must hold a member of
+            one set and, if both are given, another variant from the other set. A mask that is a
+            DataArray or Series is aligned by its labels.
         min_gap
-            Least distance of members on one contig: "1Mb", "500kb", "2cM", or variants.
+            Least distance of two members on one contig: "1Mb", "500kb", "2cM", or a number of
+            variants.
         max_r2
             Largest r2 of two members.
         prefilter
-            Search among so many variants with the largest mutual information by themselves, and
-            those of the sets.
+            Search only this many variants, with the largest mutual information by themselves, and
+            the variants of the sets.
         checkpoint
-            A folder that keeps what is finished: the same call goes on from there.
+            Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
-            Whether to show a bar, with an estimate of the time left; by default what
-            `get_options` says.
+            Whether to show a progress bar with an estimate of the time left. The default follows
+            `get_options`.
         estimate
             Return the number of combinations, the time and the memory instead of searching. The
-            time is measured on a few blocks, and leaves out what ``checkpoint`` holds already.
+            time is measured on a few blocks, and excludes finished parts in ``checkpoint``.
 
         Returns
         -------
-            Dataset of the best combinations, best first, in memory, with dimensions ``rank``,
-            ``order``, ``cell`` (3^order genotypes, the last member's changes fastest) and
-            ``class``; with labels of the variants along (rank, order), such as have a name of
-            those below with ``variant_`` before it:
+            Dataset of the best combinations, best first, in memory. Its dimensions are ``rank``,
+            ``order``, ``cell`` (3^order genotypes; the genotype of the last member changes fastest)
+            and ``class``. Labels of the variants have dimensions (rank, order). A label whose name
+            is taken gets the prefix ``variant_``. The variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
-            - ``mi``, in nats, and ``g`` = 2 n mi; of "f" neither
-            - the statistic ranked by, if that is another: ``chi2``, ``gain``, ``boost`` or ``f``
-            - ``p``, of the chi2 distribution with ``df`` (of "f": F with ``df`` and
-              ``df_residual``), of that statistic ("gain": 2 n gain) and this combination alone
-            - ``n``: samples without a missing call in any member, all that is counted
-            - ``cells`` int32 (rank, cell, class): samples; of "f" also ``cell_mean`` (rank, cell)
-            - ``sparse``: cells are too empty for ``p`` to be trusted
+            - ``mi``: mutual information in nats, and ``g`` = 2 n mi; not with "f"
+            - ``chi2``, ``gain``, ``boost`` or ``f``: the statistic, if it is not ``mi``
+            - ``p``: p-value of the statistic ("gain": of 2 n gain) for this combination alone,
+              from the chi2 distribution with ``df`` degrees of freedom; with "f" from the F
+              distribution with ``df`` and ``df_residual``
+            - ``n``: samples without a missing call in any member; all counts use only these
+            - ``cells`` int32 (rank, cell, class): sample counts; with "f" also the trait means
+              ``cell_mean`` (rank, cell)
+            - ``sparse``: True if the cells have too few samples for ``p`` to be reliable
             - ``p_familywise`` and ``permutation_maximum`` (permutation), with permutations: the
-              share of permutations, the given order among them, with a score as large anywhere
+              share of permutations with a score as large anywhere in the search, and the largest
+              score of each. The given order counts as one permutation.
 
-            Stopped by Ctrl-C, it is the best of what was done, and ``attrs["partial"]`` is True.
+            After Ctrl-C it is the best of the finished part, and ``attrs["partial"]`` is True.
 
         Raises
         ------
         KeyError
-            For a variable that is not there.
+            For an unknown variable.
         ValueError
-            For a phenotype of another number of samples, without a value for a sample, of one
-            class or of a measurement where classes are needed; with "f" for a value 10,000 times
-            as far from the median as half of the others; for an unknown choice, and numbers out
-            of range; for a search longer than ``get_options().longest_search`` (one hour by
-            default), with the estimate and ways to reduce it.
+            For a phenotype with another number of samples, without a value for a sample, with one
+            class, or with a measurement where classes are needed. With "f", for a value more than
+            10,000 times as far from the median as half of the others. For an unknown choice or a
+            number out of range. For a search longer than ``get_options().longest_search`` (one hour
+            by default); the message has the estimate and ways to reduce it.
         MemoryError
-            For a search that takes more than ``get_options().eager_limit``, before it starts, with
-            what would make it smaller.
+            For a search that takes more than ``get_options().eager_limit``. It is raised before
+            the search starts, and the message has ways to reduce the memory.
         OSError
             If the folder of ``spill_to`` has no room.
         genobit.epistasis.schedule.runs.SearchError
-            Where a part of the search fails; it carries the ranking of the rest.
+            If a part of the search fails; the error holds the ranking of the other parts.
 
         Notes
         -----
-        Formulas and references: `genobit.epistasis.search`. The ranking is the same for any
-        chunks, threads and schedulers of dask. Genotypes are held in memory, 2 or 3 bits a call;
-        past ``get_options().eager_limit`` in a file, if ``spill_to`` names a folder.
+        See `genobit.epistasis.search` for formulas and references. The ranking is the same for any
+        chunks, threads and dask schedulers. Genotypes are in memory, with 2 or 3 bits per call.
+        Past ``get_options().eager_limit`` they are in a file, if ``spill_to`` names a folder.
 
         Examples
         --------
@@ -241,7 +250,7 @@ def _limits(
 def phenotype_of(
     ds: xr.Dataset, phenotype: str | ArrayLike | xr.DataArray
 ) -> tuple[NDArray[Any], str, str]:
-    """Return a phenotype in the order of the samples, its name, and what its file says of it."""
+    """Return a phenotype in the order of the samples, its name, and its attribute ``note``."""
     if isinstance(phenotype, str):
         phenotype = model.named(ds, phenotype, model.SAMPLES)
     own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
@@ -300,9 +309,9 @@ def _labelled(
 def _coordinates(
     ds: xr.Dataset, members: NDArray[np.int64], classes: tuple[str, ...], taken: set[str]
 ) -> dict[Hashable, Any]:
-    """Labels of the members as (rank, order), genotypes of the cells, names of the classes.
+    """Return labels of the members (rank, order), genotypes of the cells and names of the classes.
 
-    A label with a name that is ``taken`` has `variant_` before it.
+    A label whose name is ``taken`` gets the prefix `variant_`.
     """
     coords: dict[Hashable, Any] = {}
     for name, label in labels.along(ds, model.VARIANTS).items():

@@ -1,6 +1,6 @@
-"""Phenotypes as classes or as a trait: what is missing, what is refused.
+"""Phenotypes as classes or as a trait, with checks of their values.
 
-A sample whose phenotype is missing (NaN, None, NaT, an empty string) is left out.
+A search leaves out samples whose phenotype is missing (NaN, None, NaT or an empty string).
 """
 
 from __future__ import annotations
@@ -15,48 +15,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_CLASSES = 32
-"""More are taken for measurements."""
+"""Most classes; a phenotype with more values is taken for a measurement."""
 PLINK_MISSING = -9
 MISSING_TEXTS = frozenset({"NA", "N/A", "NaN", "nan", "None", "<NA>", ".", "-9"})
-"""What programs write for missing; as text it would be a class."""
+"""Texts that programs write for missing values; they are refused as names of classes."""
 FARTHEST = 1e4
-"""Times as far from the median as half of the others: F then has six digits, of 1e5 times four."""
+"""Largest distance of a trait value from the median, as a multiple of the median distance. F then
+keeps six digits; with a multiple of 1e5 it keeps four."""
 
 
 class ClassOf(NamedTuple):
     """Samples by class."""
 
     numbers: NDArray[np.int64]
-    """Of each sample the number of its class, -1 where the phenotype is missing."""
+    """(samples,) class numbers, -1 where the phenotype is missing."""
     names: tuple[str, ...]
-    """Of the classes, ascending."""
+    """Names of the classes, ascending."""
 
 
 class Trait(NamedTuple):
-    """A measurement of samples."""
+    """A quantitative trait."""
 
     values: NDArray[np.float64]
-    """NaN where missing."""
+    """(samples,), NaN where missing."""
 
 
 def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
-    """Number the classes of a phenotype.
+    """Return the class of each sample, from booleans, whole numbers or text (samples,).
 
-    Parameters
-    ----------
-    values
-        (samples,), of booleans, whole numbers or text.
-    name
-        What to call it in errors.
-    note
-        What else to say where there are fewer than two classes.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two classes, or values that look like a measurement or like PLINK's -9.
-    TypeError
-        For values that are none of these.
+    Errors contain ``name``, and ``note`` if there are fewer than two classes. Raises ValueError for
+    fewer than two classes and for values that look like a measurement or like PLINK's -9. Raises
+    TypeError for any other dtype.
 
     Examples
     --------
@@ -96,14 +85,10 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
 
 
 def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
-    """Take a phenotype as a measurement; the parameters are those of `classes`.
+    """Return a phenotype (samples,) as a trait; arguments as in `classes`.
 
-    Raises
-    ------
-    TypeError
-        For values that are no real numbers.
-    ValueError
-        For infinite values, or fewer than two different ones.
+    Raises TypeError for values that are no real numbers. Raises ValueError for infinite values,
+    outliers, PLINK's -9 and fewer than two distinct values.
     """
     values = _plain(values)
     if values.dtype.kind not in "biuf":
@@ -128,12 +113,12 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
 
 
 def present(values: NDArray[Any]) -> int:
-    """How many samples have a phenotype."""
+    """Return the number of samples with a phenotype."""
     return int((~_missing(values)).sum())
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Objects that are all numbers, or missing, as numbers."""
+    """Convert objects to float64 if all are numbers or missing; return other arrays as they are."""
     if values.dtype.kind != "O":
         return values
     known = ~_missing(values)
@@ -150,14 +135,14 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind in "OUST":
         from pandas import isna
 
-        # pandas' NA is neither equal to anything nor not.
+        # pandas.NA is neither equal nor unequal to a value, so only `isna` finds it.
         nothing = np.asarray(isna(values.astype(object)))
         return nothing | np.array([isinstance(v, str | bytes) and not v for v in values], bool)
     return np.zeros(values.shape, bool)
 
 
 def _texts(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> NDArray[Any]:
-    """Those that are known, as text."""
+    """Return the known values as text; raises ValueError for texts that mean missing."""
     texts = np.array([str(value) for value in values[known]], dtype=object)
     first: dict[str, Any] = {}
     for k, text, value in zip(np.flatnonzero(known), texts, values[known], strict=True):
@@ -177,7 +162,7 @@ def _texts(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> NDArray
 
 
 def _refuse_far(numbers: NDArray[np.float64], name: str) -> None:
-    """Refuse a value so far out that sums of squares hold little of the others."""
+    """Raise ValueError for an outlier beside which sums of squares lose digits of the others."""
     away = np.abs(numbers - np.nanmedian(numbers))
     typical = np.median(away[away > 0])
     k = int(np.nanargmax(away))

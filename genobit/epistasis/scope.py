@@ -1,11 +1,12 @@
-"""Which combinations of variants an epistasis search goes through.
+"""The combinations of variants that an epistasis search includes.
 
-``variants_0`` and ``variants_1`` are sets: a combination holds a member of the one and, where both
-are given, another variant of the other. ``min_gap`` leaves out combinations with two members on
-one contig that are less apart, ``max_r2`` those with two members of larger r2 (as
-`genobit.ld.matrix`: dosages, calls present at both, all samples). ``prefilter=n`` searches among
-the n variants with the largest mutual information with the class, of equal ones the first, and
-keeps the members of the sets whatever theirs is.
+- ``variants_0`` and ``variants_1`` are sets. A combination holds a member of one set and, if both
+  are given, another variant from the other set.
+- ``min_gap`` excludes combinations with two members on one contig that are closer.
+- ``max_r2`` excludes combinations with two members of larger r2. It is computed as in
+  `genobit.ld.matrix`, from dosages of all samples with calls at both variants.
+- ``prefilter=n`` searches the n variants with the largest mutual information with the class. The
+  first variants win ties, and members of the sets are always kept.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """What is asked for, of (variants,) arrays."""
+    """Limits on the combinations of a search; arrays are (variants,)."""
 
     sets: tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None] = (None, None)
-    """Members of variants_0 and of variants_1; None where not given."""
+    """Masks of variants_0 and of variants_1; None if not given."""
     gap: float = 0.0
     """Least distance of two members on one contig."""
     contigs: NDArray[np.integer] | None = None
     coordinates: NDArray[Any] | None = None
-    """What ``gap`` is measured in; the variant's number if None."""
+    """Coordinates that ``gap`` refers to; the variant's number if None."""
     max_r2: float | None = None
     prefilter: int | None = None
 
     @property
     def none(self) -> bool:
-        """Whether all combinations are searched."""
+        """Whether there are no limits, so that all combinations are searched."""
         return (
             all(members is None for members in self.sets)
             and not self.gap
@@ -55,7 +56,7 @@ class Limits(NamedTuple):
         )
 
     def described(self, min_gap: str | None) -> dict[str, Any]:
-        """What was asked for, for attributes of the result; ``min_gap`` with its unit."""
+        """Return the limits as attributes of the result; ``min_gap`` has its unit."""
         sizes = {k: np.count_nonzero(set_) for k, set_ in enumerate(self.sets) if set_ is not None}
         about: dict[str, Any] = {
             f"variants_{k}": f"{size} variant{'' if size == 1 else 's'}"
@@ -74,26 +75,11 @@ class Limits(NamedTuple):
 
 
 def members_of(name: str, variants: Any, count: int, ids: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """A set of variants as a mask.
+    """Return a set of variants as a mask (count,).
 
-    Parameters
-    ----------
-    name
-        Of the argument, for messages.
-    variants
-        Identifiers, positions along the variants or a boolean mask.
-    count
-        Number of variants.
-    ids
-        Identifier of each variant, where known.
-
-    Raises
-    ------
-    ValueError
-        For a mask of another length, positions past the last variant, identifiers that are not
-        there or there twice, and an empty set.
-    TypeError
-        For anything else.
+    variants: identifiers, positions along the variants or a boolean mask; ids: (count,) or None.
+    Raises ValueError for a mask of another length, a position past the last variant, an identifier
+    that is unknown or not unique, and an empty set. Raises TypeError for anything else.
 
     Examples
     --------
@@ -170,13 +156,7 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
 
 
 def checked(limits: Limits, order: int, count: int) -> Limits:
-    """Limits whose numbers are in range.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For one that is not.
-    """
+    """Return the limits; raises TypeError or ValueError for one that is out of range."""
     if limits.max_r2 is not None:
         given: Any = limits.max_r2
         if isinstance(given, bool) or not isinstance(given, numbers.Real):
@@ -205,14 +185,10 @@ def scope_of(
     layout: Layout,
     wanted: Wanted,
 ) -> Scope | None:
-    """The scope of a search; None for all combinations.
+    """Return the scope of a search; None for all combinations.
 
-    Raises
-    ------
-    ValueError
-        If fewer variants than a combination has come through ``prefilter``.
-    MemoryError
-        If pairs that are linked take more than ``get_options().eager_limit``.
+    Raises ValueError if ``prefilter`` leaves fewer variants than a combination has, and MemoryError
+    if the linked pairs take more than ``get_options().eager_limit``.
     """
     from genobit.epistasis.schedule.scope import Scope
 
@@ -223,7 +199,7 @@ def scope_of(
     one, two = any(m.any() for m in sets), all(m.any() for m in sets)
     kept = _prefiltered(classes, limits.prefilter, sets[0] | sets[1], wanted)
     first, second = sorted(sets, key=lambda m: (not m[kept].any(), np.count_nonzero(m[kept])))
-    # Behind the others those of the larger set, then those of the smaller: 0, 1, 2.
+    # Order of the variants: those of no set (0), of the larger set (1), of the smaller set (2).
     last = np.where(first, 2, np.where(second, 1, 0))[kept]
     places = kept[np.argsort(last, kind="stable")]
     marks = (sets[0] + 2 * sets[1]).astype(np.uint8)
@@ -247,9 +223,9 @@ def scope_of(
 def _prefiltered(
     classes: Classes, n: int | None, always: NDArray[np.bool_], wanted: Wanted
 ) -> NDArray[np.int64]:
-    """The n best single variants, and those of the sets, ascending.
+    """Return the n best single variants and the variants of the sets, ascending.
 
-    Those whose calls are too few for any combination with them to be ranked are not among the n.
+    Variants with too few calls for any combination to be ranked are not among the n.
     """
     from genobit.epistasis.kernels.cells import count_cells
     from genobit.epistasis.kernels.mutual_information import x_log_x
@@ -278,12 +254,9 @@ def _prefiltered(
 def _linked(
     planes: Mapping[str, da.Array], layout: Layout, places: NDArray[np.int64], max_r2: float
 ) -> NDArray[np.uint8]:
-    """Pairs with a larger r2, a bit each: (variants, bytes). Not a number is not larger.
+    """Return the pairs with a larger r2 as bits, (variants, bytes); NaN is not larger.
 
-    Raises
-    ------
-    MemoryError
-        If they take more than ``get_options().eager_limit``.
+    Raises MemoryError past ``get_options().eager_limit``.
     """
     from genobit.engine.options import get_options
     from genobit.engine.schedule.computing import compute
@@ -297,7 +270,7 @@ def _linked(
             "thin the variants, or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    # Rows in turn, so that no more than one of chunks of r2 stands in memory.
+    # Compute the rows chunk by chunk, so that only one chunk of r2 is in memory.
     out = np.empty((places.size, -(-places.size // 8)), np.uint8)
     rows = {0: get_options().edge}
     r2 = matrix({k: plane[places].rechunk(rows) for k, plane in planes.items()}, layout, "r2")

@@ -1,7 +1,8 @@
-"""Epistasis of any order: combinations of variants ranked by what they tell about a phenotype.
+"""Epistasis of any order: combinations of variants ranked by association with a phenotype.
 
-A combination of k variants cuts the samples in 3^k genotype cells. With n_xc samples of class c in
-cell x, n_x and n_c their sums and n in all (samples without a missing call in the combination):
+A combination of k variants divides the samples into 3^k genotype cells. Cell x has n_xc samples of
+class c; n_x and n_c are sums, and n is the number of samples without a missing call in the
+combination:
 
     MI   = sum n_xc / n ln(n_xc n / (n_x n_c))                     mutual_information, in nats
     G    = 2 n MI                                                  likelihood ratio of the table
@@ -9,11 +10,14 @@ cell x, n_x and n_c their sums and n in all (samples without a missing call in t
     gain = MI - max MI of the combination without one member       gain, of the same samples
     LR   = 2 sum n_xc ln(n_xc / m_xc)                              boost
 
-with m the fit of the model without an interaction of both variants on the class (Wan et al. 2010,
-doi:10.1016/j.ajhg.2010.07.021). G and chi2 have (cells - 1)(classes - 1) degrees of freedom, of the
-cells and classes that are not empty; LR as in plink 1.9 --fast-epistasis boost (genotypes of one
-variant - 1)(genotypes of the other - 1)(classes - 1); 2 n gain those of G less those of the best
-combination without one member.
+m is the fit of the model without an interaction of both variants on the class (Wan et al. 2010,
+doi:10.1016/j.ajhg.2010.07.021). Degrees of freedom count only cells, genotypes and classes that are
+not empty:
+
+    G, chi2     (cells - 1)(classes - 1)
+    LR          (genotypes of one variant - 1)(genotypes of the other - 1)(classes - 1),
+                as in plink 1.9 --fast-epistasis boost
+    2 n gain    those of G, less those of G of the best combination without one member
 
 The F test of a trait is in `genobit.epistasis.trait`.
 """
@@ -49,16 +53,16 @@ LONG_NAMES = {
     "f": "F of the interaction on the trait",
 }
 COLUMNS = {"mutual_information": "mi"}
-"""Columns of statistics that are not named as they are."""
+"""Columns whose names differ from their statistics."""
 LARGEST_ORDER = 18
-"""Cells of larger orders have numbers past those of `genobit.epistasis.kernels.sparse_tables`."""
+"""Largest order whose cells `genobit.epistasis.kernels.sparse_tables` can number."""
 CELLS = 2**20
-"""Of tables that are tested at a time: temporaries are several times as large."""
+"""Most cells of the tables that are tested at a time; temporary arrays are several times larger."""
 MISSING = "complete cases of each combination: n samples without a missing call in its members"
 
 
 class Wanted(NamedTuple):
-    """What to search for."""
+    """Checked arguments of a search."""
 
     order: int
     top: int
@@ -70,16 +74,16 @@ class Wanted(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What is known of ranked combinations, best first."""
+    """Statistics and cells of ranked combinations, in descending order of score."""
 
     members: NDArray[np.int64]
     """(rank, order)."""
     of_rank: dict[str, NDArray[Any]]
-    """By name, (rank,)."""
+    """Statistics by name, (rank,)."""
     cells: NDArray[np.int32]
-    """(rank, 3^order, class)."""
+    """Sample counts, (rank, 3^order, class)."""
     means: NDArray[np.float64] | None = None
-    """Of the trait, (rank, 3^order)."""
+    """Trait means, (rank, 3^order); None for classes."""
 
 
 def checked(
@@ -95,15 +99,10 @@ def checked(
     samples: int,
     classes: int,
 ) -> Wanted:
-    """Refuse what cannot be searched.
+    """Check the arguments of a search; raises ValueError with the valid choices.
 
-    ``min_n`` is by default half of the samples: chance alone gives a combination an MI of about
-    df / 2n, and a few complete cases more than any effect.
-
-    Raises
-    ------
-    ValueError
-        For it, with what can.
+    ``min_n`` defaults to half of the samples. Chance alone gives a combination an MI of about
+    df / 2n, so with a few complete cases it exceeds any effect.
     """
     if statistic not in LONG_NAMES:
         msg = f"statistic={statistic!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
@@ -139,7 +138,7 @@ def checked(
         msg = "permutations= takes order=2 or more"
         raise ValueError(msg)
     least = -(-samples // 2) if min_n is None else min_n
-    # numpy's whole numbers are not JSON's, which a checkpoint is asked in.
+    # JSON of a checkpoint takes no numpy integers.
     drawn = int(permutations), int(seed)
     return Wanted(int(order), int(top), statistic, *drawn, int(least), int(min_count))
 
@@ -156,18 +155,18 @@ class Prepared(NamedTuple):
 
     search: CombinationSearch
     about: dict[str, Any]
-    """What tells it from others, beside what the search knows."""
+    """Values that identify the search in a checkpoint, in addition to those that ``search`` has."""
     columns: Callable[[NDArray[np.int64]], Columns]
-    """Of members (rank, order): counted again, and tested."""
+    """Function that counts and tests members (rank, order) again."""
 
     def estimate(self, checkpoint: str | os.PathLike[str] | None) -> Estimate:
-        """Estimate; as `genobit.epistasis.schedule.search.CombinationSearch.estimate`."""
+        """Estimate as `genobit.epistasis.schedule.search.CombinationSearch.estimate`."""
         return self.search.estimate(checkpoint=checkpoint, about=self.about)
 
     def run(
         self, *, checkpoint: str | os.PathLike[str] | None, progress: bool | None
     ) -> tuple[Ranking, Columns]:
-        """Search; as `genobit.epistasis.schedule.search.CombinationSearch.run`."""
+        """Search as `genobit.epistasis.schedule.search.CombinationSearch.run`; test the ranking."""
         ranking = self.search.run(checkpoint=checkpoint, about=self.about, progress=progress)
         found = self.columns(ranking.members)
         if ranking.maxima.size:
@@ -182,18 +181,9 @@ def prepared(
     wanted: Wanted,
     limits: Limits,
 ) -> Prepared:
-    """A search of combinations by a statistic of their tables by class.
+    """Prepare a search of combinations of two or more variants by a statistic of their tables.
 
-    Parameters
-    ----------
-    planes, layout
-        Of the variants, dosages.
-    phenotype
-        Class of each sample.
-    wanted
-        What `checked` returned; of 2 variants or more.
-    limits
-        Which combinations.
+    planes: dosage planes of the variants.
     """
     from genobit.epistasis.schedule.planes import gathered
     from genobit.epistasis.schedule.search import CombinationSearch
@@ -211,7 +201,7 @@ def prepared(
 def single_variants(
     planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
 ) -> tuple[Ranking, Columns]:
-    """Rank variants by themselves: all of their tables at once."""
+    """Rank single variants; this computes all tables at once."""
     from genobit.epistasis.kernels.cells import count_cells
     from genobit.epistasis.kernels.mutual_information import x_log_x
     from genobit.epistasis.kernels.statistics import ranked_scores
@@ -230,25 +220,25 @@ def single_variants(
 
 
 def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of permutations whose largest score is at least as large, the given order too."""
-    # Different tables of equal scores may differ by a rounding.
+    """Return the share of permutations with a largest score at least as large: scores (rank,).
+
+    The given order of the samples counts as one permutation.
+    """
+    # Equal scores of different tables may differ by rounding.
     reached = maxima >= scores[:, None] * (1 - 1e-12)
     return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
 
 
 def smaller_units(work: CombinationSearch, times: int) -> None:
-    """Units of fewer combinations, where each takes so many times as long."""
+    """Make the units of a search smaller if a combination takes ``times`` as long."""
     cut = work.work.cut
     work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
 
 
 def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
-    """What scores a block of combinations, and the bytes that it holds.
+    """Return the function that scores a block, and the bytes that it holds.
 
-    Raises
-    ------
-    MemoryError
-        If they are more than ``get_options().eager_limit``.
+    Raises MemoryError if these exceed ``get_options().eager_limit``.
     """
     from genobit.engine.options import get_options, more_than
     from genobit.epistasis.kernels.permutations import mask_bytes, permuted_masks, search_permuted
@@ -281,7 +271,7 @@ def _rule(wanted: Wanted) -> Any:
 
 
 def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Columns:
-    """Count combinations again, cell by cell, and test them, a few at a time."""
+    """Count combinations (rank, order) again cell by cell, and test them, a few at a time."""
     order = members.shape[1]
     few = max(1, CELLS // (len(classes.sizes) * 3**order))
     cells = np.empty((len(members), 3**order, len(classes.sizes)), np.int32)
@@ -297,7 +287,7 @@ def columns(classes: Classes, members: NDArray[np.int64], statistic: str) -> Col
 def _tested(
     classes: Classes, members: NDArray[np.int64], statistic: str
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
-    """Columns of some combinations, and their tables (classes, cells, rank)."""
+    """Return the columns of some combinations, and their tables (classes, cells, rank)."""
     from scipy.stats import chi2
 
     from genobit.epistasis.kernels import statistics as scores
@@ -333,10 +323,10 @@ def _tested(
 
 
 def sparse(tables: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tables (classes, cells, n) whose chi2 distribution is not to be trusted.
+    """Return which tables (classes, cells, n) are too sparse for the chi2 distribution, (n,).
 
-    Cochran's rule: an expected count below 1, or more than a fifth of them below 5, of the cells
-    and classes that are not empty.
+    Cochran's rule: an expected count is below 1, or more than a fifth are below 5. Empty cells and
+    classes do not count.
     """
     cells, groups = tables.sum(axis=0), tables.sum(axis=1)
     n = np.maximum(cells.sum(axis=0), 1)
@@ -348,7 +338,7 @@ def sparse(tables: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 
 def _interaction_df(tables: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Degrees of freedom of the interaction of pairs, as plink 1.9 counts them."""
+    """Return the degrees of freedom of the interaction of pairs, as plink 1.9 counts them."""
     pairs = tables.sum(axis=0).reshape(3, 3, -1)
     first = (pairs.sum(axis=1) > 0).sum(axis=0) - 1
     second = (pairs.sum(axis=0) > 0).sum(axis=0) - 1
@@ -356,7 +346,7 @@ def _interaction_df(tables: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _best_subset_df(tables: NDArray[np.int32], logarithms: Logarithms) -> NDArray[np.int64]:
-    """Degrees of freedom of the best combination without one member."""
+    """Return the degrees of freedom of the best combination without one member."""
     from genobit.epistasis.kernels import statistics as scores
 
     classes, cells, n = tables.shape

@@ -1,13 +1,14 @@
 """Interaction of two variants on a quantitative trait: an F test of all pairs.
 
-The full model has a mean for each of the genotype cells that are not empty, the additive one a
-mean for each genotype of either variant, so that dominance of one variant is no interaction; in R
-``anova(lm(y ~ factor(a) + factor(b)), lm(y ~ factor(a) * factor(b)))``. With SS what they leave:
+The full model has a mean for each genotype cell that is not empty. The additive model has a mean
+for each genotype of either variant, so dominance of one variant is no interaction. In R this is
+``anova(lm(y ~ factor(a) + factor(b)), lm(y ~ factor(a) * factor(b)))``. SS is the residual sum of
+squares of a model:
 
     F = ((SS_additive - SS_full) / d1) / (SS_full / d2)
 
-d1 is the difference of their ranks, 4 if no cell is empty, d2 = n - cells. Samples without a
-missing call in the pair, and with a trait.
+d1 is the difference of the ranks, 4 if no cell is empty, and d2 = n - cells. The test uses the n
+samples that have a trait and no missing call in the pair.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from genobit.epistasis.search import Wanted
 
 SLOWER = 50
-"""About how many times as long as the mutual information of a pair its F takes."""
+"""Approximate time of F relative to the time of the mutual information of a pair."""
 FEW = 5
-"""Samples of a cell that its mean can be trusted with."""
+"""Fewest samples for a reliable mean of a cell."""
 
 
 def prepared(
@@ -45,7 +46,7 @@ def prepared(
     wanted: Wanted,
     limits: Limits,
 ) -> Prepared:
-    """A search of pairs by the F of their interaction; as `genobit.epistasis.search.prepared`."""
+    """Prepare a search of pairs by F, as `genobit.epistasis.search.prepared` does for classes."""
     from genobit.engine.schedule.checkpoints import digest
     from genobit.epistasis.kernels.trait import TraitRule, whole_values
     from genobit.epistasis.schedule.planes import gathered
@@ -77,7 +78,7 @@ def prepared(
 
 
 def _searched(*arguments: Any, **options: Any) -> Any:
-    """`search_pairs`, whose sums of a trait are products of numpy, in one thread."""
+    """Call `search_pairs` with one BLAS thread: its sums of a trait are numpy products."""
     from genobit.epistasis.kernels.trait import search_pairs
 
     with one_blas_thread():
@@ -85,7 +86,7 @@ def _searched(*arguments: Any, **options: Any) -> Any:
 
 
 def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64]) -> Columns:
-    """Test pairs again, one by one, with counts and means of their cells."""
+    """Return F, degrees of freedom, p, cell counts and cell means of pairs (rank, 2)."""
     from scipy.stats import f as distribution
 
     from genobit.epistasis.kernels.trait import tested_pair, whole_values
