@@ -1,5 +1,6 @@
 """Names of dimensions and variables, labels, checks, packed Datasets, windows, size limits.
 
-It says what a Dataset must look like, and which analyses apply to it.
+This folder defines valid Datasets and which analyses apply to them.
+
 May import: the engine, xarray.
 """

@@ -1,7 +1,4 @@
-"""Values that a caller gives along a dimension, aligned with the data by label.
-
-May import: `labels`, `model` and what is below.
-"""
+"""Align values that a caller gives along a dimension with the data, by label."""
 
 from __future__ import annotations
 
@@ -17,43 +14,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     _Labels = tuple[NDArray[Any], NDArray[Any], str]
-    """Labels of the data and of the values, and what to call them."""
+    """Labels of the data and of the values, and the name of these labels."""
 
 
 def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> NDArray[Any]:
     """Return values along ``dim`` in the order of the data (n,).
 
-    Every argument that takes one value for each member of a dimension is read here, by one rule:
+    Every argument with one value per member of a dimension is read here. The rules are:
 
     - A DataArray is aligned by the labels that both sides have: identifiers (`variant_id`,
-      `sample_id`), else the coordinate of the dimension. Variants whose identifiers repeat are
+      `sample_id`), else the coordinate of the dimension. Variants with repeated identifiers are
       aligned by contig, position and identifier.
-    - A pandas Series is aligned by its index, unless that is the default 0, 1, 2, ...
-    - A text names a variable of the data.
+    - A pandas Series is aligned by its index, unless the index is the default 0, 1, 2, ...
+    - A string names a variable of the data.
     - Values without labels, and values for data without labels, are taken by position.
     - Each member of the data needs a value, phenotypes included: a member without one raises.
-      Write NaN where the value is unknown. Values of other members are ignored, so that a
-      selection of the data takes the values of all.
-    - Labels may repeat only where both sides have the same labels in the same order.
+      Write NaN where the value is unknown. Values of other members are ignored, so a
+      selection of the data accepts the values of all members.
+    - Labels may repeat only if both sides have the same labels in the same order.
 
-    Parameters
-    ----------
-    data
-        What the values describe.
-    given
-        DataArray, pandas Series, name of a variable, or anything that numpy takes.
-    dim
-        Dimension of the data.
-    name
-        What to call the values in errors.
-
-    Raises
-    ------
-    KeyError
-        For the name of a variable that the data lack.
-    ValueError
-        For another dimension, another length, or labels that are missing or repeated; names the
-        first.
+    ``name`` is the name of the values in errors. Raises KeyError for a variable that the data lack.
+    Raises ValueError for another dimension or length, and for missing or repeated labels.
     """
     if isinstance(given, str):
         given = model.named(_dataset(data), given, dim)
@@ -86,10 +67,7 @@ def aligned_numbers(
 ) -> NDArray[np.float64]:
     """Return `aligned` values as float64.
 
-    Raises
-    ------
-    TypeError
-        For values that are not numbers.
+    Raises TypeError for values that are not numbers.
     """
     values = aligned(data, given, dim, name)
     try:
@@ -105,12 +83,8 @@ def aligned_numbers(
 def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:
     """Return a selection along ``dim`` without labels: a mask in the order of the data.
 
-    Positions, identifiers and slices are returned as they are.
-
-    Raises
-    ------
-    ValueError
-        For a mask that `aligned` refuses, and for positions along another dimension of the data.
+    Positions, identifiers and slices are returned unchanged. Raises ValueError for a mask that
+    `aligned` refuses, and for positions along another dimension of the data.
     """
     if not isinstance(given, xr.DataArray | xr.Variable | pd.Series):
         return given
@@ -130,7 +104,7 @@ def _dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
 def _labels_of_both(
     data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str
 ) -> _Labels | None:
-    """Labels that both sides have along ``dim``; None where one side has none."""
+    """Return labels that both sides have along ``dim``, or None if one side has none."""
     names = [labels.ID_OF[dim], dim] if dim in labels.ID_OF else [dim]
     ours = {
         name: found for name in names if (found := labels.values_along(data, name, dim)) is not None
@@ -144,7 +118,7 @@ def _labels_of_both(
         return _positions_of_both(data, given) if dim == model.VARIANTS else None
     name = next((name for name in ours if name in theirs), None)
     if name is None:
-        # Identifiers on one side, and the coordinate of the dimension on the other.
+        # One side has identifiers, the other only the coordinate of the dimension.
         name = next(iter(ours))
         return ours[name], next(iter(theirs.values())), name
     if dim != model.VARIANTS or pd.Index(labels.text(ours[name]), dtype=object).is_unique:
@@ -162,7 +136,7 @@ def _labels_of_both(
 
 
 def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str) -> bool:
-    """Whether both sides have labels in common, and the same in the same order."""
+    """Return whether both sides share labels, all equal and in the same order."""
     names = (labels.ID_OF.get(dim, dim), dim, model.VARIANT_POSITION, model.VARIANT_CONTIG)
     pairs = [
         (labels.values_along(data, name, dim), labels.values_along(given, name, dim))
@@ -176,14 +150,14 @@ def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str)
 
 
 def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:
-    """Contig and position of each variant as text, as far as both sides have them."""
+    """Return contig and position of each variant as text, if both sides have them."""
     sides = [_dataset(data), _dataset(given)]
     position, contig, dim = model.VARIANT_POSITION, model.VARIANT_CONTIG, model.VARIANTS
     parts: dict[str, list[Any]] = {}
     if all(labels.values_along(side, contig, dim) is not None for side in sides):
         numbers = [side[contig].dtype.kind in "iuf" for side in sides]
         named = [model.CONTIG_ID in side.variables for side in sides]
-        # Numbers without `contig_id` compare with such numbers only.
+        # Without `contig_id`, contig numbers can only be compared with contig numbers.
         if all(has or not number for has, number in zip(named, numbers, strict=True)):
             known = [found for side in sides if (found := labels.contigs(side))]
             parts["contig"] = [found.of_variants() for found in known]
@@ -203,7 +177,7 @@ def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> 
 def _labels_and_index(
     data: xr.Dataset | xr.DataArray, index: pd.Index, dim: str, name: str
 ) -> _Labels | None:
-    """Labels of the data and those in the index of a Series; None where one side has none."""
+    """Return the labels of the data and of a Series' index, or None if one side has none."""
     label = labels.ID_OF.get(dim, dim)
     ours = labels.ids(data, dim)
     if ours is None and label != dim:
@@ -224,7 +198,7 @@ def _labels_and_index(
 def _places(
     ours: NDArray[Any], theirs: NDArray[Any], label: str, dim: str, name: str
 ) -> NDArray[np.intp] | slice:
-    """Index of each of our labels among theirs."""
+    """Return the index of each of our labels among theirs."""
     ours, theirs = labels.text(ours, label), labels.text(theirs, name)
     if ours.shape == theirs.shape and (ours == theirs).all():
         return slice(None)  # labels may repeat ("." for variants without a name)

@@ -1,4 +1,4 @@
-"""Alignments (taxa, sites): their labels, and what their entries stand for."""
+"""Alignments (taxa, sites): check their labels and decide the coding of their entries."""
 
 from __future__ import annotations
 
@@ -28,28 +28,24 @@ _MISSING = {
 
 
 class Alignment(NamedTuple):
-    """An alignment of checked labels, and what its entries stand for."""
+    """An alignment with checked labels, and the coding of its entries."""
 
     values: NDArray[Any] | da.Array
-    """(taxa, sites), a lazy one in chunks of all taxa."""
+    """(taxa, sites); a lazy array has chunks of all taxa."""
     coding: Coding
     taxa: list[str]
     coords: dict[Any, xr.DataArray]
     """Coordinates along the sites."""
     attrs: dict[str, Any]
-    """What results say about the characters."""
+    """Attributes of results that describe the characters."""
 
 
 def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
-    """Check an alignment (taxa, sites), and decide what its entries stand for.
+    """Check an alignment (taxa, sites) and decide the coding of its entries.
 
-    A lazy one is gone through, chunk by chunk, where that depends on what occurs.
-
-    Raises
-    ------
-    ValueError
-        For other dimensions, a name twice, or more than 64 states; of an alignment in memory also
-        for an unknown symbol, if what occurs is looked at.
+    A lazy alignment is read chunk by chunk if the coding depends on the symbols that occur. Raises
+    ValueError for other dimensions, a repeated name, or more than 64 states. An alignment in memory
+    also raises for an unknown symbol, if its symbols are read.
     """
     if set(array.dims) != {TAXA, SITES}:
         msg = (
@@ -74,13 +70,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
 
 
 def require_names(taxa: Sequence[str]) -> None:
-    """Refuse a name given twice.
-
-    Raises
-    ------
-    ValueError
-        With the first two taxa of the name.
-    """
+    """Raise ValueError for the first name that occurs twice."""
     numbers: dict[str, int] = {}
     for number, name in enumerate(taxa):
         if name in numbers:
@@ -96,19 +86,11 @@ def decided(
     gap: str,
     taxa: Sequence[str],
 ) -> Coding:
-    """Decide what the entries of an alignment stand for, the same for every way to cut it.
+    """Return the coding of an alignment, the same for any chunking.
 
-    Parameters
-    ----------
-    values
-        The alignment. A lazy one is gone through where the coding depends on what occurs.
-    kind, states, gap, taxa
-        As for `genobit.data.characters.state_sets`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind, and more than 64 states.
+    A lazy alignment is read if the coding depends on the symbols that occur. ``kind``, ``states``,
+    ``gap`` and ``taxa`` are those of `genobit.data.characters.state_sets`. Raises ValueError for an
+    unknown kind or more than 64 states.
 
     Examples
     --------
@@ -134,7 +116,7 @@ def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> character
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
-    """First site and entries of each part, one in memory at a time."""
+    """Yield first site and entries of each part, one in memory at a time."""
     if isinstance(values, da.Array):
         yield from one_by_one(values)
     else:
@@ -144,7 +126,7 @@ def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]
 def sets_by_sites(
     values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
 ) -> Iterator[NDArray[np.unsignedinteger]]:
-    """State sets of an alignment in memory, or of a chunk after the other."""
+    """Yield the state sets of an alignment in memory, or of each chunk in turn."""
     if not isinstance(values, da.Array):
         yield sets_in(values, coding, taxa)
         return

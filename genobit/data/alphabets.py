@@ -1,7 +1,7 @@
-"""What the symbols of an alignment stand for: nucleotides, amino acids, states of morphology.
+"""Symbols of alignments and their states: nucleotides, amino acids, morphological states.
 
-May import: numpy. Codes are those of IUPAC-IUB (Nucleic Acids Research 13:3021, 1985; European
-Journal of Biochemistry 138:9, 1984).
+Codes are those of IUPAC-IUB (Nucleic Acids Research 13:3021, 1985; European Journal of Biochemistry
+138:9, 1984).
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ NUCLEOTIDE_CODES: Mapping[str, str] = {
 }
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 AMINO_ACID_CODES: Mapping[str, str] = {"B": "DN", "Z": "EQ", "J": "IL"}
-"""Without X, any amino acid: which those are depends on whether O and U are there."""
+"""Ambiguity codes without X (any amino acid), which depends on whether O and U occur."""
 RARE_AMINO_ACIDS = "OU"
 """Pyrrolysine and selenocysteine."""
 STOP = "*"
 
-#: An entry that is empty reads as chr(0); brackets hold the members of a polymorphic one.
+#: An empty entry reads as chr(0). Brackets enclose the members of a polymorphic entry.
 _NO_SYMBOL = "\0 {}()"
 _NUCLEOTIDE_SYMBOLS = {*NUCLEOTIDES, *NUCLEOTIDE_CODES}
 
 
 def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:
-    """The states of characters of a kind, in order, where these symbols were seen.
+    """Return the states of a kind of characters, in order, given the symbols seen.
 
-    Nucleotides are A, C, G and T. Amino acids are the 20; pyrrolysine, selenocysteine and the stop,
-    which is a state of its own as in NEXUS, only where they are seen. States of other characters
-    are all that is seen.
+    Nucleotides are A, C, G and T. Amino acids are the 20, plus pyrrolysine, selenocysteine and the
+    stop if they are seen. The stop is a state of its own, as in NEXUS. Of other kinds, each symbol
+    seen is a state.
     """
     if kind == "dna":
         return tuple(NUCLEOTIDES)
@@ -61,12 +61,12 @@ def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:
 
 
 def _rank(symbol: str) -> tuple[int, int, str]:
-    """Numbers before other symbols, and by their value: 2 before 10."""
+    """Return a sort key: numbers before other symbols, by value (2 before 10)."""
     return (0, int(symbol), "") if symbol.isdecimal() else (1, 0, symbol)
 
 
 def codes_of(kind: str, symbols: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each symbol of a kind to the states it may be; ``?`` and ``-`` are not among them."""
+    """Map each symbol of a kind to its possible states; ``?`` and ``-`` are not included."""
     codes: dict[str, tuple[str, ...]] = {symbol: (symbol,) for symbol in symbols}
     if kind == "dna":
         codes.update({code: tuple(states) for code, states in NUCLEOTIDE_CODES.items()})
@@ -77,10 +77,10 @@ def codes_of(kind: str, symbols: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def guess_kind(counts: Mapping[str, int]) -> str:
-    """Guess the kind of characters from how often each symbol (upper case) occurs.
+    """Guess the kind of characters from the count of each symbol (upper case).
 
-    With a digit, "standard". With IUPAC codes of nucleotides alone, of which at least half are
-    plain bases or N, "dna". Anything else "protein".
+    "standard" if any symbol is a digit. "dna" if all symbols are IUPAC nucleotide codes and at
+    least half are plain bases or N. Otherwise "protein".
     """
     known = {s: n for s, n in counts.items() if s not in {MISSING, GAP}}
     if any(symbol.isdecimal() for symbol in known):
@@ -92,7 +92,10 @@ def guess_kind(counts: Mapping[str, int]) -> str:
 
 
 def members(entry: str) -> tuple[str, ...]:
-    """The symbols of an entry: of a polymorphic one, ``{01}``, ``(01)`` or ``{10,11}``, several."""
+    """Return the symbols of an entry.
+
+    A polymorphic entry has several: ``{01}``, ``(01)`` or ``{10,11}``.
+    """
     if len(entry) > 1 and entry[0] + entry[-1] in {"{}", "()"}:
         inner = entry[1:-1].replace(" ", "")
         return tuple(inner.split(",")) if "," in inner else tuple(inner)
@@ -100,7 +103,7 @@ def members(entry: str) -> tuple[str, ...]:
 
 
 def code_points(values: NDArray[np.str_]) -> NDArray[np.uint32]:
-    """The first code point of each text, without a loop over them, shape as values."""
+    """Return the first code point of each text, vectorised; same shape as values."""
     text = np.ascontiguousarray(values)
     width = text.dtype.itemsize // 4
     points: NDArray[np.uint32] = text.view(np.uint32).reshape(*text.shape, width)[..., 0]
@@ -108,7 +111,7 @@ def code_points(values: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 def is_wide(values: NDArray[np.str_]) -> NDArray[np.bool_]:
-    """Which entries have more than one character, shape as values."""
+    """Return which entries have more than one character; same shape as values."""
     text = np.ascontiguousarray(values)
     width = text.dtype.itemsize // 4
     if width == 1:
@@ -117,7 +120,7 @@ def is_wide(values: NDArray[np.str_]) -> NDArray[np.bool_]:
 
 
 def known_symbols(kind: str, symbols: Sequence[str]) -> set[str]:
-    """What an entry of a kind may be, in either case."""
+    """Return all valid single entries of a kind, in both cases."""
     known = {MISSING, GAP, *codes_of(kind, symbols)}
     return known | {s.upper() for s in known} | {s.lower() for s in known}
 
@@ -129,14 +132,10 @@ def require_symbols(
     taxa: Sequence[Any] | None = None,
     corner: tuple[int, int] = (0, 0),
 ) -> None:
-    """Refuse an alignment, (taxa, sites), with entries that are no symbols of its kind.
+    """Raise ValueError if an alignment (taxa, sites) has entries that are no symbols of its kind.
 
-    ``corner`` are taxon and site of its first entry in the whole, of which `taxa` are the names.
-
-    Raises
-    ------
-    ValueError
-        Names the taxon, the site and the entry, and says what to do.
+    ``corner`` is the taxon and site of the first entry within the whole alignment, and ``taxa`` are
+    the names of the whole.
     """
     known = known_symbols(kind, symbols)
     wide = is_wide(text)
@@ -163,13 +162,13 @@ def require_symbols(
 
 
 def place(taxon: int, site: int, taxa: Sequence[Any] | None) -> str:
-    """Where an entry is, for messages."""
+    """Return the position of an entry as text, for messages."""
     name = "" if taxa is None else f" ({str(taxa[taxon])!r})"
     return f"taxon {taxon}{name}, site {site}"
 
 
 def count_symbols(values: NDArray[np.str_]) -> dict[str, int]:
-    """How often each symbol occurs, in upper case, the members of a polymorphic entry each."""
+    """Count each symbol in upper case; each member of a polymorphic entry counts."""
     counts: dict[str, int] = {}
     wide = is_wide(values)
     numbers = np.bincount(code_points(values[~wide]))

@@ -1,7 +1,7 @@
-"""Autosomes of a Dataset, told by the names of its contigs.
+"""Autosomes of a Dataset, recognised by the names of its contigs.
 
-Relationships, kinship, identity by state and principal components are of two copies of each
-chromosome. May import: `labels` and what is below.
+Relationships, kinship, identity by state and principal components assume two copies of each
+chromosome.
 """
 
 from __future__ import annotations
@@ -23,27 +23,28 @@ Autosomes = bool | int | Sequence[str]
 HUMAN = 22
 _PREFIX = "CHR"
 _NOT_AUTOSOMES = frozenset({"X", "Y", "MT", "M"})
-"""Names of plink that are not autosomes. XY, PAR1 and PAR2 have two copies in everybody."""
+"""plink's names of contigs that are not autosomes. Everybody has two copies of XY, PAR1 and
+PAR2."""
 _AFTER_THE_LAST = {1: "X", 2: "Y", 3: "XY", 4: "MT"}
-"""What plink calls the numbers after the last autosome: 23 to 26 in humans."""
+"""plink's names for the numbers after the last autosome: 23 to 26 in humans."""
 
 
 class Chosen(NamedTuple):
     """Variants that an analysis of autosomes uses."""
 
     kept: NDArray[np.bool_] | None
-    """(variants,): which variants are used; None for all."""
+    """Mask of the variants used (variants,), or None for all."""
     left_out: int
-    """Number of variants that are not used."""
+    """Number of unused variants."""
     contigs: tuple[str, ...]
-    """Names of the contigs that are not used, in the order of the Dataset."""
+    """Names of the unused contigs, in the order of the Dataset."""
 
     def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the variants that are used, of values (variants,) of all."""
+        """Return the values (variants,) of the variants that are used."""
         return values if self.kept is None else values[self.kept]
 
     def attributes(self) -> dict[str, Any]:
-        """What attrs of a result say of the variants that were left out."""
+        """Return attributes of a result that describe the unused variants."""
         return {"variants_left_out": self.left_out, "contigs_left_out": ", ".join(self.contigs)}
 
 
@@ -53,27 +54,17 @@ _ALL = Chosen(None, 0, ())
 def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     """Return the variants on autosomes.
 
-    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr":
-    X, Y, MT and M are left out, as are 23 (X), 24 (Y) and 26 (MT). Every other name is used: 25
-    (XY), PAR1, PAR2, 0, and unplaced and HLA contigs.
+    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr": X,
+    Y, MT and M are left out, as are 23 (X), 24 (Y) and 26 (MT). Every other name is used: 25 (XY),
+    PAR1, PAR2, 0, and unplaced and HLA contigs.
 
-    Parameters
-    ----------
-    ds
-        With ``variant_contig`` as text or as numbers into ``contig_id``. Other Datasets do not
-        name their contigs, and every variant is used.
-    autosomes
-        True for human chromosomes; the number of autosomes of another species, of n the numbers
-        n + 1 (X), n + 2 (Y) and n + 4 (MT) are left out; names of the contigs to use; or False to
-        use every variant.
+    ``autosomes`` is True for humans, or the number n of autosomes of another species: then n + 1
+    (X), n + 2 (Y) and n + 4 (MT) are left out. It can also be a list of contigs to use, or False
+    for every variant. A Dataset that does not name its contigs (``variant_contig`` as text, or as
+    numbers into ``contig_id``) uses every variant.
 
-    Raises
-    ------
-    TypeError
-        For any other argument.
-    ValueError
-        For a chromosome number that the species does not have, a name that is not in the Dataset,
-        or if no variant is left.
+    Raises TypeError for any other argument. Raises ValueError for a chromosome number that the
+    species does not have, for a name that is not in the Dataset, and if no variant is left.
     """
     names = _checked(autosomes)
     if autosomes is False:
@@ -111,7 +102,7 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
 
 
 def _checked(autosomes: Any) -> frozenset[str] | None:
-    """The names in an argument, None for a number or a bool; refuses what is neither."""
+    """Return the names in an argument, or None for a number or a bool; refuse other types."""
     if isinstance(autosomes, bool | np.bool_):
         return None
     if isinstance(autosomes, int | np.integer):
@@ -129,10 +120,10 @@ def _checked(autosomes: Any) -> frozenset[str] | None:
 
 
 def _named(ds: xr.Dataset) -> labels.Contigs | None:
-    """Contigs by name; None where variants have none, or numbers without names."""
+    """Return contigs by name, or None if the variants have no contigs or only unnamed numbers."""
     if model.VARIANT_CONTIG not in ds.variables:
         return None
-    # sgkit numbers contigs from 0: a number without a name is not that of a chromosome.
+    # sgkit numbers contigs from 0, so an unnamed number is not a chromosome number.
     if ds[model.VARIANT_CONTIG].dtype.kind in "iuf" and model.CONTIG_ID not in ds.variables:
         return None
     return labels.contigs(ds)
@@ -146,7 +137,7 @@ def _refuse_unknown(names: frozenset[str], known: list[str]) -> None:
 
 
 def _not_autosomes(names: Sequence[str], number: int) -> set[str]:
-    """Contigs that are sex chromosomes or mitochondria, by name or by number."""
+    """Return the contigs that are sex chromosomes or mitochondria, by name or number."""
     short = {name: _without_prefix(name) for name in names}
     wrong = {name for name, text in short.items() if text in _NOT_AUTOSOMES}
     after = {

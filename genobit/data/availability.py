@@ -1,7 +1,7 @@
-"""Which analyses a Dataset or DataArray can go into as it is, and what the others want first.
+"""Analyses that apply to a Dataset or DataArray, and requirements of the others.
 
-The summary in HTML and the launcher of explorers both ask here. May import: labels and what is
-below. Looks at names, dimensions and types, and at values only of small arrays in memory.
+The HTML summary and the launcher of explorers use this. It reads names, dimensions and dtypes, and
+values only of small arrays in memory.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ if TYPE_CHECKING:
 
 TAXA, SITES = "taxa", "sites"
 LOOKED_AT = 2**24
-"""Bytes of an array in memory whose values are looked at."""
+"""Largest array in memory whose values are read, in bytes."""
 
 
 class Analysis(NamedTuple):
-    """Methods that answer one question of some data, and all want the same first."""
+    """Methods that answer one question and need the same first."""
 
     name: str
     calls: str
-    """Methods, as one types them after ``.genobit``."""
+    """Methods as typed after ``.genobit``."""
     wants: str
-    """What is to be done first; "" where nothing is."""
+    """Requirement to meet first, or "" if the data are ready."""
     note: str = ""
-    """What is special about these data."""
+    """A remark about these data."""
 
 
 class Needs(NamedTuple):
-    """What a method of a Dataset needs, with its default arguments."""
+    """Requirements of a method of a Dataset with its default arguments."""
 
     ploidy: int = 2
-    """Of calls that are not packed."""
+    """Required ploidy of unpacked calls."""
     by_variants: bool = False
     """Whether rows of planes must be variants."""
     dosages: bool = False
     """Whether haplotype planes must have ploidy 2."""
     calls: bool = False
-    """Whether packed genotypes do not do."""
+    """Whether unpacked calls are required."""
     variable: str = ""
-    """Variable that must be there."""
+    """Name of a required variable."""
     phenotype: bool = False
-    """Whether a variable of the samples must be there."""
+    """Whether a variable along samples is required."""
 
 
 _OF_VARIANTS = Needs(by_variants=True)
@@ -83,7 +83,7 @@ METHODS: dict[str, Needs] = {
     "allele_frequency": _OF_VARIANTS,
     "pack": Needs(calls=True),
 }
-"""Method of ``ds.genobit`` -> what it needs; `isel` takes any Dataset."""
+"""Requirements of each method of ``ds.genobit``; `isel` takes any Dataset."""
 
 _CALLS = {
     "ld_pairs": "ld_pairs(min_r2=)",
@@ -107,12 +107,9 @@ _LISTED = {
 
 
 def wanted(ds: xr.Dataset, method: str) -> str:
-    """Return what a Dataset wants before a method of ``ds.genobit`` takes it; "" if it is ready.
+    """Return the unmet requirement of a method of ``ds.genobit``; "" if the Dataset is ready.
 
-    Raises
-    ------
-    ValueError
-        For a packed Dataset whose planes and labels are not of each other.
+    Raises ValueError for a packed Dataset whose planes and labels do not belong together.
 
     Examples
     --------
@@ -156,22 +153,11 @@ def _wanted_of_planes(layout: Layout, needs: Needs) -> str:
 
 
 def of_dataset(ds: xr.Dataset) -> list[Analysis]:
-    """Analyses of genotypes.
+    """Return all analyses of genotypes, in the order of the documentation.
 
-    Parameters
-    ----------
-    ds
-        With ``call_genotype``, or packed.
-
-    Returns
-    -------
-        All there are, in the order of the documentation. Methods of one analysis that want
-        different things first stand apart.
-
-    Raises
-    ------
-    ValueError
-        For a packed Dataset whose planes and labels are not of each other.
+    ``ds`` has ``call_genotype`` or is packed. Methods of one analysis with different requirements
+    are listed separately. Raises ValueError for a packed Dataset whose planes and labels do not
+    belong together.
 
     Examples
     --------
@@ -180,7 +166,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     >>> [(a.calls, a.wants) for a in of_dataset(ds)][:3]
     [('ld()', ''), ('ld_pairs(min_r2=), ld_prune()', ''), \
-('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
+    ('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """
     named = phenotypes(ds)
     notes = {
@@ -199,7 +185,7 @@ def _in_words(methods: Iterable[str]) -> str:
 
 
 def wanted_of_array(da: xr.DataArray, method: str) -> str:
-    """Return what a DataArray wants before a method of ``da.genobit`` takes it; "" if it is ready.
+    """Return the unmet requirement of a method of ``da.genobit``; "" if the DataArray is ready.
 
     Examples
     --------
@@ -225,9 +211,9 @@ def wanted_of_array(da: xr.DataArray, method: str) -> str:
 
 
 OBSERVATIONS = ("sample", "samples", "observation", "observations", "cell", "cells")
-"""Dimensions that rank correlation takes for that of the observations where none is named."""
+"""Dimension names that rank correlation takes as observations by default."""
 BITS = ("bit", "bits", "feature", "features")
-"""Dimensions that similarity takes for that of the bits where none is named."""
+"""Dimension names that similarity takes as bits by default."""
 
 
 def _is_binary(da: xr.DataArray) -> bool:
@@ -240,7 +226,7 @@ def _is_binary(da: xr.DataArray) -> bool:
 
 
 def of_dataarray(da: xr.DataArray) -> list[Analysis]:
-    """Analyses of a matrix of measurements, of binary rows, or of an alignment.
+    """Return the analyses of a matrix of measurements, of binary rows, or of an alignment.
 
     Examples
     --------
@@ -272,9 +258,10 @@ def _statistics(ds: xr.Dataset, layout: Layout | None) -> str:
 
 
 def phenotypes(ds: xr.Dataset) -> list[str]:
-    """Name the variables of samples that can be a phenotype, the likeliest first.
+    """Return the names of variables along samples that can be a phenotype, likeliest first.
 
-    Lazy variables are not computed: those of numbers are listed, and text may be names.
+    Lazy variables are not computed. Lazy numbers are listed; lazy text is not, since it may be
+    names.
     """
     found: dict[str, int] = {}
     for name, variable in ds.variables.items():
@@ -292,14 +279,14 @@ def phenotypes(ds: xr.Dataset) -> list[str]:
 
 
 CLASSES = 8
-"""Values of a variable of samples, up to which its values are classes."""
+"""Most distinct values of a variable along samples that count as classes."""
 _NO_TRAITS = {
     "sample_id", "sample_bit", "sample_family_id", "sample_father_id", "sample_mother_id",
 }  # fmt: skip
 
 
 def levels(values: NDArray[Any]) -> NDArray[Any]:
-    """Different values of a variable, without those that are missing."""
+    """Return the distinct values of a variable without missing ones."""
     found = decoded(values)
     if found.dtype.kind in "OUT":
         found = text(found)[~pd.isna(found)]

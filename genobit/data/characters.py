@@ -1,7 +1,7 @@
-"""Aligned characters as sets of the states that each may be, one bit a state.
+"""Encode aligned characters as sets of possible states, one bit per state.
 
 Definition: Fitch, Systematic Zoology 20:406 (1971). Bit s of a set says that the character may be
-in state s. An ambiguity code or a polymorphic entry has several bits, a missing one has all.
+in state s. An ambiguity code or a polymorphic entry has several bits, a missing entry has all.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ _MISSING_NUMBER = -1
 
 
 class Characters(NamedTuple):
-    """Sets of states, unsigned (taxa, sites), and the symbol of each bit, the lowest first."""
+    """Sets of states, unsigned (taxa, sites), and the symbol of each bit, lowest bit first."""
 
     sets: NDArray[Any]
     symbols: tuple[str, ...]
 
 
 class Coding(NamedTuple):
-    """What the entries of an alignment stand for, the same in all of its parts."""
+    """The states that the entries of an alignment stand for, the same in all of its parts."""
 
     kind: str
     symbols: tuple[str, ...]
-    """The symbol of each state, a gap that is one the last."""
+    """Symbol of each state; a gap that is a state comes last."""
     gap: str
 
 
 class Seen(NamedTuple):
-    """What occurs in an alignment or in a part of it."""
+    """Symbols or numbers that occur in an alignment or a part of it."""
 
     counts: dict[str, int]
-    """How often each symbol of text does."""
+    """Count of each text symbol."""
     largest: int | None
-    """The largest of whole numbers; none of text."""
+    """Largest integer, or None for text."""
 
 
 def state_sets(
@@ -62,24 +62,24 @@ def state_sets(
     Parameters
     ----------
     values
-        (taxa, sites): text or bytes, an entry a symbol, or several in braces or parentheses
-        (``{01}``: any of them); or whole numbers, states from 0, -1 missing. Case does not matter,
-        except for symbols of ``states`` that differ in nothing else.
+        (taxa, sites). Text or bytes: an entry is a symbol, or several in braces or parentheses
+        (``{01}``: any of them). Integers: states from 0, -1 is missing. Case does not matter,
+        except for symbols of ``states`` that differ only in case.
     kind
         "dna" (IUPAC; U is T), "protein" (IUPAC; B, Z and J are two amino acids, X is any; O, U and
         the stop ``*`` are states of their own) or "standard" (each symbol is a state). Guessed from
-        the symbols by default; whole numbers are "standard".
+        the symbols by default; integers are "standard".
     states
-        The symbols of "standard" characters in order, those that occur by default.
+        Symbols of "standard" characters in order; by default those that occur.
     gap
-        "missing": a gap ``-`` may be any state, as ``?`` may. "state": the gap is one more state,
+        "missing": a gap ``-`` may be any state, like ``?``. "state": the gap is an extra state,
         the last; ``?`` may be a gap, N and X may not.
     taxa
         Names of the taxa for messages.
 
     Returns
     -------
-        Sets and symbols. In "dna" the states are A, C, G and T whether they occur or not.
+        Sets and symbols. In "dna" the states are always A, C, G and T.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def state_sets(
 
 
 def width_of(states: int) -> np.dtype[Any]:
-    """The smallest unsigned numbers with a bit for each state.
+    """Return the smallest unsigned dtype with a bit for each state.
 
     Examples
     --------
@@ -116,12 +116,9 @@ def width_of(states: int) -> np.dtype[Any]:
 
 
 def check_asked(array: Any, kind: str | None, gap: str) -> None:
-    """Check what is said of an alignment, and its shape; nothing is computed.
+    """Check the arguments and the shape of an alignment; computes nothing.
 
-    Raises
-    ------
-    ValueError
-        For an unknown ``gap`` or ``kind``, and where there are no taxa or no sites.
+    Raises ValueError for an unknown ``gap`` or ``kind``, and if there are no taxa or no sites.
     """
     if gap not in {"missing", "state"}:
         msg = f"gap={gap!r} is neither 'missing' nor 'state'"
@@ -135,7 +132,7 @@ def check_asked(array: Any, kind: str | None, gap: str) -> None:
 
 
 def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
-    """Whether the coding is known without a look at what occurs.
+    """Return whether the coding is known without reading the symbols.
 
     Examples
     --------
@@ -150,7 +147,7 @@ def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None
 
 
 def seen(values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0) -> Seen:
-    """See what occurs in a part of an alignment, from site ``first`` on.
+    """Return what occurs in a part of an alignment that starts at site ``first``.
 
     Examples
     --------
@@ -165,7 +162,7 @@ def seen(values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0
 
 
 def joined(parts: Iterable[Seen]) -> Seen:
-    """See what occurs in several parts.
+    """Combine what occurs in several parts.
 
     Examples
     --------
@@ -184,7 +181,7 @@ def joined(parts: Iterable[Seen]) -> Seen:
 def coding_of(
     dtype: np.dtype[Any], found: Seen, kind: str | None, states: Sequence[Any] | None, gap: str
 ) -> Coding:
-    """Decide what entries stand for, from all that occurs where that is asked (`is_told`).
+    """Return the coding of an alignment; ``found`` is used unless `is_told`.
 
     Examples
     --------
@@ -195,12 +192,12 @@ def coding_of(
     if _is_whole(dtype):
         kind = kind or "standard"
         if kind == "standard" and states is None:
-            # Of more there are no names, as they are refused.
+            # More states are refused, so they need no names.
             largest = min(max(found.largest or 0, 0), _MOST_STATES)
             states = [str(number) for number in range(largest + 1)]
     else:
         kind = kind or ("standard" if states is not None else alphabets.guess_kind(found.counts))
-    # Where all is missing there is one state, of text as of numbers.
+    # If every entry is missing, there is one state.
     symbols = _symbols(kind, states, set(found.counts)) or ("0",)
     return Coding(kind, (*symbols, GAP) if gap == "state" else symbols, gap)
 
@@ -208,14 +205,10 @@ def coding_of(
 def sets_in(
     values: NDArray[Any], coding: Coding, taxa: Sequence[Any] | None, first: int = 0
 ) -> NDArray[Any]:
-    """Turn a part of an alignment, from site ``first`` on, into sets of states.
+    """Turn a part of an alignment that starts at site ``first`` into sets of states.
 
-    They take as few bytes as hold the states (`width_of`).
-
-    Raises
-    ------
-    ValueError
-        For an entry that is no state or symbol, with its taxon and site in the whole.
+    The sets have the smallest dtype that holds the states (`width_of`). Raises ValueError for an
+    entry that is no state or symbol, with its taxon and site in the whole alignment.
 
     Examples
     --------
@@ -238,21 +231,10 @@ def require_few_states(
     parts: Iterable[tuple[int, NDArray[Any]]],
     taxa: Sequence[Any] | None,
 ) -> None:
-    """Refuse more states than a set holds.
+    """Raise ValueError if there are more than 64 states; the message has the place of one of them.
 
-    Parameters
-    ----------
-    coding, found
-        Of the alignment, and what was seen of it.
-    parts
-        First site and entries of each, gone through only for the place of a state too many.
-    taxa
-        Names of the taxa for messages.
-
-    Raises
-    ------
-    ValueError
-        For more than 64 states, with the place of one of them.
+    ``parts`` yields the first site and the entries of each part. It is read only to find that
+    place.
     """
     if len(coding.symbols) <= _MOST_STATES:
         return
@@ -284,13 +266,13 @@ def _is_whole(dtype: np.dtype[Any]) -> bool:
 
 
 def _plain(coding: Coding) -> tuple[str, ...]:
-    """The states without the gap."""
+    """Return the states without the gap."""
     return coding.symbols[:-1] if coding.gap == "state" else coding.symbols
 
 
 def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDArray[np.str_]:
     if array.dtype.kind == "S":
-        # Bytes of Latin-1 are code points: np.char.decode takes a loop in Python over the entries.
+        # Latin-1 bytes are code points; np.char.decode would loop over the entries in Python.
         width = array.dtype.itemsize
         octets = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, width)
         return octets.astype(np.uint32).view(f"U{width}")[..., 0]
@@ -308,7 +290,7 @@ def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDA
 
 
 def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> None:
-    """Refuse what stands for a missing entry in objects: its text would be one more state."""
+    """Raise ValueError for objects that mark a missing entry; as text they would be a state."""
     if all(issubclass(found, str | bytes) for found in set(map(type, objects.flat))):
         return
     for (taxon, site), entry in np.ndenumerate(objects):
@@ -336,7 +318,7 @@ def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[s
 
 
 def _bits(kind: str, symbols: tuple[str, ...], gap: str) -> dict[str, int]:
-    """Give each symbol its set, as a number."""
+    """Map each symbol to its set, as an integer."""
     bit = {symbol: 1 << number for number, symbol in enumerate(symbols)}
     every = (1 << len(symbols)) - 1
     plain = tuple(symbol for symbol in symbols if symbol != GAP)
@@ -345,14 +327,14 @@ def _bits(kind: str, symbols: tuple[str, ...], gap: str) -> dict[str, int]:
 
 
 def _either_case(bits: dict[str, int]) -> dict[str, int]:
-    """The same for upper and lower case, except where both are symbols."""
+    """Add upper and lower case, unless both are symbols."""
     upper = {symbol.upper(): found for symbol, found in bits.items()}
     lower = {symbol.lower(): found for symbol, found in bits.items()}
     return {**upper, **lower, **bits}
 
 
 def _look_up(text: NDArray[np.str_], bits: dict[str, int], states: int) -> NDArray[Any]:
-    """Look every entry up, wide ones by what they hold; 0 for what is no symbol."""
+    """Return the set of each entry; wide entries by their members, 0 for unknown symbols."""
     from genobit.engine.bits.symbol_tables import looked_up
 
     single = {ord(symbol): found for symbol, found in bits.items() if len(symbol) == 1}
@@ -369,7 +351,7 @@ def _look_up(text: NDArray[np.str_], bits: dict[str, int], states: int) -> NDArr
 
 
 def _set_of(entry: str, bits: dict[str, int]) -> int:
-    """The set of an entry as a number, 0 where one of its symbols is none."""
+    """Return the set of an entry as an integer, 0 if it has an unknown symbol."""
     found = [bits.get(symbol, 0) for symbol in alphabets.members(entry)]
     return functools.reduce(operator.or_, found, 0) if all(found) else 0
 
@@ -386,6 +368,6 @@ def _of_numbers(
             f"of the {states} from 0 to {states - 1}: use -1 for missing"
         )
         raise ValueError(msg)
-    # Missing, -1, takes the last entry of the table.
+    # Index -1 (missing) takes the last entry of the table.
     table = np.array([*(1 << n for n in range(number)), (1 << number) - 1], width_of(number))
     return table[array]

@@ -1,4 +1,4 @@
-"""Checks of numbers that a caller gives. May import: numpy."""
+"""Check numbers that a caller gives. May import: numpy."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ import numpy as np
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Refuse what is no whole number from ``least``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Names the argument.
-    """
+    """Raise TypeError or ValueError unless the value is an integer of at least ``least``."""
     words = "no positive whole number" if least else "no whole number from 0"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
@@ -26,13 +20,7 @@ def check_whole(name: str, value: object, least: int = 1) -> None:
 
 
 def check_share(name: str, value: object) -> None:
-    """Refuse what is no number from 0 to 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Names the argument.
-    """
+    """Raise TypeError or ValueError unless the value is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name}={value!r} is not a number: give one from 0 to 1, such as 0.2"
         raise TypeError(msg)
@@ -44,14 +32,9 @@ def check_share(name: str, value: object) -> None:
 def check_minimum(
     name: str, minimum: Any, remedy: str = "give the smallest value that counts"
 ) -> None:
-    """Refuse a threshold that is no finite number.
+    """Raise TypeError for a threshold that is no number, ValueError for NaN and infinities.
 
-    Raises
-    ------
-    TypeError
-        For what is no number, True and False among it.
-    ValueError
-        For NaN and infinities.
+    True and False are no numbers here.
     """
     if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
         msg = f"{name}={minimum!r} is not a number: {remedy}"

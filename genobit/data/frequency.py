@@ -1,4 +1,4 @@
-"""Frequency of the counted allele: copies of it over the alleles called, or given."""
+"""Frequency of the counted allele: its copies divided by the alleles called, or given values."""
 
 from __future__ import annotations
 
@@ -17,22 +17,13 @@ DIVISORS = {
     False: "variants of two alleles",
     True: "variants of one or two alleles, as plink",
 }
-"""What is counted in the divisor, by ``count_monomorphic``."""
+"""Variants counted in the divisor, by ``count_monomorphic``."""
 
 
 def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
-    """Frequency of the counted allele in each row of planes packed by variants.
+    """Return the frequency of the counted allele in each row: float64 (variants,), lazy.
 
-    Parameters
-    ----------
-    planes
-        Plane name -> uint64 (variants, words).
-    layout
-        Of the planes.
-
-    Returns
-    -------
-        float64 (variants,), lazy; NaN where nothing is called.
+    planes: name to uint64 (variants, words). The frequency is NaN where nothing is called.
     """
     names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
     arrays = whole_rows([planes[name] for name in names])
@@ -48,13 +39,7 @@ def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
 
 
 def checked(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return frequencies (variants,) that a user gives.
-
-    Raises
-    ------
-    ValueError
-        For one outside [0, 1], with its variant.
-    """
+    """Return frequencies (variants,) given by a user; raise ValueError for one outside [0, 1]."""
     wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
     if wrong.size:
         k = int(wrong[0])

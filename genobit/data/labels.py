@@ -1,10 +1,8 @@
-"""Labels of variants, samples and contigs: read as text, and compared.
+"""Labels of variants, samples and contigs: read them as text and compare them.
 
-May import: `model` and what is below. Every other module takes labels from here.
-
-Labels may be numpy text of fixed or variable width, bytes, objects, or text of pandas and Arrow.
-Contigs may be numbers into ``contig_id`` or names. Results carry labels as objects, which xarray
-writes to every format.
+Every other module takes labels from here. Labels may be numpy text of fixed or variable width,
+bytes, objects, or text of pandas and Arrow. Contigs may be numbers into ``contig_id`` or names.
+Results carry labels as objects, which xarray writes to every format.
 """
 
 from __future__ import annotations
@@ -23,19 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ID_OF = {model.VARIANTS: model.VARIANT_ID, model.SAMPLES: model.SAMPLE_ID, "nodes": "node"}
-"""Dimension -> the variable that identifies its members."""
+"""Variable that identifies the members of each dimension."""
 
 
 def text(values: Any, name: str = "labels", *, missing: str | None = "") -> NDArray[np.object_]:
     """Return labels of any text type as Python strings, in an object array of the same shape.
 
-    Takes numpy text of fixed and of variable width, bytes (UTF-8), objects, and the text types of
-    pandas and Arrow. A missing label becomes ``missing``. Numbers become their decimal text.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are not UTF-8; names the first.
+    Accepts numpy text of fixed and variable width, bytes (UTF-8), objects, and the text types of
+    pandas and Arrow. A missing label becomes ``missing``. Numbers become their decimal text. Raises
+    ValueError for the first bytes that are not UTF-8.
     """
     found = decoded(values, name)
     if found.dtype.kind == "O":
@@ -53,19 +47,16 @@ def text(values: Any, name: str = "labels", *, missing: str | None = "") -> NDAr
 
 
 def is_text(values: NDArray[Any]) -> bool:
-    """Whether an array holds text alone, of any type but bytes."""
+    """Return whether an array holds only text, of any type but bytes."""
     if values.dtype.kind == "O":
         return bool(pd.api.types.infer_dtype(values.reshape(-1), skipna=False) == "string")
     return values.dtype.kind in "UT"
 
 
 def decoded(values: Any, name: str = "labels") -> NDArray[Any]:
-    """Return values as a numpy array in which bytes have become text, and nothing else changed.
+    """Return values as a numpy array with bytes decoded to text and nothing else changed.
 
-    Raises
-    ------
-    ValueError
-        For bytes that are not UTF-8; names the first.
+    Raises ValueError for the first bytes that are not UTF-8.
     """
     found: NDArray[Any] = np.asarray(values)
     if found.dtype.kind == "S":
@@ -85,10 +76,10 @@ def decoded(values: Any, name: str = "labels") -> NDArray[Any]:
 
 
 def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
-    """Return a variable whose text, of any type, is Python strings; other values stay as they are.
+    """Return a variable with text of any type as Python strings; other values are unchanged.
 
-    xarray writes objects of strings to Zarr, netCDF and Parquet. Zarr specifies no text of fixed
-    width. Lazy variables stay lazy.
+    xarray writes objects of strings to Zarr, netCDF and Parquet; Zarr does not specify fixed-width
+    text. Lazy variables stay lazy.
     """
     if not isinstance(variable.dtype, np.dtype):
         return xr.Variable(variable.dims, decoded(variable.values, name), variable.attrs)
@@ -109,7 +100,7 @@ Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 
 def plain(data: Data) -> Data:
-    """Return data whose labels are numpy arrays: dask computes no arrays of pandas and Arrow."""
+    """Return data whose labels are numpy arrays; dask cannot compute pandas and Arrow arrays."""
     whole: Any = data
     known = whole.variables if isinstance(whole, xr.Dataset) else whole.coords.variables
     changed = {
@@ -126,7 +117,8 @@ def plain(data: Data) -> Data:
 def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Variable]:
     """Return the labels along one dimension, with a suffix on their names and on its own."""
     return {
-        # Of objects in a tuple pandas makes arrow texts and xarray objects again, 0.2 us each.
+        # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray
+        # makes objects again, at 0.2 us each.
         f"{name}{suffix}": xr.Variable(
             dim + suffix, as_objects(variable, str(name)).data, variable.attrs, fastpath=True
         )
@@ -136,10 +128,7 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Varia
 
 
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
-    """Return how many alleles each variant has, from ``variant_allele``.
-
-    None without that variable.
-    """
+    """Return the number of alleles of each variant from ``variant_allele``; None without it."""
     if model.VARIANT_ALLELE not in ds:
         return None
     alleles = text(ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...), model.VARIANT_ALLELE)
@@ -150,22 +139,19 @@ class Contigs(NamedTuple):
     """Contig of each variant."""
 
     numbers: NDArray[np.intp]
-    """(variants,): index into ``names``."""
+    """Index into ``names`` (variants,)."""
     names: NDArray[np.object_]
-    """(contigs,): text; of `contig_id` if the Dataset has it, else in the order of appearance."""
+    """Text (contigs,): `contig_id` if the Dataset has it, else names in order of appearance."""
 
     def of_variants(self) -> NDArray[np.object_]:
-        """Name of the contig of each variant (variants,)."""
+        """Return the contig name of each variant (variants,)."""
         return self.names[self.numbers]
 
 
 def contigs(ds: xr.Dataset) -> Contigs | None:
     """Return the contig of each variant; None without ``variant_contig``.
 
-    Raises
-    ------
-    ValueError
-        For a number that is not of a name in ``contig_id``.
+    Raises ValueError for a number without a name in ``contig_id``.
     """
     return known_contigs(ds) if model.VARIANT_CONTIG in ds.variables else None
 
@@ -177,15 +163,11 @@ def known_contigs(ds: xr.Dataset) -> Contigs:
 
 
 def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
-    """Return the contigs of ``variant_contig`` of any shape, which the numbers then have.
+    """Return the contigs of ``variant_contig``; their numbers have its shape.
 
-    ``variant_contig`` holds numbers into ``contig_id``, or the names themselves as text. Numbers
-    without ``contig_id`` are their own names.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not of a name in ``contig_id``.
+    ``variant_contig`` holds numbers into ``contig_id``, or names as text. Numbers without
+    ``contig_id`` are their own names. Raises ValueError for a number without a name in
+    ``contig_id``.
     """
     given = np.asarray(variant_contig)
     names = None if contig_id is None else text(contig_id, model.CONTIG_ID)
@@ -205,14 +187,14 @@ def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
     if names is not None and np.isin(found, names).all():
         numbers = pd.Index(names).get_indexer(found)[numbers]
         found = names
-    # Text that `contig_id` does not list is taken for the name itself.
+    # Text that `contig_id` does not list is the name itself.
     return Contigs(numbers.astype(np.intp).reshape(given.shape), found)
 
 
 def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
-    """Return the name of the contig of each variant, or None without ``variant_contig``.
+    """Return the contig name of each variant, or None without ``variant_contig``.
 
-    Numbers stay numbers where the Dataset has no ``contig_id``.
+    Numbers stay numbers if the Dataset has no ``contig_id``.
     """
     found = contigs(ds)
     if found is None:
@@ -224,14 +206,10 @@ def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
 
 
 def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
-    """First variant of each contig, in the order they are stored.
+    """Return the first variant of each contig, in stored order.
 
-    Raises
-    ------
-    KeyError
-        If the Dataset lacks ``variant_contig``.
-    ValueError
-        If a contig's variants do not stand together.
+    Raises KeyError without ``variant_contig``, and ValueError if a contig's variants are not
+    adjacent.
     """
     model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
     found = known_contigs(ds)
@@ -263,6 +241,9 @@ def values_along(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> NDArra
 
 
 def first_difference(ours: Any, theirs: Any) -> int | None:
-    """Index of the first label that differs as text, or None; both of the same length."""
+    """Return the index of the first label that differs as text, or None.
+
+    Both sides have the same length.
+    """
     wrong = np.flatnonzero(text(ours) != text(theirs))
     return int(wrong[0]) if wrong.size else None

@@ -1,6 +1,6 @@
-"""Names of dimensions and variables, what they must look like, and the refusal of others.
+"""Names of dimensions and variables, and checks of a Dataset's structure.
 
-May import: xarray, numpy, `packing`. The names are those of sgkit and VCF Zarr.
+The names are those of sgkit and VCF Zarr.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SAMPLE_ID = "sample_id"
 CONTIG_ID = "contig_id"
 COUNTED_ALLELE = "counted_allele"
 VARIANTS_COMPARED = "variants_compared"
-"""Coordinate of a matrix of samples: how many variants each pair was compared at."""
+"""Coordinate of a matrix of samples: number of variants compared for each pair."""
 BIT = {SAMPLES: "sample_bit", VARIANTS: "variant_bit"}
-"""Coordinate along the packed axis: the first bit of each sample or variant."""
+"""Coordinate along the packed axis: first bit of each sample or variant."""
 WORD = "word"
 """Coordinate along the words: their numbers."""
 
@@ -39,26 +39,21 @@ NOT_CONSOLIDATED = (
     "On a server that lists no folders, a store is read by its consolidated metadata: run "
     "zarr.consolidate_metadata(PATH) where the store is. genobit.to_zarr writes them"
 )
-"""Why a Dataset that was opened from a Zarr store may have no variables."""
+"""Reason why a Dataset opened from a Zarr store may have no variables."""
 
 MOST_ALLELES = 2**26
-"""Samples times ploidy. float64 holds n times a sum of products of n alleles up to 2**52, so that
-covariances are exact."""
+"""Most alleles per variant (samples x ploidy). Covariances stay exact: n times a sum of n
+products is at most 2**52, which float64 holds."""
 
 _GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
 
 
 def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
-    """Return ``call_genotype``, int8 with dimensions (variants, samples, ploidy).
+    """Return ``call_genotype``, integers with dimensions (variants, samples, ploidy).
 
-    Raises
-    ------
-    KeyError
-        If the Dataset has no ``call_genotype``.
-    ValueError
-        For other dimensions, one that is empty or of unknown size, or too many samples.
-    TypeError
-        For a dtype that is not an integer.
+    Raises KeyError without ``call_genotype`` and TypeError for a dtype that is not an integer.
+    Raises ValueError for other dimensions, for an empty one or one of unknown size, and for too
+    many samples.
     """
     if CALL_GENOTYPE not in ds:
         found = ", ".join(map(str, ds.data_vars)) or "none"
@@ -94,7 +89,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
 
 
 def _check_alleles(name: str, samples: int, ploidy: int) -> None:
-    """Refuse more alleles of a variant than sums are exact for."""
+    """Raise ValueError for more alleles per variant than sums are exact for."""
     if samples * ploidy > MOST_ALLELES:
         msg = (
             f"{name} has {samples:,} samples of ploidy {ploidy}, more alleles a variant than the "
@@ -104,13 +99,10 @@ def _check_alleles(name: str, samples: int, ploidy: int) -> None:
 
 
 def layout_of(ds: xr.Dataset) -> Layout | None:
-    """Return the layout of a packed Dataset, checked against its planes; none if it is not packed.
+    """Return the layout of a packed Dataset, checked against its planes; None if it is not packed.
 
-    Raises
-    ------
-    ValueError
-        If planes are missing or of another shape or dtype, or if samples (or variants) were
-        selected along the packed axis without the planes.
+    Raises ValueError if planes are missing or have another shape or dtype. Also raises ValueError
+    if samples (or variants) were selected along the packed axis without the planes.
     """
     layout = Layout.from_attributes(ds.attrs)
     if layout is None:
@@ -175,11 +167,11 @@ def _check_marks(ds: xr.Dataset, layout: Layout) -> None:
 
 
 class PlanesIndex(xr.Index):
-    """Index of a coordinate that marks bits or words, which refuses to be selected from.
+    """Index of a coordinate that marks bits or words; it refuses selections.
 
-    xarray asks the index of a coordinate before it selects along the coordinate's dimension, so
-    a plain ``isel(samples=...)`` of packed genotypes stops here instead of leaving the planes
-    behind. A Dataset that comes back from a file has no index; `layout_of` compares the marks.
+    xarray asks a coordinate's index before it selects along the dimension. A plain
+    ``isel(samples=...)`` of packed genotypes therefore raises instead of leaving the planes behind.
+    A Dataset read from a file has no such index; `layout_of` then compares the marks.
     """
 
     def __init__(self, dim: Hashable, size: int, along: str) -> None:
@@ -194,24 +186,18 @@ class PlanesIndex(xr.Index):
         *,
         options: Mapping[str, Any],
     ) -> PlanesIndex:
-        """Index the one coordinate that marks bits or words; ``along`` is what the bits are of."""
+        """Index the coordinate that marks bits or words; ``along`` is the dimension of the bits."""
         (variable,) = variables.values()
         return cls(variable.dims[0], variable.size, options["along"])
 
     def create_variables(
         self, variables: Mapping[Any, xr.Variable] | None = None
     ) -> dict[Hashable, xr.Variable]:
-        """The coordinate as it is."""
+        """Return the coordinate unchanged."""
         return dict(variables or {})
 
     def isel(self, indexers: Mapping[Any, Any]) -> PlanesIndex:
-        """Refuse any selection but that of everything.
-
-        Raises
-        ------
-        ValueError
-            Names the dimension and the method that moves the bits too.
-        """
+        """Raise ValueError for any selection but that of everything."""
         if all(isinstance(chosen, slice) and chosen == slice(None) for chosen in indexers.values()):
             return self
         msg = (
@@ -227,7 +213,7 @@ class PlanesIndex(xr.Index):
         *,
         exclude: frozenset[Hashable] | None = None,  # noqa: ARG002 - xarray's signature
     ) -> bool:
-        """Whether the other marks as many bits along the same dimension."""
+        """Return whether the other index marks as many bits along the same dimension."""
         return isinstance(other, PlanesIndex) and (self._dim, self._size) == (
             other._dim,
             other._size,
@@ -243,7 +229,7 @@ def mark_bits(ds: xr.Dataset, layout: Layout) -> xr.Dataset:
 
 
 def _marks(layout: Layout) -> dict[str, tuple[str, NDArray[np.int64]]]:
-    """Coordinates that stand still only as long as nobody selects along the bits."""
+    """Return the coordinates that reveal a selection along the bits or words."""
     first = layout.ploidy * np.arange(layout.bits // layout.ploidy)
     return {BIT[layout.along]: (layout.along, first), WORD: (WORDS, np.arange(layout.words))}
 
@@ -255,20 +241,19 @@ def labelled(
     name: str,
     attrs: Mapping[str, Any],
 ) -> xr.DataArray:
-    """A DataArray with its labels, which xarray would copy one by one if it was made with them."""
+    """Return a DataArray with its labels, assigned afterwards: the constructor would copy each."""
     return xr.DataArray(data, dims=dims, name=name, attrs=dict(attrs)).assign_coords(coords)
 
 
 def counted_allele(ds: xr.Dataset) -> str:
-    """Say which allele dosages and frequencies count."""
+    """Return the name of the allele that dosages and frequencies count."""
     return str(ds.attrs.get(COUNTED_ALLELE, "allele 1"))
 
 
 def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, xr.Variable]:
-    """Return the variables that describe variants, samples, alleles and contigs, not single calls.
+    """Return the variables that describe variants, samples, alleles and contigs.
 
-    Variables with dimensions of a call (both variants and samples) and those in ``without`` are
-    left out.
+    Variables along both variants and samples (single calls) and those in ``without`` are left out.
     """
     return {
         name: variable
@@ -278,13 +263,7 @@ def carried(ds: xr.Dataset, *, without: tuple[Hashable, ...]) -> dict[Hashable, 
 
 
 def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
-    """Return a small per-variant variable as numpy.
-
-    Raises
-    ------
-    KeyError
-        If the Dataset lacks it.
-    """
+    """Return a small per-variant variable as numpy; raise KeyError if the Dataset lacks it."""
     if name not in ds:
         msg = f"{needed_for} needs the variable {name!r} ({VARIANTS}), which the Dataset lacks"
         if name == VARIANT_GENETIC_POSITION:
@@ -299,15 +278,12 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
 def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     """Return a variable that a user named.
 
-    Raises
-    ------
-    KeyError
-        If the Dataset lacks it; the message has those along the dimension.
+    Raises KeyError if the Dataset lacks it; the message lists the variables along ``dim``.
     """
     if name in ds.variables:
         return ds[name]
     along = [str(k) for k, v in ds.variables.items() if v.dims == (dim,)]
-    # Where a sample's bits stand is nothing that was measured.
+    # The positions of bits are not data, so do not list them.
     known = ", ".join(k for k in along if k not in BIT.values()) or "none"
     msg = (
         f"the Dataset has no variable {name!r} along {dim!r} alone; those are {known}. Assign one "
@@ -317,13 +293,7 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
 
 
 def require_biallelic(counts: NDArray[np.int64]) -> None:
-    """Refuse variants of more than two alleles.
-
-    Raises
-    ------
-    ValueError
-        Says how many there are and the first of them.
-    """
+    """Raise ValueError for variants with more than two alleles; it names the first."""
     wrong = np.flatnonzero(counts > 2)
     if wrong.size:
         first = int(wrong[0])

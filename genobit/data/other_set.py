@@ -1,7 +1,4 @@
-"""The two sides of a matrix of all pairs of rows of a DataArray: their labels, what they share.
-
-May import: labels, xarray, pandas, numpy.
-"""
+"""Labels and shared dimension of the two sides of an all-pairs matrix of DataArray rows."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def labels(side: xr.DataArray) -> xr.Dataset:
-    """The coordinates, an index of several levels as its levels."""
+    """Return the coordinates; an index of several levels is replaced by its levels."""
     coords = side.coords.to_dataset()
     for dim, index in side.indexes.items():
         if index.nlevels > 1 and dim in side.dims:
@@ -29,12 +26,10 @@ def labels(side: xr.DataArray) -> xr.Dataset:
 def dimension_of(
     da: xr.DataArray, dim: Hashable | None, names: Collection[str], what: str
 ) -> Hashable:
-    """Return the dimension along the rows: the one named, or the only one known by its name.
+    """Return the dimension along the rows: the one named, or the only one with a known name.
 
-    Raises
-    ------
-    ValueError
-        If there is none or not one such dimension; lists those there are.
+    Raises ValueError if there is no such dimension or more than one; the message lists the
+    dimensions.
     """
     dims = ", ".join(repr(name) for name in da.dims)
     if dim is not None:
@@ -50,14 +45,9 @@ def dimension_of(
 
 
 def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.DataArray:
-    """Return ``other`` if it is a DataArray that has the dimension along the rows of ``side``.
+    """Return ``other`` if it is a DataArray with the dimension along the rows of ``side``.
 
-    Raises
-    ------
-    TypeError
-        If it is no DataArray.
-    ValueError
-        If it has no such dimension.
+    Raises TypeError if it is no DataArray, and ValueError if it lacks the dimension.
     """
     if not isinstance(other, xr.DataArray):
         msg = f"other= takes a DataArray of {rows}, not {type(other).__name__}"
@@ -73,13 +63,7 @@ def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.
 
 
 def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
-    """Refuse two sides (rows, along) that are not of the same length and labels along their rows.
-
-    Raises
-    ------
-    ValueError
-        Says the lengths, or the first label that differs.
-    """
+    """Raise ValueError unless two sides (rows, along) have equal lengths and labels of columns."""
     along = side.dims[1]
     remedy = f"select the same {along} in the same order in both"
     if other.shape[1] != side.shape[1]:

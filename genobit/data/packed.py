@@ -1,7 +1,6 @@
-"""Packed Datasets: selected by position, and taken apart into planes for analyses.
+"""Select from packed Datasets by position, and split Datasets into planes for analyses.
 
-May import: io, analyses, and what is below. Labels and layout only; the bits move in `lazy` and
-`kernels`.
+This file handles labels and layout; `genobit.engine` moves the bits.
 """
 
 from __future__ import annotations
@@ -46,25 +45,12 @@ def by_variants(
     phased: bool | None,
     rows_of: Callable[[xr.Dataset, Layout], int] | None = None,
 ) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
-    """Take a Dataset apart for an analysis of variants, packing it first where it is not.
+    """Return the packed Dataset, its layout and its planes by name with rows along variants.
 
-    Parameters
-    ----------
-    ds
-        Genotypes or planes.
-    phased
-        Haplotypes (True), dosages (False), or what the planes hold.
-    rows_of
-        Rows of a chunk of planes in memory, of the packed Dataset; by default ``chunk_rows``.
-
-    Returns
-    -------
-        The packed Dataset, its layout, and its planes by name with rows along variants.
-
-    Raises
-    ------
-    ValueError
-        If the planes run the other way, or hold dosages where haplotypes are asked for.
+    Genotypes are packed first. ``phased`` selects haplotypes (True), dosages (False), or the kind
+    of the planes (None). ``rows_of(ds, layout)`` returns the rows per chunk of planes in memory;
+    default is ``chunk_rows``. Raises ValueError if the planes have rows along samples, or hold
+    dosages where haplotypes are requested.
     """
     layout = model.layout_of(ds)
     if layout is None:
@@ -96,28 +82,18 @@ def by_samples(
     contigs: bool = False,
     tiled: bool = True,
 ) -> tuple[xr.Dataset, Layout, SampleChunks]:
-    """Take a Dataset apart for an analysis of samples, packing or turning it where it must be.
+    """Return the packed Dataset of the variants, its layout, and its planes by samples.
 
-    Parameters
-    ----------
-    ds
-        Genotypes, or planes in either orientation; haplotypes are added up to dosages.
-    variants
-        Which variants to use (variants,); None for all.
-    contigs
-        Cut chunks at the contigs' ends.
-    tiled
-        Cut samples into tiles, for sums over pairs of samples.
-
-    Returns
-    -------
-        The packed Dataset of these variants, its layout, and its planes by samples.
+    Genotypes are packed first, planes by variants are transposed, and haplotypes are added up to
+    dosages. ``variants`` is a mask (variants,); None for all. ``contigs`` cuts chunks at the ends
+    of contigs. ``tiled`` cuts samples into tiles, for sums over pairs of samples.
     """
     from genobit.engine.schedule import by_samples as turn
 
     layout = model.layout_of(ds)
     if layout is None:
-        # Packed whole, then selected: a .bed that was selected from is not split as it is.
+        # Pack before selecting: the rows of a .bed file can only be unpacked directly without a
+        # selection.
         ds = in_chunks_of_samples(ds)
         return by_samples(ds, variants=variants, contigs=contigs, tiled=tiled)
     if variants is not None:
@@ -137,7 +113,7 @@ def by_samples(
 
 
 def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
-    """Pack genotypes in the chunks that sums over variants take; a packed Dataset as it is."""
+    """Pack genotypes in the chunks that sums over variants take; keep a packed Dataset."""
     from genobit.engine.schedule.by_samples import variant_chunk
 
     if model.layout_of(ds) is not None:
@@ -153,13 +129,7 @@ def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
 
 
 def require_dataset(other: object) -> None:
-    """Refuse what is no Dataset.
-
-    Raises
-    ------
-    TypeError
-        For it.
-    """
+    """Raise TypeError if ``other`` is no Dataset."""
     if not isinstance(other, xr.Dataset):
         msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
         raise TypeError(msg)
@@ -168,13 +138,7 @@ def require_dataset(other: object) -> None:
 def check_same_samples(
     left: xr.Dataset, left_layout: Layout, right: xr.Dataset, right_layout: Layout
 ) -> None:
-    """Refuse two packed Datasets that are not of the same samples.
-
-    Raises
-    ------
-    ValueError
-        For other numbers of bits, or other names.
-    """
+    """Raise ValueError if two packed Datasets differ in layout or in sample names."""
     remedy = "select the same samples in both with .genobit.isel(samples=...)"
     if left_layout != right_layout:
         msg = (
@@ -205,9 +169,9 @@ def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[
 
 
 def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str, da.Array]:
-    """The planes by name, checked: those in memory at once, others when they are computed.
+    """Return the checked planes by name; lazy planes are checked when they are computed.
 
-    Planes in memory come in chunks of ``rows`` rows, by default of `chunk_rows`.
+    Planes in memory are split into chunks of ``rows`` rows, by default `chunk_rows`.
     """
     import dask.array as da
 
@@ -228,7 +192,7 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
 
 
 def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int64]:
-    """Positions along a dimension, ascending where a mask is given."""
+    """Return positions along a dimension, ascending for a mask."""
     size = ds.sizes[dim]
     if isinstance(selection, slice):
         return np.arange(size)[selection]
@@ -252,7 +216,7 @@ def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int
 
 
 def _as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """A slice where positions follow each other: a view, and no list of positions in tasks."""
+    """Return a slice for consecutive positions: a view, without a list of positions in tasks."""
     if positions.size and (np.diff(positions) == 1).all():
         return slice(int(positions[0]), int(positions[-1]) + 1)
     return positions
@@ -270,7 +234,7 @@ def _isel_bits(
     planes = _planes(ds, layout)
     chosen = Layout(layout.kind, layout.rows, bits.size, layout.ploidy)
     rest = ds.drop_vars([*(PREFIX + name for name in planes), model.BIT[layout.along], model.WORD])
-    # Without sample_id and the like, nothing but the planes has that dimension.
+    # Without labels such as sample_id, only the planes have that dimension.
     rest = rest.isel({layout.along: positions}, missing_dims="ignore")
     selected = {
         PREFIX + name: plane(select_bits(words, bits), layout) for name, words in planes.items()

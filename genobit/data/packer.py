@@ -1,6 +1,6 @@
-"""``ds.genobit.pack``: a packed Dataset made of genotypes.
+"""Pack genotypes into a packed Dataset (``ds.genobit.pack``).
 
-May import: data and the engine. Labels and layout only; the bits move in the engine.
+This file handles labels and layout; `genobit.engine` moves the bits.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 BED_ROWS: list[Callable[[xr.DataArray, int | None], tuple[da.Array, int] | None]] = []
-"""Functions that give the rows of the .bed file that genotypes are: `genobit.io.plink` adds one.
+"""Functions that return the rows of the .bed file behind genotypes; `genobit.io.plink` adds one.
 
-They take genotypes and the variants of a chunk, and return uint8 (variants, bytes) with the number
-of samples, or None for other genotypes.
+They take genotypes and the variants per chunk. They return uint8 (variants, bytes) and the number
+of samples, or None for genotypes from elsewhere.
 """
 
 
@@ -39,7 +39,7 @@ def pack(
 ) -> xr.Dataset:
     """Pack the genotypes of a Dataset; the parameters are those of ``ds.genobit.pack``.
 
-    ``chunk`` is the number of variants in a chunk, by default what `get_options` says.
+    ``chunk`` is the number of variants per chunk; the default follows `get_options`.
     """
     from genobit.engine.schedule.costs import chunk_of_variants
 
@@ -93,7 +93,7 @@ def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
 
 
 def _none_missing(calls: xr.DataArray) -> bool:
-    """Whether genotypes in memory miss no call; lazy ones are not computed to find out."""
+    """Return whether genotypes in memory have no missing call; lazy ones are not computed."""
     data = calls.variable._data
     return isinstance(data, np.ndarray) and bool((data >= 0).all())
 
@@ -101,15 +101,15 @@ def _none_missing(calls: xr.DataArray) -> bool:
 def _biallelic(
     ds: xr.Dataset, policy: str
 ) -> tuple[xr.Dataset, NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
-    """The Dataset with one allele to count a row, and of each row three things.
+    """Return the Dataset with one counted allele per row, and three arrays (rows,).
 
-    The number of its variant before dropping or splitting, that allele, and the largest it may
-    have.
+    The arrays are the number of the row's variant before dropping or splitting, the counted allele,
+    and the largest allele it may have.
     """
     n = ds.sizes[model.VARIANTS]
     numbers, ones = np.arange(n), np.ones(n, np.int8)
     if "plink_bed" in ds[model.CALL_GENOTYPE].attrs:
-        # Two alleles are all that the file can hold; looking takes 0.2 s of a million.
+        # A .bed file holds only two alleles, and counting them takes 0.2 s per million variants.
         return ds, numbers, ones, ones
     counts = labels.allele_counts(ds)
     if counts is None:
@@ -149,10 +149,7 @@ def _biallelic(
 def _bed_planes(
     calls: xr.DataArray, layout: Layout, chunk: int | None
 ) -> dict[str, da.Array] | None:
-    """Planes split from the rows of the .bed file that the genotypes are, untouched.
-
-    None for any other.
-    """
+    """Return planes unpacked from the .bed file of unchanged genotypes, or None for others."""
     from genobit.engine.schedule.packing import pack_bed
 
     if layout.kind == "dosage":
@@ -197,6 +194,6 @@ def _packed_dataset(
 
 
 def plane(words: da.Array, layout: Layout) -> xr.Variable:
-    """Return a plane of a Dataset; in a Zarr store, chunks that were never written can be told."""
+    """Return a plane of a Dataset; its fill value reveals unwritten chunks of a Zarr store."""
     encoding = {"fill_value": UNWRITTEN}
     return xr.Variable((layout.rows, model.WORDS), words, encoding=encoding)

@@ -1,4 +1,4 @@
-"""Long tables of pairs as dask DataFrames, of tasks that are made when they are asked for."""
+"""Long tables of pairs as dask DataFrames."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
-"""Column of a table of pairs -> labels of rows, and the index of each pair among them."""
+"""Labels of rows, and the index of each pair among them, by column of a table of pairs."""
 
 
 def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
-    """A pandas DataFrame of pairs."""
+    """Return a pandas DataFrame of pairs."""
     import pandas as pd
 
     return pd.DataFrame({name: of[places] for name, (of, places) in labels.items()} | values)
 
 
 def as_arrow(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
-    """A pyarrow Table of pairs: by way of pandas each takes 0.6 ms more, without rows too.
+    """Return a pyarrow Table of pairs; labels that are no numbers become text.
 
-    Labels that are no numbers become texts.
+    Going through pandas would take 0.6 ms more per table, even without rows.
     """
     import pyarrow as pa
 
@@ -41,29 +41,21 @@ def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:
     import pyarrow as pa
 
     if labels.dtype.kind in "biuf":
-        # pyarrow takes no numbers of the other byte order, as netCDF 3 has them.
+        # pyarrow refuses numbers of the other byte order, which netCDF 3 has.
         return pa.array(labels[places].astype(labels.dtype.newbyteorder("="), copy=False))
-    # A label is made a text once, whatever the number of its pairs.
+    # Convert each label to text once, however many pairs it has.
     used, at = np.unique(places, return_inverse=True)
-    # Large: a column of 7 million ids of 300 letters is past what 32 bits count.
+    # large_string, because a column of 7 million ids of 300 letters exceeds 32-bit offsets.
     return pa.array(text(labels[used], missing=None), pa.large_string()).take(pa.array(at))
 
 
 def lazy_table(
     keys: Sequence[Any], graph: HighLevelGraph, example: Any, prefix: str
 ) -> dd.DataFrame:
-    """A table whose partitions are the results of some tasks.
+    """Return a dask DataFrame whose partitions are the results of the tasks ``keys``.
 
-    ``dask.dataframe.from_delayed`` takes three times as long, and a `Delayed` for each task.
-
-    Parameters
-    ----------
-    keys, graph
-        Of pandas DataFrames.
-    example
-        One of them without rows.
-    prefix
-        What names of its tasks begin with.
+    ``example`` is a partition without rows, and ``prefix`` starts the names of its tasks.
+    ``dask.dataframe.from_delayed`` would take three times as long and need a `Delayed` per task.
     """
     import dask.dataframe as dd
     import pandas as pd
@@ -74,5 +66,5 @@ def lazy_table(
     texts = [name for name, kind in example.dtypes.items() if pd.api.types.is_object_dtype(kind)]
     if not (texts and pyarrow_strings_enabled()):
         return table
-    # As from_delayed does: a part without rows does not say what its objects are.
+    # As in from_delayed: a partition without rows does not tell the type of its objects.
     return table.astype(dict.fromkeys(texts, "string[pyarrow]"))

@@ -1,4 +1,4 @@
-"""A selection of variants and samples that explorers share, and that a cell reads and sets."""
+"""A selection of variants and samples that explorers share and notebook cells read and set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from genobit.data.aligning import selected
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: What the rows and columns of data are to a selection.
+#: Kind of each dimension in a selection.
 KINDS = {
     "variants": "variants",
     "sites": "variants",
@@ -24,19 +24,14 @@ KINDS = {
     "sample": "samples",
     "taxa": "samples",
 }
-#: Names in a message.
+#: Names listed in a message.
 _SHOWN = 3
 
 
 class Names:
-    """The names of the variants or samples of some data, made when they are asked for.
+    """Names of the variants or samples of some data, computed on demand.
 
-    Parameters
-    ----------
-    data
-        A Dataset or DataArray.
-    dim
-        One of `KINDS`.
+    ``dim`` is one of `KINDS`.
     """
 
     def __init__(self, data: xr.Dataset | xr.DataArray, dim: str) -> None:
@@ -45,17 +40,14 @@ class Names:
 
     @cached_property
     def index(self) -> pd.Index:
-        """Unique text, or the places where not all can be told apart."""
-        # A million names take a second, and most explorers are never asked.
+        """Unique text, or positions if some names are missing or repeated."""
+        # A million names take a second, and most explorers never need them.
         return names_along(self._data, self._dim)
 
     def selected(self, value: Any, kind: str) -> Any:
         """Return a selection without labels: a mask in the order of the data.
 
-        Raises
-        ------
-        TraitError
-            For a mask that is not along these data.
+        Raises TraitError for a mask that does not fit these data.
         """
         try:
             return selected(self._data, value, self._dim, kind)
@@ -64,30 +56,32 @@ class Names:
 
 
 class Selection(traitlets.HasTraits):
-    """Selected variants and samples: what one explorer selects, the others show.
+    """Selected variants and samples, shared by explorers.
+
+    A selection made in one explorer is shown by the others.
 
     Parameters
     ----------
     data
         Genotypes, an alignment (its sites are variants and its taxa samples) or other data along
-        `variants` or `samples`; explorers add theirs when they get the selection.
+        `variants` or `samples`. Explorers add their data when they get the selection.
     **initial
         `variants` and `samples` to begin with.
 
     Attributes
     ----------
     variants, samples
-        Names of what is selected, in the order of the data: `variant_id`, or "contig:position" of
-        those without one of their own; `sample_id` or `taxa`; places where there are no names.
-        They can be set to names, to places in `data`, or to a mask along it. A mask that is a
-        DataArray or Series is aligned by its labels.
+        Selected names, in the order of the data. Variants have their `variant_id`, or
+        "contig:position" if they have no id of their own. Samples have their `sample_id`, or `taxa`.
+        Without names, positions are used. Set them to names, to positions in `data`, or to a mask.
+        A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
     ValueError
-        If the data have neither variants nor samples, or do not have what is selected.
+        If the data have neither variants nor samples, or lack a selected member.
     TraitError
-        If what is set is not known; the message has its name.
+        If a new value is unknown; the message has its name.
 
     Examples
     --------
@@ -120,11 +114,11 @@ class Selection(traitlets.HasTraits):
             setattr(self, kind, value)
 
     def __repr__(self) -> str:
-        """Count what is selected."""
+        """Return the numbers of selected variants and samples."""
         return f"Selection: {self.in_words()}"
 
     def in_words(self) -> str:
-        """Count what is selected."""
+        """Return the numbers of selected variants and samples as text."""
         counts = [(len(getattr(self, kind)), kind) for kind in ("variants", "samples")]
         words = [f"{n:,} {kind if n != 1 else kind[:-1]}" for n, kind in counts if n]
         return " and ".join(words) or "nothing"
@@ -134,16 +128,21 @@ class Selection(traitlets.HasTraits):
         self.variants, self.samples = (), ()
 
     def know(self, data: xr.Dataset | xr.DataArray) -> dict[str, Names]:
-        """Learn what there is to select, and check that it has what is selected.
+        """Register data, and check that they have the selected variants and samples.
 
         Parameters
         ----------
         data
-            As of the class.
+            As for `Selection`.
 
         Returns
         -------
-        The names of its variants, of its samples, or of both, in their order.
+        Names of the data's variants, samples, or both, in their order.
+
+        Raises
+        ------
+        ValueError
+            If the data have neither variants nor samples, or do not fit the selection.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:
@@ -175,18 +174,18 @@ class Selection(traitlets.HasTraits):
             raise ValueError(f"the selection does not fit these data: {error}") from None
 
     def places(self, kind: str, names: Names) -> np.ndarray:
-        """Find what is selected in data that `know` was told.
+        """Return the positions of the selection in registered data.
 
         Parameters
         ----------
         kind
             "variants" or "samples".
         names
-            As `know` returned them.
+            Result of `know`.
 
         Returns
         -------
-        Places, ascending, int64; what the data do not have is left out.
+        Positions, ascending, int64; selected members that the data lack are left out.
         """
         chosen = getattr(self, kind)
         if not chosen:
@@ -200,12 +199,12 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         names
-            Of either.
+            Names of variants, of samples, or of both.
 
         Raises
         ------
         ValueError
-            If a name is neither's.
+            If a name is neither a variant nor a sample.
         """
         left = pd.Index(labels.text(list(names)), dtype=object)
         found = {}
@@ -251,18 +250,10 @@ _NAMED_BY = {
 
 
 def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
-    """Name the variants or samples of data, each by a name of its own.
+    """Return a unique name for each variant or sample of the data, or positions.
 
-    Parameters
-    ----------
-    data
-        With coordinates, or variables, of names.
-    dim
-        "variants", "sites", "samples" or "taxa".
-
-    Returns
-    -------
-    Unique text, or the places where not all can be told apart.
+    ``dim`` is "variants", "sites", "samples" or "taxa". The result is positions if names are
+    missing or repeated.
 
     Examples
     --------
@@ -289,7 +280,7 @@ def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
 
 
 def _with_positions(kept: xr.Dataset, dim: str, ids: np.ndarray | None) -> np.ndarray | None:
-    """Name what has no name of its own by where it is."""
+    """Replace missing and repeated names by contig and position."""
     if ids is not None:
         lacking = pd.Series(ids).duplicated(keep=False).to_numpy() | np.isin(ids, (".", ""))
         if not lacking.any():
@@ -310,7 +301,7 @@ def _texts(kept: xr.Dataset, name: str, dim: str) -> np.ndarray | None:
 
 
 def _checked(kind: str, values: np.ndarray, size: int) -> np.ndarray:
-    """Turn a mask or places into ascending places."""
+    """Return a mask or positions as ascending positions."""
     if values.dtype.kind == "b":
         if values.size != size:
             raise traitlets.TraitError(
@@ -329,7 +320,7 @@ def _numbered(names: Names) -> bool:
 
 
 def _places_of(known: list[Names], names: pd.Index) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the first data that have each name, and its place there; -1 where none has it."""
+    """Return the number of the first data with each name, and the position there, or -1."""
     which, place = np.full((2, len(names)), -1)
     for k, data in reversed([*enumerate(known)]):
         found = data.index.get_indexer(names)

@@ -1,7 +1,4 @@
-"""Results computed at once, unless they would take more memory than the user allows.
-
-May import: lazy and what is below.
-"""
+"""Compute results at once, unless they would exceed the user's memory limit."""
 
 from __future__ import annotations
 
@@ -18,20 +15,11 @@ Result = TypeVar("Result", xr.DataArray, xr.Dataset)
 
 
 def computed(result: Result, remedy: str) -> Result:
-    """The result in memory, and with it what it has of lazy coordinates.
+    """Return the result in memory, including its lazy coordinates.
 
-    Parameters
-    ----------
-    result
-        (rows, columns) or (matrices, rows, columns), lazy; or a Dataset of such.
-    remedy
-        What else to do where it is too large, as goes on "take what you need of it, ".
-
-    Raises
-    ------
-    MemoryError
-        If result and lazy coordinates are past ``get_options().eager_limit``; says their size and
-        what else to do.
+    ``result`` is lazy: (rows, columns), (matrices, rows, columns), or a Dataset of such arrays.
+    ``remedy`` continues "take what you need of the lazy result, " in the error. Raises MemoryError
+    if the result and its lazy coordinates exceed ``get_options().eager_limit``.
     """
     from genobit.engine.schedule.tiles import in_memory
 
@@ -40,7 +28,7 @@ def computed(result: Result, remedy: str) -> Result:
     lazy: list[Hashable] = [
         name for name, coordinate in result.coords.items() if coordinate.chunks is not None
     ]
-    # One array may stand on both sides of a square, and is computed once.
+    # An array may be on both sides of a square; count and compute it once.
     arrays = {x.data.name: x.data for x in (*matrices, *(result.coords[name] for name in lazy))}
     size = sum(array.nbytes for array in arrays.values())
     if size > limit:

@@ -1,6 +1,6 @@
-"""What a Dataset of genotypes holds, in numbers: counted where that is cheap, estimated elsewhere.
+"""Summarise a Dataset of genotypes in numbers, from a sample of variants if it is lazy.
 
-May import: lazy, packed and what is below. `genobit.data.summary_html` shows it.
+`genobit.data.summary_html` displays the summary.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BINS = 25
-"""Of minor allele frequencies, from 0 to 1/2."""
+"""Bins of minor allele frequencies, from 0 to 1/2."""
 SMALL = 2**26
-"""Bytes of a lazy variable of variants or samples that is still computed to be summarised."""
+"""Largest lazy variable along variants or samples that is computed for a summary, in bytes."""
 
 
 @dataclass(frozen=True)
 class Genotypes:
-    """Of a Dataset, packed or not."""
+    """Summary of the genotypes of a Dataset, packed or not."""
 
     sizes: dict[str, int]
     packing: str
-    """"" where it is not packed, else how."""
+    """Kind and orientation of the planes, or "" if the Dataset is not packed."""
     contigs: tuple[tuple[str, int], ...] | None
-    """Name and number of variants of each; None where that is not known without computing."""
+    """Name and number of variants of each contig; None if unknown without computing."""
     bytes_packed: int
-    """Of planes, as they are or as ``pack()`` would make them of dosages."""
+    """Bytes of the planes, or of the planes that ``pack()`` would make of dosages."""
     bytes_unpacked: int
-    """Of int8 calls."""
+    """Bytes of the calls as int8."""
     looked_at: int
-    """Variants that the rest is of; 0 where none was looked at."""
+    """Number of variants that the following fields describe; 0 if none was read."""
     missing: float
-    """Share of calls."""
+    """Share of missing calls."""
     monomorphic: float
-    """Share of variants."""
+    """Share of monomorphic variants."""
     spectrum: NDArray[np.int64]
-    """Variants by minor allele frequency, in `BINS` bins."""
+    """Number of variants in each of `BINS` bins of minor allele frequency."""
 
 
 def genotypes(ds: xr.Dataset) -> Genotypes | None:
-    """Summarise genotypes; None where a Dataset has none.
+    """Summarise genotypes; None if the Dataset has none.
 
-    Of lazy ones some chunks are computed at most (`genobit.engine.schedule.peek`), or none.
+    At most some chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`).
     """
     layout = model.layout_of(ds)
     if layout is None and model.CALL_GENOTYPE not in ds:
@@ -86,7 +86,10 @@ def _planes(ds: xr.Dataset, layout: Layout) -> list[str]:
 
 
 def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np.int64]]:
-    """Missing calls, monomorphic variants and the spectrum, of (variants, [called, alt, all])."""
+    """Return the shares of missing calls and monomorphic variants, and the spectrum.
+
+    counts: (variants, [called, alternative, all]).
+    """
     if counts is None:
         return np.nan, np.nan, np.zeros(BINS, np.int64)
     called, alternative, possible = counts.T
@@ -122,7 +125,7 @@ def _counts_of_planes(
         count = partial(_count_rows, values=values, bits=layout.bits)
         found = glance([plane.data for plane in planes], count)
         return None if found is None else np.concatenate(found.seen)
-    # Variants run along the bits: each glance sees some samples of all variants.
+    # Variants run along the bits: each chunk has some samples of all variants.
     count = partial(_count_bits, values=values, variants=sizes[model.VARIANTS])
     found = glance([plane.data for plane in planes], count, SMALL // 8)
     return None if found is None else np.asarray(np.sum(found.seen, axis=0))
@@ -155,7 +158,7 @@ def _contigs(ds: xr.Dataset, variants: int) -> tuple[tuple[str, int], ...] | Non
     try:
         found = labels.contigs(ds)
     except ValueError:
-        return None  # A summary shows what it can; the methods say what is wrong.
+        return None  # A summary must not fail; the methods raise the error.
     if found is None:
         return None
     counts = np.bincount(found.numbers, minlength=found.names.size)

@@ -1,7 +1,6 @@
-"""Summaries as HTML for a notebook: `_repr_html_` of the accessors.
+"""HTML summaries for notebooks: `_repr_html_` of the accessors.
 
-Colours are those of JupyterLab's theme, light or dark, where the page has them. Whatever comes from
-data is escaped.
+Colours follow JupyterLab's light or dark theme if the page has one. Text from data is escaped.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _STYLE = """<style>
 
 
 def dataset_html(ds: xr.Dataset) -> str:
-    """Summarise a Dataset of genotypes, packed or not."""
+    """Return an HTML summary of a Dataset of genotypes, packed or not."""
     try:
         found, analyses = genotypes(ds), availability.of_dataset(ds)
     except ValueError as error:
@@ -60,7 +59,7 @@ def dataset_html(ds: xr.Dataset) -> str:
 
 
 def dataarray_html(da: xr.DataArray) -> str:
-    """Summarise a DataArray: measurements, binary rows or an alignment."""
+    """Return an HTML summary of a DataArray: measurements, binary rows or an alignment."""
     analyses = availability.of_dataarray(da)
     sizes = " × ".join(f"{size:,} {dim}" for dim, size in da.sizes.items()) or "one value"
     facts = {"values": f"{da.dtype}, {in_units(da.nbytes)}"}
@@ -74,7 +73,7 @@ def dataarray_html(da: xr.DataArray) -> str:
 
 
 MOST = 2**26
-"""Bytes of values in memory that are still looked through."""
+"""Largest array in memory whose values are read, in bytes."""
 
 
 def _values(da: xr.DataArray) -> dict[str, str]:
@@ -123,7 +122,7 @@ def _contigs(found: Genotypes) -> str:
 
 
 def _spectrum(found: Genotypes) -> str:
-    """Bars of the minor allele frequencies, as a picture of 240 x 92."""
+    """Return an SVG bar chart of the minor allele frequencies."""
     if not found.spectrum.sum():
         return ""
     width, height, left, top = 220.0, 56.0, 10.0, 18.0

@@ -1,8 +1,8 @@
-"""Trees as arrays: each node's parent, tips first and children before parents.
+"""Trees as arrays: the parent of each node, tips first and children before parents.
 
-Tips are nodes 0 to n - 1, in the order of the rows they stand for. Inner nodes follow, each after
-its children, so that a loop over ascending nodes runs from the tips to the root, which is the last
-and has no parent (-1). A tree without a root comes with three branches at its last node.
+Tips are nodes 0 to n - 1, in the order of their rows. Inner nodes follow, each after its children.
+A loop over ascending nodes therefore runs from the tips to the root. The root is the last node and
+has no parent (-1). An unrooted tree has three branches at its last node.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ NO_PARENT = -1
 
 
 class Children(NamedTuple):
-    """The children of all nodes, one after another, ascending within each node."""
+    """The children of all nodes, one node after another, ascending within each node."""
 
     starts: NDArray[np.int64]
-    """First child of each node in ``members``, and the end, (nodes + 1,)."""
+    """Index in ``members`` of each node's first child, then the end, (nodes + 1,)."""
     members: NDArray[np.int64]
-    """(nodes - 1,)."""
+    """Child nodes, (nodes - 1,)."""
 
     def of(self, node: int) -> NDArray[np.int64]:
-        """Children of one node."""
+        """Return the children of one node."""
         return self.members[self.starts[node] : self.starts[node + 1]]
 
 
 def children(parents: NDArray[np.int64]) -> Children:
-    """Children of each node of a tree, none of a tip."""
+    """Return the children of each node of a tree; a tip has none."""
     nodes = parents.size
     members = np.argsort(parents, kind="stable")[1:].astype(np.int64)
     counts = np.bincount(parents[:-1], minlength=nodes)
@@ -39,11 +39,11 @@ def children(parents: NDArray[np.int64]) -> Children:
 
 
 def tips(parents: NDArray[np.int64]) -> int:
-    """How many tips a tree has: its first inner node is the smallest of all parents."""
+    """Return the number of tips: the smallest parent is the first inner node."""
     return int(parents[:-1].min()) if parents.size > 1 else 1
 
 
 def is_binary(parents: NDArray[np.int64]) -> bool:
-    """Whether every inner node has two children, and the root two or three."""
+    """Return whether every inner node has two children, and the root two or three."""
     counts = np.bincount(parents[:-1], minlength=parents.size)[tips(parents) :]
     return bool((counts[:-1] == 2).all() and counts[-1] in {2, 3})

@@ -1,7 +1,4 @@
-"""Windows along contigs and labels of variants, as analyses of neighbouring variants take them.
-
-May import: model, labels and the engine.
-"""
+"""Windows along contigs and labels of variants, for analyses of neighbouring variants."""
 
 from __future__ import annotations
 
@@ -19,19 +16,11 @@ if TYPE_CHECKING:
 def window_ends(
     ds: xr.Dataset, window: int | str, *, count: bool = False, open_end: bool = False
 ) -> NDArray[np.int64]:
-    """Last variant in the window of each, on its contig.
+    """Return the last variant in the window of each variant, on its contig.
 
-    Parameters
-    ----------
-    ds
-        With the positions that the window is measured in.
-    window
-        As for ``ds.genobit.ld``.
-    count
-        Whether a number is how many variants a window holds, the first among them, and not how far
-        the last is from the first.
-    open_end
-        Leave out pairs whose distance is exactly that of the window.
+    ``window`` is as for ``ds.genobit.ld``. With ``count``, a number is the number of variants in a
+    window, including the first; otherwise it is the distance from the first to the last.
+    ``open_end`` leaves out pairs whose distance is exactly that of the window.
     """
     variable, size = parse_window(window)
     if variable is None and count:
@@ -57,7 +46,7 @@ def named_window(window: int | str, unit: str = "variants") -> str:
 
 
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
-    """Columns that describe a variant in a table of pairs, each (variants,)."""
+    """Return the columns that describe a variant in a table of pairs, each (variants,)."""
     columns: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
     contig = labels.contig_of_variants(ds)
     if contig is not None:
@@ -77,14 +66,10 @@ _UNITS: dict[str, tuple[str, float]] = {
 
 
 def parse_window(window: int | str, name: str = "window") -> tuple[str | None, float]:
-    """Return the variable a window is measured in (none: a number of variants) and its size.
+    """Return the variable that a window is measured in (None: a number of variants) and its size.
 
-    ``name`` is what the argument is called, for the error.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a positive whole number nor a number with bp, kb, Mb or cM.
+    ``name`` is the name of the argument in the error. Raises ValueError unless the window is a
+    positive integer or a number with bp, kb, Mb or cM.
 
     Examples
     --------
@@ -131,26 +116,10 @@ def last_in_window(
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
-    Parameters
-    ----------
-    n
-        Number of variants.
-    contig
-        Contig of each variant; all on one if none.
-    coordinate
-        Position of each variant in the unit of ``size``; the variant's number if none.
-    size
-        Largest distance of a pair.
-    name
-        Variable that ``coordinate`` comes from, for messages.
-    open_end
-        Leave out pairs at exactly ``size`` of a ``coordinate``.
-
-    Raises
-    ------
-    ValueError
-        If a contig's variants are not together, or not in the order of their positions, or a
-        position is no number.
+    contig: contig of each variant, or None for a single contig. coordinate: position of each
+    variant in the unit of ``size``, or None for its number; ``name`` is its variable in messages.
+    ``open_end`` leaves out pairs at exactly ``size`` of a ``coordinate``. Raises ValueError if a
+    contig's variants are not adjacent or not sorted by position, or if a position is not finite.
     """
     starts = _contig_starts(n, contig)
     side: Literal["left", "right"] = "left" if open_end else "right"
@@ -190,7 +159,7 @@ def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
             f"with ds.assign({name}=ds[{name!r}].astype('int64'))"
         )
         raise TypeError(msg)
-    # Compared, not subtracted: differences of unsigned positions are never negative.
+    # Compare instead of subtracting: differences of unsigned positions are never negative.
     wrong = ~np.isfinite(coordinate)
     wrong[1:] |= coordinate[1:] < coordinate[:-1]
     if wrong.any():

@@ -1,4 +1,4 @@
-"""Checks of files that lie: declared sizes, inflated chunks, damaged planes.
+"""Checks of malformed files: declared sizes, inflated chunks, damaged planes.
 
-Each check raises with the name of the file. May import: `genobit.engine`.
+Each check raises an error with the name of the file. May import: `genobit.engine`.
 """

@@ -1,7 +1,7 @@
-"""Text of files, plain or in gzip, never more of it in memory than `eager_limit` allows.
+"""Read text files, plain or gzip, within the memory that `eager_limit` allows.
 
-A file of 10 MB in gzip may inflate to 10 GB, and the line of a VCF may have no end. Both are
-refused when the limit is passed.
+A gzip file of 10 MB may inflate to 10 GB, and a line of a VCF may never end. Reading either stops
+with an error once the limit is exceeded.
 """
 
 from __future__ import annotations
@@ -20,35 +20,26 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 TEXT_COST = 16
-"""Bytes of memory that a byte of text takes at most while it is split, decoded and made an array:
-measured as 19 for FASTA, 10 for .bim of blanks and 13 for .fam."""
+"""Bytes of memory per byte of text while it is split, decoded and converted to an array.
+Measured: 19 for FASTA, 10 for .bim with blanks, 13 for .fam."""
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, through gzip (bgzip is a kind of it) where it is compressed."""
+    """Open a file, through gzip if it is compressed; bgzip is a kind of gzip."""
     with path.open("rb") as file:
         compressed = file.read(2) == GZIP
     return cast("IO[bytes]", gzip.open(path)) if compressed else path.open("rb")
 
 
 def require_text_fits(path: Path, cost: int = TEXT_COST) -> None:
-    """Refuse a file of plain text that would take more memory than the limit.
-
-    Raises
-    ------
-    ValueError
-        Names the file and its size.
-    """
+    """Raise ValueError if a plain text file would take more memory than the limit."""
     require_fits(f"the text of {path}", path.stat().st_size, cost)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a text file whole, inflated where it is compressed.
+    """Return a whole text file, decompressed if necessary.
 
-    Raises
-    ------
-    ValueError
-        When it is past the limit or damaged.
+    Raises ValueError if it exceeds the limit or is damaged.
     """
     require_text_fits(path)
     most = get_options().eager_limit // TEXT_COST
@@ -59,17 +50,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def open_text(path: Path) -> io.TextIOWrapper:
-    """Open a file of UTF-8, through gzip where it is compressed."""
+    """Open a UTF-8 text file, through gzip if it is compressed."""
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8")
 
 
 def lines_of(file: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
-    """Lines of an open file with their ends.
+    """Yield the lines of an open file with their line ends.
 
-    Raises
-    ------
-    ValueError
-        For a line past the limit, with its number.
+    Raises ValueError with the line number for a line that exceeds the limit.
     """
     most = get_options().eager_limit // TEXT_COST
     for number in count(1):

@@ -1,4 +1,4 @@
-"""A Zarr store that refuses chunks which inflate past what their array declares."""
+"""A Zarr store that refuses chunks which inflate beyond the declared size of their array."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
 
 _WORD_COST = 8
-"""Bytes of memory that a byte of stored text takes as objects."""
+"""Bytes of memory that a byte of stored text takes as Python objects."""
 _FILTERED = 8
-"""Times that filters, such as a change of type, may widen or narrow a chunk."""
+"""Factor by which filters, such as a change of dtype, may change the size of a chunk."""
 _SLACK = 2**16
 _ABSENT = 2**64 - 1
-"""Offset that the index of a shard gives of a chunk that is not there."""
+"""Offset of a missing chunk in the index of a shard."""
 
 
 @dataclass(frozen=True)
 class _Chunks:
-    """What an array declares of its chunks."""
+    """Declared properties of an array's chunks."""
 
     most: int
-    """Bytes that a chunk takes at most, decompressed."""
+    """Most bytes of a decompressed chunk."""
     codec: str
-    """The codec that a stored chunk is compressed by, or "" without one."""
+    """Compression codec of a stored chunk, or "" if it is not compressed."""
     inner: int
-    """Chunks in a shard; 0 without shards."""
+    """Chunks per shard; 0 without shards."""
     entries: int
-    """Texts in a chunk, each with its length before it; 0 for arrays of other entries."""
+    """Texts per chunk, each stored after its length; 0 for other dtypes."""
 
 
 class GuardedStore(WrapperStore[Store]):
-    """A store whose chunks are looked at before they are inflated."""
+    """A store that checks chunks before they are inflated."""
 
     def __init__(self, store: Store, arrays: dict[str, _Chunks] | None = None) -> None:
         super().__init__(store)
@@ -58,22 +58,19 @@ class GuardedStore(WrapperStore[Store]):
         return type(self)(store, self._arrays)
 
     def __str__(self) -> str:
-        """Name the store."""
+        """Return the name of the store."""
         return str(self._store)
 
     def guard(self, arrays: Mapping[str, zarr.Array[Any]]) -> None:
-        """Learn what arrays declare, by their paths in the store."""
+        """Register the declared sizes of arrays, by their paths in the store."""
         self._arrays.update({path: _declared(path, array) for path, array in arrays.items()})
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read a chunk or metadata.
+        """Return a chunk or metadata.
 
-        Raises
-        ------
-        ValueError
-            If it would take more memory than its array declares, or than the limit.
+        Raises ValueError if it would take more memory than its array declares, or than the limit.
         """
         path = next((path for path in self._arrays if key.startswith(f"{path}/")), None)
         chunks = None if path is None or key.endswith(_METADATA) else self._arrays[path]
@@ -94,7 +91,7 @@ class GuardedStore(WrapperStore[Store]):
         return found
 
     def _stored_size(self, key: str) -> int:
-        """Bytes of a file or of a member of a .zip; 0 where that takes another request."""
+        """Return the bytes of a file or .zip member; 0 if that would need another request."""
         if isinstance(self._store, LocalStore):
             path = self._store.root / key
             return path.stat().st_size if path.is_file() else 0
@@ -120,12 +117,9 @@ def _past(key: str, store: object, size: int, most: int) -> str:
 
 
 def _declared(path: str, array: zarr.Array[Any]) -> _Chunks:
-    """What an array declares of its chunks.
+    """Return the declared properties of an array's chunks.
 
-    Raises
-    ------
-    ValueError
-        For chunks that are compressed twice, whose size nobody can tell.
+    Raises ValueError for chunks that are compressed twice, whose size cannot be told.
     """
     metadata: Any = array.metadata.to_dict()
     if "codecs" in metadata:
@@ -156,12 +150,12 @@ def _declared(path: str, array: zarr.Array[Any]) -> _Chunks:
 
 
 def _require_entries(what: str, data: bytes, chunks: _Chunks) -> None:
-    """Refuse a chunk that declares more texts than its array: the codec makes room for each."""
+    """Raise ValueError for a chunk with more texts than its array: the codec allocates for each."""
     if not chunks.entries:
         return
     if chunks.codec:
         codec = numcodecs.get_codec({"id": chunks.codec.removeprefix("numcodecs.")})
-        # Damaged chunks pass here: reading them raises, with the name of the file.
+        # Damaged chunks pass this check; reading them raises an error with the file's name.
         try:
             data = bytes(codec.decode(data))
         except Exception:  # noqa: BLE001
@@ -178,14 +172,14 @@ def _id_of(codec: Any) -> str:
 def _compressed_parts(
     found: Buffer, chunks: _Chunks, byte_range: ByteRequest | None
 ) -> Iterator[bytes]:
-    """The stored chunks of what was read: one, or those of a shard."""
+    """Yield the stored chunks in a buffer: one chunk, or all chunks of a shard."""
     if not chunks.codec and not chunks.entries:
         return
     data = found.to_bytes()
     if not chunks.inner:
         yield data
     elif byte_range is None:
-        # Offset and size of each chunk, then a checksum of four bytes.
+        # The index holds offset and size of each chunk, then a 4-byte checksum.
         size = 16 * chunks.inner
         index = np.frombuffer(data[-size - 4 : -4], "<u8")
         for offset, length in index[: index.size // 2 * 2].reshape(-1, 2).tolist():

@@ -1,4 +1,4 @@
-"""Errors of damaged files, turned into ones that name the file and a remedy."""
+"""Turn errors from damaged files into errors that name the file and a remedy."""
 
 from __future__ import annotations
 
@@ -12,18 +12,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
-"""What `gzip` raises for a file that is no gzip, cut or changed."""
+"""Errors of `gzip` for a file that is not gzip, truncated or damaged."""
 
 
 @contextmanager
 def named_damage(path: Path) -> Iterator[None]:
-    """Turn errors of decompressing and decoding into ones that name the file and a remedy.
-
-    Raises
-    ------
-    ValueError
-        In the place of `GZIP_ERRORS` and of UnicodeDecodeError.
-    """
+    """Turn `GZIP_ERRORS` and UnicodeDecodeError into a ValueError with the file and a remedy."""
     try:
         yield
     except GZIP_ERRORS as error:
@@ -41,15 +35,9 @@ def named_damage(path: Path) -> Iterator[None]:
 def named_failure(what: object, remedy: str) -> Iterator[None]:
     """Turn every error of another library's reader into a ValueError that names the file.
 
-    cyvcf2, zarr, numcodecs and pyarrow raise whatever a bad byte leads to: bare Exception,
-    KeyError, MemoryError and SystemError included. Keep the block to calls of such a library.
-
-    Parameters
-    ----------
-    what
-        The file, and the part of it that is read.
-    remedy
-        What to do, as a sentence.
+    cyvcf2, zarr, numcodecs and pyarrow raise any kind of error for a bad byte, including bare
+    Exception, KeyError, MemoryError and SystemError. Keep the block to calls of such a library.
+    ``what`` is the file and the part that is read; ``remedy`` is a sentence.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""How large compressed data become, found without inflating them into memory.
+"""Find the decompressed size of data without inflating them into memory.
 
-A Zarr chunk of 1 MB may inflate to 30 GB. The codecs of Zarr allocate what a chunk declares, and
-compare it with the array afterwards.
+A Zarr chunk of 1 MB may inflate to 30 GB. Zarr's codecs allocate the size that a chunk declares and
+compare it with the array only afterwards.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _PIECE = 2**20
 _BLOSC_HEADER = 16
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_BLOCK = 2**17
-"""Bytes that a compressed block of Zstandard holds at most (RFC 8878, section 3.1.1.2.4)."""
+"""Most bytes in a compressed Zstandard block (RFC 8878, section 3.1.1.2.4)."""
 _RAW, _RUN, _COMPRESSED = 0, 1, 2
 
 
 def inflated_size(codec: str, data: bytes, most: int) -> int | None:
-    """Bytes that compressed data declare, or inflate to; past ``most`` they are not counted on.
+    """Return the bytes that compressed data declare or inflate to; counting stops past ``most``.
 
-    None for data that the codec will refuse, and for codecs that are not known.
+    Returns None for data that the codec will refuse and for unknown codecs.
     """
     name = codec.removeprefix("numcodecs.")
     try:
@@ -43,7 +43,7 @@ def inflated_size(codec: str, data: bytes, most: int) -> int | None:
 
 
 def is_cut(codec: str, data: bytes) -> bool:
-    """Tell whether Blosc would read past the end of what is stored, as it does not look itself."""
+    """Return whether Blosc would read past the end of the stored data, which it does not check."""
     if codec.removeprefix("numcodecs.") != "blosc":
         return False
     return len(data) < _BLOSC_HEADER or int.from_bytes(data[12:16], "little") > len(data)
@@ -88,7 +88,7 @@ _STREAMS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
 
 
 def _zstd_size(data: bytes) -> int | None:
-    """The size that the first frame declares, or else what its blocks hold at most."""
+    """Return the size declared by the first frame, or the most that its blocks can hold."""
     if data[:4] != _ZSTD_MAGIC:
         return None
     descriptor = data[4]
@@ -103,6 +103,6 @@ def _zstd_size(data: bytes) -> int | None:
         last, block, length = header & 1, header >> 1 & 3, header >> 3
         size += _ZSTD_BLOCK if block == _COMPRESSED else length
         at += 3 + (1 if block == _RUN else length)
-    # More frames may follow, which the decoder takes for more of the same.
+    # More frames may follow; the decoder appends them.
     more = _zstd_size(data[at:]) if last and at < len(data) else 0
     return size + (more or 0)

@@ -1,7 +1,7 @@
-"""Planes that ``xarray.open_zarr`` opened, read with the checks of genobit's own readers.
+"""Read planes opened by ``xarray.open_zarr`` with the checks of genobit's own readers.
 
-xarray hands dask an object that reads a Zarr array. Errors of its codecs say neither file nor
-place, and a chunk may inflate past memory. So the array that was opened is read by genobit.
+xarray gives dask an object that reads a Zarr array. Errors of its codecs name neither file nor
+place, and a chunk may inflate beyond memory. genobit therefore reads the opened array itself.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ _REMEDY = "The store is damaged: copy it again, or pack the genotypes again."
 
 
 def guarded_plane(data: da.Array) -> da.Array:
-    """The same numbers with checks, where they are an untouched array of a Zarr store.
-
-    Any other array is returned as it is.
-    """
+    """Add checks to an untouched array of a Zarr store; return other arrays unchanged."""
     stored = _stored_array(data)
     if stored is None or stored.dtype != data.dtype or stored.shape != data.shape:
         return data
@@ -40,10 +37,10 @@ def guarded_plane(data: da.Array) -> da.Array:
 
 
 def _stored_array(data: da.Array) -> zarr.Array[Any] | None:
-    """The Zarr array that a dask array reads, untouched, or None.
+    """Return the Zarr array that a dask array reads unchanged, or None.
 
-    xarray names the reader by the array, and nests its own wrappers in it, one for each step.
-    Another release may nest them otherwise: then the planes are read without the checks.
+    xarray names the reader after the array and nests one wrapper per step in it. Another release
+    may nest them differently; then the planes are read without the checks.
     """
     graph = data.dask
     layer = graph.layers.get(f"original-{data.name}") if isinstance(graph, HighLevelGraph) else None
@@ -72,7 +69,7 @@ class _Plane:
     def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
         try:
             return np.asarray(self._array[key])
-        # Each codec raises what it likes, bare RuntimeError included.
+        # Each codec raises its own kinds of errors, including bare RuntimeError.
         except Exception as error:
             rows = f"{key[0].start or 0}:{self.shape[0] if key[0].stop is None else key[0].stop}"
             msg = (
