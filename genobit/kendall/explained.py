@@ -19,7 +19,7 @@ class Explanation:
     kernel: str
     """Name of the chosen kernel."""
     seconds: dict[str, float]
-    """Estimated seconds for all pairs on one core, by kernel. Lists the kernels usable here."""
+    """Estimated seconds for all pairs on one core, for each kernel that can run here."""
     variables: tuple[int, int]
     """Number of rows and columns of the result."""
     observations: int

@@ -9,8 +9,9 @@ smaller number of distinct values,
     tau-c = 2 S m / (n^2 (m - 1))                            (Stuart 1953)
     D of y given x = S / (N - X),  D of x given y = S / (N - Y)   (Somers 1962)
 
-All count the observations present in both variables. A constant variable gives NaN, and so do fewer
-than two observations. S, N, X and Y are integers, so every kernel and chunking gives the same bits.
+All use only the observations present in both variables. A constant variable gives NaN, and so do
+fewer than two observations. S, N, X and Y are integers, so every kernel and chunking gives the same
+bits.
 P-values are two-sided and test the hypothesis that x and y are independent. They are computed from
 S, so all five statistics have the same p-value (`genobit.kendall.kernels.tau`,
 `genobit.kendall.kernels.pvalues`).

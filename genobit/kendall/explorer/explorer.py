@@ -56,7 +56,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         Selection shared with other explorers; by default a new one. A pair is two selected
         variants.
     **initial
-        Initial values of the traits below.
+        Initial values of the traits listed under Attributes.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
 
     @property
     def pairs(self) -> PairTable:
-        """Edges above the threshold; waits until they are computed."""
+        """Edges that pass the threshold; waits until they are computed."""
         held = self.correlated.candidates()
         return held.table(self._found(held))
 
@@ -228,7 +228,7 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         self._cut()
 
     def _cut(self) -> None:
-        """Count the edges above the threshold and request their network."""
+        """Count the edges that pass the threshold and request their network."""
         held = self._candidates
         self._rows = self._found(held)
         if not len(self._rows):

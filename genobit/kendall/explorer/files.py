@@ -22,7 +22,7 @@ class KendallFiles:
     """Methods of the explorer that save files."""
 
     def save(self: Any, path: str | Path) -> Path:
-        """Write the edges above the threshold to a new file.
+        """Write the edges that pass the threshold to a new file.
 
         Parameters
         ----------

@@ -127,7 +127,7 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
     """Merge two ascending registers into their eight smaller and eight larger keys, both sorted.
 
     This is Batcher's bitonic merge: reverse the second register, then compare lanes 8, 4, 2 and 1
-    apart. Between steps, each shuffle is one instruction on two registers; the last two shuffles
+    apart. Between steps, each shuffle is one instruction on two registers; the last shuffles
     restore the order.
     """
 

@@ -1,7 +1,7 @@
 """Cost models of the kernels of Kendall scores, to choose the cheapest.
 
-The models give nanoseconds on one core of a Zen 3; `factor` fits them to this machine. The choice
-changes the time, never the result.
+The models give nanoseconds on one core, as measured on a Zen 3; `factor` fits them to this machine.
+The choice changes the time, never the result.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def _packed_merge(work: Work) -> float:
 
 def _signs(work: Work) -> float:
     free = work.tied or work.missing
-    # Bits per nanosecond with and without ties: by popcount instructions, else by lookup tables.
+    # Bits per nanosecond with and without ties or missing values: by popcount instructions, else
+    # by nibble tables and by Four Russians tables.
     rates = (550, 1150) if host().vector_popcount else (300, 430)
     return work.n**2 / 2 * (1 / rates[not free] + 0.6 / work.rows)
 

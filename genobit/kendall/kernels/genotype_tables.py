@@ -205,7 +205,7 @@ def _complete_blocks(a: Rows, b: Rows | None, upper: bool) -> Iterator[Block]:
 
 
 def _diagonal(rows: slice, columns: slice, upper: bool) -> int:
-    """Return the first counted column of a block's first row, or a bound before all columns."""
+    """Return the offset d of a block whose row i has counts from column i + d on."""
     return rows.start - columns.start if upper else rows.start - rows.stop
 
 

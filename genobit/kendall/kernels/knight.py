@@ -1,7 +1,7 @@
 """Knight's algorithm for all pairs of variables, with either way of counting exchanges.
 
-Knight 1966: sort the observations by one variable, and its ties by the other. Sorting them by the
-other variable then takes D exchanges of neighbours. D is the number of discordant pairs, and
+Knight 1966: sort the observations by one variable and break its ties by the other. Sorting them by
+the other variable then takes D exchanges of neighbours. D is the number of discordant pairs, and
 
     score = n (n - 1) / 2 - ties of x - ties of y + ties of both - 2 D
 

@@ -1,4 +1,4 @@
-"""Kendall scores by comparing all pairs of observations: O(n^2), the reference kernel."""
+"""Kendall scores by comparing all pairs of observations: O(n^2), the simplest kernel."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def _add_part(
     targets: NDArray[np.uint8],
     to: int,
 ) -> None:
-    """Add a part to the sources at the places of a run; store at the same places of targets."""
+    """Write the sources at the places of a run plus a part to those places after targets[to]."""
     starts, words = runs
     low = np.uint64(0xFFFF)
     left, right = load_bytes(parts, part), load_bytes(parts, part + LANES)

@@ -36,7 +36,8 @@ def ranked(values: NDArray[Any]) -> NDArray[Any]:
     values: (variables, n) booleans, integers or floats; returns (variables, n) uint16, or uint32
     from 65,535 observations on.
 
-    The smallest value of a row has rank 0, equal values have equal ranks, and ranks have no gaps.
+    Values are compared as they are, without conversion. The smallest value of a row has rank 0,
+    equal values have equal ranks, and ranks have no gaps.
     NaN gets the rank `missing`, infinities are values, and -0.0 equals 0.0.
 
     Examples
