@@ -1,4 +1,4 @@
-"""The explorer: traits and observers, its state without widgets, its views.
+"""Interactive explorer of epistasis results: traits, controls, views and files.
 
 May import: the rest of the analysis, `visual`, `data`.
 """

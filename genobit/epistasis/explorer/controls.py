@@ -1,4 +1,4 @@
-"""The rows of controls over the epistasis explorer."""
+"""Controls of the epistasis explorer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def epistasis_controls(explorer: EpistasisExplorer) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the epistasis explorer.
-
-    Parameters
-    ----------
-    explorer
-        Its traits are read and set by the controls.
-    """
+    """Return the rows of controls, linked to the traits of the explorer."""
     return (_choice(explorer),)
 
 

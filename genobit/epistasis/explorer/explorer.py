@@ -1,4 +1,4 @@
-"""The epistasis explorer: a ranking, and the combination of variants that is chosen in it."""
+"""The epistasis explorer: a ranking, and views of the chosen combination of variants."""
 
 from __future__ import annotations
 
@@ -30,37 +30,38 @@ if TYPE_CHECKING:
 
 
 class EpistasisExplorer(EpistasisFiles, Explorer):
-    """Ranked combinations of variants, as widget and as traits.
+    """Explore ranked combinations of variants, by widgets or by traits.
 
     Parameters
     ----------
     ds
-        The variants that were searched.
+        Dataset that was searched.
     result
-        Of `.genobit.epistasis()`.
+        Result of `.genobit.epistasis()`.
     selection
-        Shared with other explorers; by default one of its own. A combination is its variants.
+        Selection to share with other explorers; by default a new one. The variants of the chosen
+        combination are selected.
     **initial
-        Any of the traits below.
+        Initial values of traits; see Attributes.
 
     Attributes
     ----------
     chosen
-        Place of the combination that is shown, 0 for the first; None for none.
+        Index of the chosen combination, 0 for the first; None for none.
     filter
-        Words that a listed combination has in its names, contigs and positions.
+        Words that must be part of the names, contigs and positions of a listed combination.
     shown_class
-        The class whose share is drawn; by default the last, which are the cases.
+        Class to draw. The default is the last class: the cases.
     of_variants
-        "selected": variants that are selected elsewhere leave combinations with one of them in the
-        table; "all" lists whatever is selected.
+        "selected" lists only combinations with a variant that another explorer selected. Without
+        such variants it lists all, as "all" always does.
 
     Raises
     ------
     TypeError
         If `result` is no Dataset.
     ValueError
-        If it is no such result, or of other variants.
+        If `result` is no result of `.genobit.epistasis()`, or belongs to other variants.
     """
 
     css = "genobit-epistasis"
@@ -107,17 +108,17 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
         ]
         self.children = framed(self, epistasis_controls(self), body, "epistasis")
 
-    # The selection: variants of others are a filter, those of this one its combination.
+    # Selection: variants from other explorers filter the table; this one selects its combination.
 
     def _first(self) -> int | None:
-        """Choose what to begin with: the best of those that the selection leaves."""
+        """Return the first combination to show: the best that the selection leaves."""
         if not self._among.size:
             return 0
         left = np.flatnonzero(self._has_some())
         return int(left[0]) if len(left) else None
 
     def _has_some(self) -> np.ndarray:
-        """Which combinations have one of the variants that others selected."""
+        """Return which combinations (rank,) hold a variant that another explorer selected."""
         return np.asarray(np.isin(self.ranked.variants, self._among).any(axis=1))
 
     def _follow(self, kind: str, *, own: bool) -> None:
@@ -125,21 +126,21 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
             self._among = self._places("variants")
             self._draw({"filter"})
 
-    # What the reader can take away.
+    # Tables for users.
 
     @property
     def ranking(self) -> pd.DataFrame:
-        """The listed combinations with all that is known of them."""
+        """The listed combinations with all columns."""
         return listed(self.ranked, self._listed)
 
     @property
     def table(self) -> pd.DataFrame:
-        """The cells of the chosen combination: genotypes, and samples of each class."""
+        """The cells of the chosen combination: genotypes and samples of each class."""
         if self.chosen is None:
             raise ValueError("no combination is chosen; click a row of the table first")
         return self.ranked.cell_table(self.chosen)
 
-    # Traits in words.
+    # Validation of traits.
 
     @traitlets.validate("chosen")
     def _check_chosen(self, proposal: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""What the epistasis explorer writes: the ranking and the cells of a combination."""
+"""Files of the epistasis explorer: the ranking, and the cells of a combination."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EpistasisFiles:
-    """Saving, for the explorer."""
+    """Methods of the explorer that save files."""
 
     def save_ranking(self: Any, path: str | Path) -> Path:
         """Write the listed combinations to a new file.
@@ -19,7 +19,7 @@ class EpistasisFiles:
         Parameters
         ----------
         path
-            Where to, .csv.
+            Path of the file, with the extension .csv.
 
         Returns
         -------
@@ -28,9 +28,9 @@ class EpistasisFiles:
         Raises
         ------
         ValueError
-            If nothing is listed, or the file is no .csv.
+            If no combination is listed, or the extension is not .csv.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         found = self.ranking
         if not len(found):
@@ -43,7 +43,7 @@ class EpistasisFiles:
         Parameters
         ----------
         path
-            Where to, .csv.
+            Path of the file, with the extension .csv.
 
         Returns
         -------
@@ -52,16 +52,16 @@ class EpistasisFiles:
         Raises
         ------
         ValueError
-            If no combination is chosen, or the file is no .csv.
+            If no combination is chosen, or the extension is not .csv.
         FileExistsError
-            If there is such a file already.
+            If the file exists.
         """
         writers = {".csv": csv_writer(self.table)}
         return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")
 
     @property
     def exports(self: Any) -> tuple[Export, ...]:
-        """What can be saved: the lines of the menu."""
+        """Items of the save menu."""
         cells = "genotypes, and samples of each class, of the chosen combination"
         return (
             Export("ranking (CSV)", "_ranking.csv", self.save_ranking, "the listed combinations"),

@@ -1,4 +1,4 @@
-"""The five views of the epistasis explorer: each draws, marks, and tells what was chosen."""
+"""The five views of the epistasis explorer: table, genome, cells, marginals and permutations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.plots.result import Ranked
     from genobit.visual.bridge import Home
 
-#: Screen pixels beside an arc that are still a click on it.
+#: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0
 
 
@@ -31,15 +31,7 @@ class _EpistasisView(View):
 
 
 class Table(_EpistasisView):
-    """The ranking; a row chooses its combination.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with a rank.
-    """
+    """Table of the ranking; a click on a row calls ``chosen`` with its rank."""
 
     name = "table"
     size = (600, 230)
@@ -50,35 +42,19 @@ class Table(_EpistasisView):
         self._ranks = np.empty(0, dtype="i8")
 
     def draw(self, found: Ranked, ranks: np.ndarray, marked: int | None) -> None:
-        """List combinations.
-
-        Parameters
-        ----------
-        found
-            The ranking.
-        ranks
-            Which of them.
-        marked
-            The rank whose row is to be selected.
-        """
+        """Draw the combinations ``ranks`` as a table, and select the row of rank ``marked``."""
         self._ranks = ranks
         if not len(ranks):
             self.say("No combination is left by the filter and the selection.")
             return
-        # Made anew: SlickGrid reports the rows of the old list as selected in the new one.
+        # Make a new object: SlickGrid reports the selected rows of the old list in the new one.
         self._picks = Picks(self._picked)
         self.mark(marked)
         picture = draw_ranking(found, ranks)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, marked: int | None) -> None:
-        """Select the row of a combination, if it is listed.
-
-        Parameters
-        ----------
-        marked
-            Its rank, or None.
-        """
+        """Select the row of rank ``marked``, if it is listed."""
         if len(self._ranks):
             self._picks.show(np.flatnonzero(self._ranks == marked).tolist())
 
@@ -88,15 +64,7 @@ class Table(_EpistasisView):
 
 
 class Genome(_EpistasisView):
-    """Pairs as arcs over the contigs; a click chooses the best combination that has the pair.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    chosen
-        Called with a rank.
-    """
+    """Arc diagram; a click on an arc calls ``chosen`` with the best rank that holds the pair."""
 
     name = "genome"
     size = (900, 200)
@@ -108,15 +76,7 @@ class Genome(_EpistasisView):
         self._marked: int | None = None
 
     def draw(self, arcs: Arcs, marked: int | None) -> None:
-        """Draw arcs.
-
-        Parameters
-        ----------
-        arcs
-            Of the whole ranking.
-        marked
-            The rank whose pairs are marked.
-        """
+        """Draw the arcs of the whole ranking, and mark the pairs of rank ``marked``."""
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
             self._taps = Boxes(lambda *_box: None, self._tapped)
@@ -136,57 +96,29 @@ class Genome(_EpistasisView):
 
 
 class Cells(_EpistasisView):
-    """The share of a class in the cells of a combination."""
+    """Heatmap of the share of a class in the cells of a combination."""
 
     name = "cells"
     size = (420, 260)
 
     def draw(self, found: Ranked, rank: int, of_class: int, reach: float) -> None:
-        """Draw a combination.
-
-        Parameters
-        ----------
-        found
-            The ranking.
-        rank
-            Which of them.
-        of_class
-            Place of the class.
-        reach
-            How far the colours go.
-        """
+        """Draw the cells of combination ``rank``; ``reach`` is the range of colours."""
         self._show(draw_cells(found, rank, of_class, reach))
 
 
 class Marginals(_EpistasisView):
-    """The share of a class by the genotype of each member."""
+    """Bar chart of the share of a class by the genotype of each member."""
 
     name = "marginals"
     size = (420, 260)
 
     def draw(self, found: Ranked, rank: int, of_class: int) -> None:
-        """Draw the members of a combination.
-
-        Parameters
-        ----------
-        found
-            The ranking.
-        rank
-            Which of them.
-        of_class
-            Place of the class.
-        """
+        """Draw the members of combination ``rank``."""
         self._show(draw_marginals(found, rank, of_class))
 
 
 class Permutations(_EpistasisView):
-    """The best scores of permutations.
-
-    Parameters
-    ----------
-    home
-        Where to draw.
-    """
+    """Histogram of the best scores of permutations."""
 
     name = "permutations"
     size = (420, 200)
@@ -197,15 +129,7 @@ class Permutations(_EpistasisView):
         self._marked: int | None = None
 
     def draw(self, found: Ranked, marked: int | None) -> None:
-        """Draw them.
-
-        Parameters
-        ----------
-        found
-            The ranking.
-        marked
-            The rank that is marked.
-        """
+        """Draw the histogram, and mark the score of rank ``marked``."""
         self._found, self._marked = found, marked
         if self._frame is None:
             self._build(self._picture)

@@ -2,8 +2,8 @@
 
 A block counts samples with any call, at least one copy and at least two copies. Subtractions turn
 these counts into cells: along the members of the last part, then along those of the first part.
-`share` subtracts along the last part for the subsets of first parts, which many first parts share.
-`fill` does the rest for one first part.
+The function `share` subtracts along the last part for the subsets of first parts, which many first
+parts share. The function `fill` does the rest for one first part.
 """
 
 from __future__ import annotations
@@ -165,9 +165,13 @@ def fill(
     """Fill ``tables`` for first part ``row`` and the chunk of last parts from ``start`` on.
 
     The genotype of the last member changes fastest. All arrays are flat and `borrowed` by the
-    caller. ``lines`` holds the lines of a class and the counts of a line; ``kinds`` is the number
-    of patterns of a last part, and ``parts`` the padded number of last parts. ``shared_lines`` is
-    the number of lines of ``shared`` in a class.
+    caller.
+
+    - lines: number of lines of a class, number of counts of a line
+    - kinds: number of patterns of a last part
+    - places, parts: the result of `padded_places`, padded number of last parts
+    - shape: shape of the tables of the chunk
+    - shared_lines: number of lines of ``shared`` in a class
     """
     classes, patterns, others, width = shape
     size = others * width

@@ -62,8 +62,9 @@ def search(
 ) -> Best:
     """Return the combinations of a first part and a later last part that may be in the top ``top``.
 
-    first: (m, p), last: (n, q), members ascending; allowed: (m, n) pairs in the search, all by
-    default. ``threshold`` is a score that at least ``top`` combinations are known to reach, or 0.
+    first: (m, p), last: (n, q), members ascending; allowed: (m, n), all pairs by default.
+
+    The threshold is a score that at least ``top`` combinations are known to reach, or 0.
     """
     cells = 3 ** (first.shape[1] + last.shape[1])
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:

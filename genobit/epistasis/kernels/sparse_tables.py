@@ -123,9 +123,12 @@ def search(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     """Return scores, first parts and last parts of the best pairs, and how many passed the bound.
 
-    Mutual information must bound the score. first: (m, samples), last: (n, samples), by `cells_of`;
-    ends: (m,) last variant of each first part; starts: (n,) first variant of each last part;
-    edges: (classes + 1,) bounds of the classes among the samples. An empty ``allowed`` allows all.
+    Mutual information must bound the score. An empty ``allowed`` allows all pairs.
+
+    - first (m, samples), last (n, samples): cell numbers by `cells_of`
+    - ends (m,): last variant of each first part
+    - starts (n,): first variant of each last part
+    - edges (classes + 1,): bounds of the classes among the samples
     """
     classes, samples = edges.shape[0] - 1, edges[-1]
     tables = np.empty((classes, cells, 1), np.int32)

@@ -1,4 +1,4 @@
-"""Labelled results as figures: pure functions.
+"""Figures of epistasis results: pure functions that return HoloViews objects.
 
 May import: `visual`, `data`.
 """

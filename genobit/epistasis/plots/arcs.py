@@ -1,4 +1,4 @@
-"""Pairs of interacting variants as arcs over the genome, contigs side by side."""
+"""Arc diagram of pairs of interacting variants along the genome, contigs side by side."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from genobit.visual.style import BLUES, SELECTED_COLOUR, few_marks, megabases, n
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Arcs in a picture: more are a lawn.
+#: Most arcs in a figure; more arcs cannot be told apart.
 MOST_ARCS = 500
-#: Screen pixels of the frame, and of the strip of the contigs below the arcs.
+#: Width and height of the frame, and height of the contig strip below the arcs, in screen pixels.
 WIDTH, HEIGHT, STRIP = 900, 210, 16
-#: Straight pieces of an arc.
+#: Points of the polyline of an arc.
 _PIECES = 36
-#: Between two contigs, and the least width of one, as shares of the frame.
+#: Gap between two contigs, and least width of a contig, as shares of the frame.
 _GAP, _LEAST = 0.012, 0.02
-#: Height of the lowest arc as a share of that of the highest.
+#: Height of the lowest arc as a share of the height of the highest.
 _LOWEST = 0.3
 _STRIPS = ("#d0d0d0", "#e6e6e6")
 
 
 @dataclass(frozen=True)
 class Genome:
-    """Contigs side by side: `names`, the first and last position of each, and where it is drawn."""
+    """Layout of contigs: names, first and last positions, left edges and widths in pixels."""
 
     names: list[str]
     first: np.ndarray
@@ -41,25 +41,17 @@ class Genome:
     width: np.ndarray
 
     def at(self, contig: np.ndarray, position: np.ndarray) -> np.ndarray:
-        """Find screen pixels of positions.
-
-        Parameters
-        ----------
-        contig
-            Places of their contigs.
-        position
-            On these.
-        """
+        """Return the screen pixels of positions; ``contig`` holds the indices of their contigs."""
         span = np.maximum(self.last - self.first, 1)[contig]
         return self.left[contig] + self.width[contig] * (position - self.first[contig]) / span
 
 
 @dataclass(frozen=True)
 class Arcs:
-    """The pairs of ranked combinations, the best first: `rank` is the best that has the pair.
+    """Pairs of members of ranked combinations, in descending order of score.
 
-    `members`, shape (arcs, 2), are places in the combination of that rank; `places`, shape
-    (rank, order), are screen pixels of all members of all combinations.
+    `rank` is the best combination that holds the pair. `members` (arcs, 2) are indices into this
+    combination. `places` (rank, order) are screen pixels of all members of all combinations.
     """
 
     found: Ranked
@@ -71,38 +63,22 @@ class Arcs:
 
     @property
     def x(self) -> np.ndarray:
-        """Shape (arcs, 2), screen pixels of both ends."""
+        """Screen pixels (arcs, 2) of both ends."""
         return self.places[self.rank[:, None], self.members]
 
     @property
     def scores(self) -> np.ndarray:
-        """Of the best combination that has the pair."""
+        """Scores (arcs,) of the best combination that holds each pair."""
         return self.found.scores[self.rank]
 
     def heights(self, rank: np.ndarray) -> np.ndarray:
-        """Find screen pixels of the top of the arc of a rank.
-
-        Parameters
-        ----------
-        rank
-            Combinations.
-        """
+        """Return the heights, in screen pixels, of the arcs of combinations ``rank``."""
         low, high = float(self.scores.min()), float(self.scores.max())
         share = (self.found.scores[rank] - low) / (high - low) if high > low else 1.0
         return 0.92 * HEIGHT * (_LOWEST + (1 - _LOWEST) * np.broadcast_to(share, rank.shape))
 
     def rank_at(self, x: float, y: float) -> tuple[int, float]:
-        """Find the best combination whose arc is nearest to a point.
-
-        Parameters
-        ----------
-        x, y
-            Screen pixels.
-
-        Returns
-        -------
-            Its rank, and the distance.
-        """
+        """Return the combination of the arc nearest to a point, and the distance in pixels."""
         paths = _paths(self.x, self.heights(self.rank))
         ends = np.concatenate([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 4)
         nearest, distance = nearest_segment(ends, x, y)
@@ -115,20 +91,20 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     Parameters
     ----------
     result
-        Of `.genobit.epistasis()`.
+        Result of `.genobit.epistasis()`.
     ds
-        The variants that were searched: contigs are drawn as far as their variants go, without
-        it as far as those of the result do.
+        Dataset that was searched. Contigs then extend over all its variants, otherwise over the
+        variants of the result.
 
     Returns
     -------
-        hv.Overlay: an arc a pair of members, as high and as dark as the best score of a
-        combination that has the pair. At most 500, the best.
+        hv.Overlay: an arc for each pair of members. Height and colour show the best score of a
+        combination that holds the pair. Only the best 500 pairs are drawn.
 
     Raises
     ------
     ValueError
-        If there is no combination, or each is of one variant.
+        If there are no combinations, or only single variants.
 
     Examples
     --------
@@ -145,22 +121,12 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
 def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
     """Place the pairs of ranked combinations on the genome.
 
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    ds
-        As `epistasis_arcs` takes it.
-
-    Raises
-    ------
-    ValueError
-        If there is no combination, or each is of one variant.
+    Raises ValueError if there are no combinations, or only single variants.
     """
     if not found.size or found.order < 2:
         raise ValueError("arcs are pairs of variants, and there is no combination of two or more")
     pairs = np.array(list(combinations(range(found.order), 2)))
-    # A result may have been sorted by something else.
+    # The user may have sorted the result by another column.
     order = np.argsort(-found.scores, kind="stable")
     variants = found.variants[order][:, pairs].reshape(-1, 2)
     _, best = np.unique(np.sort(variants, axis=1), axis=0, return_index=True)
@@ -172,15 +138,7 @@ def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
 
 
 def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
-    """Draw arcs over contigs.
-
-    Parameters
-    ----------
-    drawn
-        From `arcs`.
-    marked
-        The rank of a combination whose pairs are drawn in black, with their names.
-    """
+    """Draw arcs over contigs, with the pairs of combination ``marked`` in black and with names."""
     from bokeh.palettes import interp_palette
 
     found = drawn.found
@@ -224,7 +182,7 @@ def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
 
 
 def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarray, Genome]:
-    """Contig and place of every member, shape (rank, order), and the contigs as they are drawn."""
+    """Return the contig and position of every member (rank, order), and the layout of contigs."""
     position = found.variants if found.positions is None else found.positions
     contig = np.zeros(position.shape, dtype="i8")
     names = [""]
@@ -248,7 +206,7 @@ def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarra
 
 
 def _named(contigs: np.ndarray, variants: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Contigs that have a member, in the order of the variants."""
+    """Return the contigs that have a member, in the order of the variants, and their indices."""
     ids, inverse = np.unique(contigs, return_inverse=True)
     earliest = [variants.ravel()[inverse.ravel() == k].min() for k in range(len(ids))]
     order = np.argsort(earliest)
@@ -258,7 +216,7 @@ def _named(contigs: np.ndarray, variants: np.ndarray) -> tuple[list[str], np.nda
 
 
 def _paths(x: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Half ellipses, shape (arcs, pieces, 2)."""
+    """Return half ellipses as points (arcs, pieces, 2)."""
     angle = np.linspace(0, np.pi, _PIECES)
     middle, radius = x.mean(axis=1)[:, None], (x[:, 1] - x[:, 0])[:, None] / 2
     return np.stack([middle - radius * np.cos(angle), height[:, None] * np.sin(angle)], axis=2)
@@ -284,7 +242,7 @@ def _about(drawn: Arcs, arc: int) -> dict[str, Any]:
 
 
 def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
-    """The pairs of a combination in black, and its members by name."""
+    """Draw the pairs of a combination in black, and the names of its members."""
     found = drawn.found
     columns: tuple[Any, ...] = ([], [], [])
     lines: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""What the genotype cells of a combination of variants hold: a class, or a trait."""
+"""Values of the genotype cells of a combination: the share of a class, or the mean of a trait."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Cells:
-    """Samples `n` of each cell, and their share of a class or mean of a trait: `value`.
+    """Samples `n` of each genotype cell, and their `value`: share of a class or mean of a trait.
 
-    `count` are samples of the class, None for a trait; `value` is NaN where there is no sample.
-    All have the same shape, a dimension a member.
+    `count` holds the samples of the class, None for a trait. `value` is NaN in empty cells. All
+    arrays have one dimension for each member.
     """
 
     n: np.ndarray
@@ -21,14 +21,7 @@ class Cells:
 
     @classmethod
     def of_class(cls, count: np.ndarray, n: np.ndarray) -> Cells:
-        """Take the share of a class.
-
-        Parameters
-        ----------
-        count
-            Samples of the class in each cell.
-        n
-            All samples of each cell.
+        """Return the share of a class, from its samples and all samples of each cell.
 
         Examples
         --------
@@ -39,22 +32,16 @@ class Cells:
 
     @property
     def overall(self) -> float:
-        """The share or mean of all samples of the cells."""
+        """The share or mean over all samples."""
         return float(np.nansum(self.value * self.n) / max(self.n.sum(), 1))
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Between which values can be."""
+        """Smallest and largest possible value."""
         return (0.0, 1.0) if self.count is not None else (-np.inf, np.inf)
 
     def by(self, member: int) -> Cells:
-        """Add up the cells by the genotype of one member.
-
-        Parameters
-        ----------
-        member
-            Its place.
-        """
+        """Return the cells summed over all members but one."""
         others = tuple(k for k in range(self.n.ndim) if k != member)
         n = self.n.sum(axis=others)
         if self.count is not None:
@@ -63,12 +50,7 @@ class Cells:
         return Cells(n, np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
     def texts(self) -> np.ndarray:
-        """Write each cell in two lines: its value, and its samples.
-
-        Returns
-        -------
-            Texts, flat; "" where there is no sample.
-        """
+        """Return the text of each cell, flat: value and samples in two lines, "" if it is empty."""
         counts = self.n.ravel() if self.count is None else self.count.ravel()
         texts = []
         for value, count, n in zip(self.value.ravel(), counts, self.n.ravel(), strict=True):

@@ -1,4 +1,4 @@
-"""The share of cases by the genotype of each member of a combination of variants."""
+"""Bar chart of the share of cases by the genotype of each member of a combination."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _BAR, _INK = "#b9cde0", "#1a1a1a"
-#: Between the bars of two members, and beside the outer ones, in steps from bar to bar.
+#: Gap between the bars of two members, and margin beside the outer bars, in bar spacings.
 _APART, _BESIDE = 0.8, 0.7
 #: Screen pixels between two texts.
 _SPACE = 6
@@ -28,22 +28,22 @@ _SPACE = 6
 def marginal_effects(
     result: xr.Dataset, rank: int = 0, *, of_class: int = -1, ds: xr.Dataset | None = None
 ) -> hv.Overlay:
-    """Draw the share of cases by the genotype of each member of a combination by itself.
+    """Draw the share of cases by the genotype of each single member of a combination.
 
     Parameters
     ----------
     result, rank, of_class, ds
-        As `penetrance_heatmap` takes them.
+        As for `penetrance_heatmap`.
 
     Returns
     -------
-        hv.Overlay: three bars a member with the cases of their samples, and a line at the share
-        among all samples. Members without an effect of their own have bars that end at the line.
+        hv.Overlay: three bars for each member, labelled with cases and samples, and a line at the
+        share among all samples. The bars of a member without its own effect end at the line.
 
     Raises
     ------
     ValueError
-        If there are no tables of classes.
+        If the result has no genotype cells.
 
     Examples
     --------
@@ -64,18 +64,7 @@ def marginal_effects(
 
 
 def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
-    """Draw the share of a class by the genotype of each member.
-
-    Parameters
-    ----------
-    found, rank, of_class
-        As `draw_cells` takes them.
-
-    Raises
-    ------
-    ValueError
-        If there are no tables of classes.
-    """
+    """Draw the share of a class by the genotype of each member; arguments as in `draw_cells`."""
     cells = found.penetrance(rank, of_class)
     overall = cells.overall
     members_of = [cells.by(member) for member in range(found.order)]
@@ -129,7 +118,7 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
 
 
 def _written(texts: list[str], names: np.ndarray, order: int) -> tuple[list[str], int]:
-    """Break texts that would cover one another, and find the pixels of a frame for the others."""
+    """Break texts that would overlap into lines; return them and the frame width in pixels."""
     steps = order * (GENOTYPES + _APART) - _APART - 1 + 2 * _BESIDE
     width = max(240, min(200 * order, 900))
     if _longest(texts) > width / steps:
@@ -138,7 +127,7 @@ def _written(texts: list[str], names: np.ndarray, order: int) -> tuple[list[str]
 
 
 def _longest(texts: Iterable[str]) -> float:
-    """Pixels from one text to the next that are enough for all of them."""
+    """Return the distance in pixels at which no texts overlap."""
     return _SPACE + max(text_width(line) for text in texts for line in text.split("\n"))
 
 
@@ -152,7 +141,7 @@ def _marginal_frame(
     width: int,
 ) -> dict[str, Any]:
     x, names = bars
-    # The member's name stands under its middle genotype.
+    # The name of the member is below its middle genotype.
     ticks = [
         (
             float(at),

@@ -1,4 +1,4 @@
-"""The share of cases in every cell of a combination of variants."""
+"""Heatmap of the share of cases in every genotype cell of a combination of variants."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
     from genobit.epistasis.plots.cells import Cells
 
-#: Members of a combination whose cells can be laid out on paper.
+#: Most members of a combination whose cells can be drawn.
 MOST_MEMBERS = 4
-#: Cells of fewer samples do not stretch the colours.
+#: Fewest samples of a cell that counts in the range of colours.
 ENOUGH = 10
-#: Between two panels, in cells.
+#: Gap between two panels, in cells.
 _GAP = 0.45
-#: Screen pixels of a cell by the number of members, and of its letters.
+#: Width and height of a cell in screen pixels, and font size, by the number of members.
 _CELL = {1: (96, 66), 2: (96, 66), 3: (64, 50), 4: (52, 38)}
 _LETTERS = {1: "10pt", 2: "10pt", 3: "8pt", 4: "7pt"}
 _EMPTY = "#f4f4f4"
 _INK, _PAPER = "#1a1a1a", "#ffffff"
-#: Shares are drawn on -1 to 1: white in the middle is the share among all samples.
+#: Shares are scaled to -1 to 1; white, in the middle, is the share among all samples.
 _SCALE = Scale("share", "share of cases", (-1.0, 1.0), ORANGE_TO_PURPLE)
-#: A colour of less light than this has white letters.
+#: Colours below this luminance get white text.
 _DARK = 0.25
 
 
@@ -42,24 +42,24 @@ def penetrance_heatmap(
     Parameters
     ----------
     result
-        Of `.genobit.epistasis()`.
+        Result of `.genobit.epistasis()`.
     rank
-        Which combination, 0 for the first.
+        Index of the combination, 0 for the first.
     of_class
-        Place of the class whose share is drawn; by default the last: the cases.
+        Index of the class to draw. The default is the last class: the cases.
     ds
-        The variants that were searched, for names and alleles that the result lacks.
+        Dataset that was searched, for names and alleles that the result lacks.
 
     Returns
     -------
-        hv.Overlay: a square of 3 x 3 cells, a row of them for a third member, a grid of them for
-        a fourth. A cell has its share and the cases of its samples; white is the share among all
-        samples, cells without a sample are hatched.
+        hv.Overlay: a panel of 3 x 3 cells. A third member gives a row of panels, and a fourth
+        member a grid. A cell is labelled with its share, its cases and its samples. White is the
+        share among all samples, and empty cells are hatched.
 
     Raises
     ------
     ValueError
-        If there are more than four members, or no tables of classes.
+        If the combination has more than four members, or the result has no genotype cells.
 
     Examples
     --------
@@ -81,15 +81,7 @@ def penetrance_heatmap(
 
 
 def reach_of(found: Ranked, of_class: int) -> float:
-    """Find how far from the share among all samples the colours go, the same for all ranks.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    of_class
-        Place of the class.
-    """
+    """Return the range of colours around the share among all samples, the same for all ranks."""
     furthest = 0.0
     for rank in range(found.size):
         cells = found.penetrance(rank, of_class)
@@ -102,23 +94,9 @@ def reach_of(found: Ranked, of_class: int) -> float:
 def draw_cells(
     found: Ranked, rank: int, of_class: int = -1, reach: float | None = None
 ) -> hv.Overlay:
-    """Draw the cells of a combination.
+    """Draw the cells of a combination; ``reach`` defaults to the result of `reach_of`.
 
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    rank
-        Which combination.
-    of_class
-        Place of the class.
-    reach
-        From `reach_of`; found here by default.
-
-    Raises
-    ------
-    ValueError
-        If there are more than four members, or no tables of classes.
+    Raises ValueError for more than four members, and for a result without genotype cells.
     """
     order = found.order
     if order > MOST_MEMBERS:
@@ -173,7 +151,7 @@ def draw_cells(
 
 
 def _places(order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of the cells, the last member's genotype fastest."""
+    """Return x and y of the centres of the cells; the genotype of the last member is fastest."""
     genotypes = np.indices((GENOTYPES,) * order).reshape(order, -1).astype("f8")
     if order == 1:
         return genotypes[0], np.zeros(GENOTYPES)
@@ -184,7 +162,7 @@ def _places(order: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _scaled(cells: Cells, reach: float) -> np.ndarray:
-    """Shares as colours from -1 to 1, either side as far as shares go."""
+    """Scale values to -1 to 1, separately below and above the share among all samples."""
     low, high = _limits(cells, reach)
     above = cells.value - cells.overall
     ends = np.where(above < 0, cells.overall - low, high - cells.overall)
@@ -193,7 +171,7 @@ def _scaled(cells: Cells, reach: float) -> np.ndarray:
 
 
 def _light(colour: np.ndarray) -> np.ndarray:
-    """Find the colours on which black letters can be read."""
+    """Return which colours are light enough for black text."""
     shades = palette(_SCALE)
     place = np.nan_to_num((colour + 1) / 2 * (len(shades) - 1)).astype("i8")
     parts = [[int(shades[k][j : j + 2], 16) / 255 for j in (1, 3, 5)] for k in place]
@@ -215,7 +193,7 @@ def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
         "width": 12,
         "title_text_font_size": "8pt",
         "ticker": FixedTicker(ticks=list(at)),
-        # An int where bokeh looks for one, or the ends of the bar keep their own texts.
+        # Bokeh looks whole ticks up as int; with float keys the ends of the bar keep their texts.
         "major_label_overrides": {
             int(k) if k == int(k) else k: f"{round(v, 2) + 0.0:.2f}" + (" all" if k == 0 else "")
             for k, v in at.items()
@@ -242,7 +220,7 @@ def _hovered(found: Ranked, rank: int, cells: Cells) -> dict[str, np.ndarray]:
 
 
 def _panel_names(found: Ranked, rank: int) -> hv.Labels:
-    """Genotypes of a third member over the panels, and of a fourth beside them."""
+    """Label the panels: genotypes of a third member above them, and of a fourth beside them."""
     step, order = GENOTYPES + _GAP, found.order
     rows: list[tuple[float, float, str]] = []
     if order > 2:
@@ -261,40 +239,18 @@ def _panel_names(found: Ranked, rank: int) -> hv.Labels:
 
 
 def short_name(found: Ranked, rank: int, member: int, most: int = 16) -> str:
-    """Name a member in so many letters.
-
-    Parameters
-    ----------
-    found, rank, member
-        Which.
-    most
-        Letters.
-    """
+    """Return the name of a member, cut to ``most`` letters."""
     name = str(found.names[rank, member])
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def quantity(found: Ranked, of_class: int) -> str:
-    """Name what is drawn of each cell.
-
-    Parameters
-    ----------
-    found, of_class
-        As `class_name` takes them.
-    """
+    """Return the name of the drawn value: the share of a class or the mean of the trait."""
     return f"mean of {found.trait}" if found.trait else f"share of {class_name(found, of_class)}"
 
 
 def class_name(found: Ranked, of_class: int) -> str:
-    """Name a class in a picture: the second of two is cases where it is coded so.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    of_class
-        Its place.
-    """
+    """Return the name of a class; "cases" for the second of two that are coded as case-control."""
     classes = found.classes or ["samples"]
     name = classes[of_class]
     if len(classes) == 2 and of_class % 2 == 1 and name in {"1", "2", "1.0", "2.0", "True"}:
@@ -372,13 +328,7 @@ def _no_axes(plot: Any, _element: Any) -> None:
 
 
 def cell_hover(found: Ranked, of_class: int) -> Any:
-    """Make the hover that says the counts of a cell.
-
-    Parameters
-    ----------
-    found, of_class
-        As `class_name` takes them.
-    """
+    """Return the hover tool that shows the counts of a cell."""
     from bokeh.models import HoverTool
 
     if found.trait:

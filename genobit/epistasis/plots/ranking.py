@@ -1,4 +1,4 @@
-"""A ranking of interacting variants as a table, and its scores beside those of permutations."""
+"""Table of ranked combinations, and histogram of the best scores of permutations."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 #: Bars of the histogram of permutations.
 BARS = 40
-#: Screen pixels of the head of a table and of a row, rows that are seen at a time, and pixels of
-#: the bar that scrolls.
+#: Height of the table header and of a row in screen pixels, number of visible rows, and width of
+#: the scroll bar.
 _HEAD, _ROW, _ROWS, _BAR = 25, 25, 10, 20
-#: Letters of a table beside those of 8 points, pixels around the text of a cell, and the widest
-#: column.
+#: Width of letters relative to an 8-point font, padding of a cell and width of the widest column in
+#: pixels.
 _LETTERS, _PADDING, _WIDEST = 1.15, 11, 420
 
 
 def ranking_table(result: xr.Dataset, text: str = "", *, ds: xr.Dataset | None = None) -> hv.Table:
-    """Draw a ranking as a table that sorts by a click on a column's name.
+    """Draw a ranking as a table; click a column header to sort.
 
     Parameters
     ----------
     result
-        Of `.genobit.epistasis()`.
+        Result of `.genobit.epistasis()`.
     text
-        Lists the combinations that it is about: words that are part of names, contigs and
-        positions, all of them; `2:1000-2000` is a stretch that a member lies on.
+        Filter: the table lists combinations whose names, contigs and positions contain every word.
+        A word such as `2:1000-2000` keeps combinations with a member in this region.
     ds
-        The variants that were searched, for labels that the result lacks.
+        Dataset that was searched, for labels that the result lacks.
 
     Returns
     -------
-        hv.Table of the members, their places, the score, G, degrees of freedom, p and n.
+        hv.Table of the members, their positions, the score, G, degrees of freedom, p and n.
 
     Examples
     --------
@@ -70,26 +70,26 @@ def ranking_table(result: xr.Dataset, text: str = "", *, ds: xr.Dataset | None =
 def permutation_histogram(
     result: xr.Dataset, rank: int = 0, *, ds: xr.Dataset | None = None
 ) -> hv.Overlay:
-    """Draw the best score of every permutation of the phenotype, and where the ranking stands.
+    """Draw a histogram of the best score of every permutation, with the scores of the ranking.
 
     Parameters
     ----------
     result
-        Of `.genobit.epistasis(permutations=...)`.
+        Result of `.genobit.epistasis(permutations=...)`.
     rank
-        Which combination is marked, 0 for the first.
+        Index of the combination to mark, 0 for the first.
     ds
-        The variants that were searched, for names that the result lacks.
+        Dataset that was searched, for names that the result lacks.
 
     Returns
     -------
-        hv.Overlay: a bar a range of scores, a tick below for every combination, a line at the
-        marked one.
+        hv.Overlay: histogram bars, a tick below them for every combination, and a line at the
+        marked combination.
 
     Raises
     ------
     ValueError
-        If there are no permutations in the result.
+        If the result has no permutations.
 
     Examples
     --------
@@ -111,13 +111,7 @@ def permutation_histogram(
 
 
 def without_permutations(found: Ranked) -> str:
-    """Say how to get permutations; "" if they are there.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    """
+    """Return a message on how to get permutations; "" if the result has them."""
     if found.result.sizes.get("permutation", 0) and "permutation_maximum" in found.result:
         return ""
     return (
@@ -127,15 +121,7 @@ def without_permutations(found: Ranked) -> str:
 
 
 def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
-    """Draw some of the combinations as a table.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    ranks
-        Which of them, counted from 0.
-    """
+    """Draw the combinations ``ranks``, counted from 0, as a table."""
     columns = _columns(found)
     widths = {name: _width(name, values) for name, values in columns.items()}
     return hv.Table(
@@ -150,23 +136,17 @@ def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
 
 
 def ranking_width(found: Ranked) -> int:
-    """Find the screen pixels of the table of a ranking with all its columns.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    """
+    """Return the width of the table of a ranking in screen pixels."""
     return sum(_width(name, values) for name, values in _columns(found).items()) + _BAR
 
 
 def _columns(found: Ranked) -> dict[str, np.ndarray]:
-    """What the table says of all combinations, so that a filter moves no column."""
+    """Return the columns for all combinations, so that a filter does not change their widths."""
     every, result = range(found.size), found.result
     columns = {"rank": found.ranks}
     columns["variants"] = np.array([found.title(k) for k in every], dtype=object)
     places = np.array([found.places(k) for k in every], dtype=object)
-    # Names that say the place already do not need it said again.
+    # Omit positions if all names are positions already.
     if any(p.replace(",", "") != n for p, n in zip(places, columns["variants"], strict=True)):
         columns["places"] = places
     names = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
@@ -178,7 +158,7 @@ def _columns(found: Ranked) -> dict[str, np.ndarray]:
 
 
 def _width(name: str, values: np.ndarray) -> int:
-    """Screen pixels of a column with its name and its longest value."""
+    """Return the width of a column in screen pixels, from its name and its longest value."""
     texts = [name, max(map(str, values), key=len, default="")]
     if name == "p":
         texts = ["9.99e-999" if (values < 1e-99).any() else "9.99e-99"]
@@ -189,14 +169,14 @@ def _width(name: str, values: np.ndarray) -> int:
 
 
 def _digits(name: str) -> int:
-    """How many digits a number has after the point."""
+    """Return the number of decimals of a column."""
     if name in {"rank", "df", "n"}:
         return 0
     return 4 if "(" in name else 2  # nats, and p of the family
 
 
 def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
-    """Give columns their widths and formats; ranks may be `plain`, no whole numbers."""
+    """Return the hook that sets widths and formats; `plain` ranks are no whole numbers."""
 
     def hook(plot: Any, element: Any) -> None:
         from bokeh.models.widgets import NumberFormatter, ScientificFormatter
@@ -204,7 +184,7 @@ def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
         mark_selected_rows(plot, element)
         right: dict[str, Any] = {"text_align": "right"}
         for column in plot.handles["table"].columns:
-            # The field is the name without what JavaScript could not have in a name.
+            # Use the title: the field is the name without characters that JavaScript forbids.
             name = column.title
             column.width = widths[name]
             if name == "p":
@@ -218,15 +198,7 @@ def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
 
 
 def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
-    """Draw the best scores of permutations.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`, with permutations.
-    marked
-        The rank of a combination.
-    """
+    """Draw the best scores of permutations, with a line at combination ``marked``."""
     maxima = found.result["permutation_maximum"].values.astype("f8")
     maxima = maxima[np.isfinite(maxima)]
     scores = found.scores
@@ -285,13 +257,7 @@ def _hover(found: Ranked) -> Any:
 
 
 def summary(found: Ranked) -> str:
-    """Say what was searched, as far as the result says it.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    """
+    """Return a summary of the search, from the attributes that the result has."""
     attrs = found.result.attrs
     parts = [f"{number(found.size, 'combination')} of {found.order} by {found.label}"]
     if "combinations" in attrs:
@@ -307,13 +273,5 @@ def summary(found: Ranked) -> str:
 
 
 def listed(found: Ranked, ranks: np.ndarray) -> pd.DataFrame:
-    """List some of the combinations with all that is known of them.
-
-    Parameters
-    ----------
-    found
-        From `combinations.ranked`.
-    ranks
-        Which of them, counted from 0.
-    """
+    """Return a table of the combinations ``ranks``, counted from 0, with all columns."""
     return found.table().iloc[ranks].reset_index(drop=True)

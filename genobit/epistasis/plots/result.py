@@ -1,4 +1,4 @@
-"""What pictures of ranked combinations of variants are drawn from: names, places and tables."""
+"""Data of epistasis figures: ranked combinations with names, positions and tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from genobit.epistasis.plots.cells import Cells
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Copies of the counted allele that a genotype may have.
+#: Number of genotypes of a variant: 0, 1 or 2 copies of the counted allele.
 GENOTYPES = 3
-#: Letters of an allele that are written in full.
+#: Longest allele, in letters, that is written in full.
 LETTERS = 4
-#: Columns that the search names otherwise than its statistic.
+#: Columns whose names differ from their statistics.
 _COLUMNS = {"mutual_information": "mi"}
 _LABELS = {
     "mi": "MI (nats)",
@@ -32,10 +32,10 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Ranked:
-    """Ranked combinations in memory, with what is known of their members.
+    """Ranked combinations in memory, with labels of their members.
 
-    `names` are shape (rank, order), as are `contigs` (texts) and `positions`, which may be None;
-    `alleles` is (rank, order, 2), None where they are not known.
+    `names`, `contigs` (texts) and `positions` are (rank, order); `contigs` and `positions` may be
+    None. `alleles` is (rank, order, 2), or None if they are unknown.
     """
 
     result: xr.Dataset
@@ -46,45 +46,45 @@ class Ranked:
 
     @property
     def size(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
         return len(self.names)
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """Shape (rank,), the numbers of the combinations: the result's own, or 1 for the first."""
+        """Ranks (rank,) of the combinations: those of the result, or 1, 2, ..."""
         if "rank" in self.result.coords:
             return self.result["rank"].values
         return np.arange(1, self.size + 1)
 
     @property
     def order(self) -> int:
-        """Variants in a combination."""
+        """Number of variants in a combination."""
         return self.names.shape[1]
 
     @cached_property
     def variants(self) -> np.ndarray:
-        """Shape (rank, order), where the members stand among the variants."""
+        """Positions (rank, order) of the members along the variants."""
         return self.result["variants"].values
 
     @property
     def column(self) -> str:
-        """The variable that the combinations are ranked by."""
+        """Name of the variable that the combinations are ranked by."""
         statistic = str(self.result.attrs.get("statistic", "mutual_information"))
         return _COLUMNS.get(statistic, statistic)
 
     @property
     def label(self) -> str:
-        """What that variable is called in a picture."""
+        """Label of the ranking variable in figures."""
         return _LABELS.get(self.column, self.column)
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """Shape (rank,), what the combinations are ranked by."""
+        """Scores (rank,) that the combinations are ranked by."""
         return self.result[self.column].values.astype("f8")
 
     @property
     def classes(self) -> list[str]:
-        """Names of the classes of the phenotype; none of a trait."""
+        """Names of the classes of the phenotype; empty for a trait."""
         if "cells" not in self.result or self.trait:
             return []
         if "class" in self.result.coords:
@@ -93,29 +93,16 @@ class Ranked:
 
     @property
     def trait(self) -> str:
-        """Name of the trait whose means the cells have; "" where they have classes."""
+        """Name of the trait; "" for a phenotype with classes."""
         if "cell_mean" not in self.result:
             return ""
         return str(self.result.attrs.get("phenotype", "trait"))
 
     def penetrance(self, rank: int, of_class: int = -1) -> Cells:
-        """Take the share of a class, or the mean of the trait, in every cell of a combination.
+        """Return the share of a class, or the mean of the trait, in every cell of a combination.
 
-        Parameters
-        ----------
-        rank
-            Which combination, 0 for the first.
-        of_class
-            Place of the class; by default the last, which are the cases of two classes.
-
-        Returns
-        -------
-            Of shape (3,) * order, a dimension a member.
-
-        Raises
-        ------
-        ValueError
-            If the result has no cells.
+        ``rank`` counts from 0. The default class is the last one: the cases of two classes. The
+        arrays are (3,) * order. Raises ValueError if the result has no cells.
         """
         if "cells" not in self.result:
             raise ValueError(
@@ -131,15 +118,7 @@ class Ranked:
         return Cells.of_class(cells[:, of_class].reshape(shape), n)
 
     def genotypes(self, rank: int, member: int) -> list[str]:
-        """Name the genotypes of a member: by its alleles, or by copies of the counted allele.
-
-        Parameters
-        ----------
-        rank
-            Which combination.
-        member
-            Place of the member in it.
-        """
+        """Return the genotypes of a member as text: alleles, or copies of the counted allele."""
         if self.alleles is None or not all(self.alleles[rank, member]):
             return ["0", "1", "2"]
         other, counted = (
@@ -149,23 +128,11 @@ class Ranked:
         return [f"{other}/{other}", f"{other}/{counted}", f"{counted}/{counted}"]
 
     def title(self, rank: int) -> str:
-        """Name a combination by its members.
-
-        Parameters
-        ----------
-        rank
-            Which combination.
-        """
+        """Return the names of the members of a combination."""
         return " × ".join(self.names[rank])
 
     def places(self, rank: int) -> str:
-        """Say where the members of a combination are, "" if that is not known.
-
-        Parameters
-        ----------
-        rank
-            Which combination.
-        """
+        """Return the contigs and positions of the members of a combination, "" if unknown."""
         if self.positions is None:
             return ""
         contigs = [""] * self.order if self.contigs is None else self.contigs[rank]
@@ -173,7 +140,7 @@ class Ranked:
         return " × ".join(f"{contig}:{position:,}".lstrip(":") for contig, position in at)
 
     def table(self) -> pd.DataFrame:
-        """List the combinations: a column a member and label, and what is known of each."""
+        """Return a table of the combinations, with a column for each label of each member."""
         columns: dict[str, np.ndarray] = {"rank": self.ranks}
         labels = {
             "variant": self.variants,
@@ -191,13 +158,7 @@ class Ranked:
         return pd.DataFrame(columns)
 
     def cell_table(self, rank: int) -> pd.DataFrame:
-        """List the cells of a combination: the genotypes of its members, and the classes' counts.
-
-        Parameters
-        ----------
-        rank
-            Which combination.
-        """
+        """Return a table of the cells of a combination: genotypes, and samples of each class."""
         cells = self.penetrance(rank)
         genotypes = np.indices(cells.n.shape).reshape(self.order, -1)
         columns: dict[str, np.ndarray] = {}
@@ -217,18 +178,11 @@ class Ranked:
         return pd.DataFrame(columns)
 
     def matching(self, text: str) -> np.ndarray:
-        """Find the combinations that a text is about.
+        """Return the combinations, counted from 0 and ascending, that match all words of ``text``.
 
-        Parameters
-        ----------
-        text
-            Words; each has to be part of the names, contigs and positions of a combination,
-            whatever the case and with or without commas. `2:1000-2000` is a stretch of a contig
-            that a member lies on.
-
-        Returns
-        -------
-            Their ranks, counted from 0, ascending.
+        A word matches if it is part of the names, contigs and positions of a combination, without
+        regard to case and commas. A word such as `2:1000-2000` matches combinations with a member
+        in this region.
         """
         found = np.ones(self.size, dtype=bool)
         for word in text.lower().split():
@@ -261,21 +215,10 @@ class Ranked:
 
 
 def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
-    """Bring the result of a search into memory, with the labels of the variants.
+    """Load the result of `.genobit.epistasis()` into memory, with the labels of the variants.
 
-    Parameters
-    ----------
-    result
-        Of `.genobit.epistasis()`.
-    ds
-        The variants that were searched: their labels are taken where the result has none.
-
-    Raises
-    ------
-    TypeError
-        If it is no Dataset.
-    ValueError
-        If it is no such result, or of other variants.
+    Labels that the result lacks come from ``ds``, the searched variants. Raises TypeError if the
+    result is no Dataset, and ValueError if it is no such result or belongs to other variants.
 
     Examples
     --------
@@ -330,7 +273,7 @@ def _check(result: Any) -> None:
 
 
 def _described(given: Any) -> str:
-    """A type, and of an array its name and dimensions."""
+    """Return the type of a value, with the name and dimensions of an array."""
     kind = type(given).__name__
     name, dims = getattr(given, "name", None), getattr(given, "dims", None)
     if not isinstance(dims, tuple):

@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 class CombinationSearch:
     """Search of all combinations of ``order`` variants, or those of a scope, for the ``top`` best.
 
-    ``order`` is at least 2. ``score`` scores a block, `genobit.epistasis.kernels.search.search` by
-    default, and holds ``held`` bytes. Every score is at least ``lowest``. ``p`` (members of a first
-    part) and ``unit`` (combinations of a unit) are chosen by cost if not given.
+    - classes: planes of the variants by class, from `gathered`
+    - order: members of a combination, at least 2
+    - score: function that scores a block, by default `genobit.epistasis.kernels.search.search`
+    - lowest: a score that all combinations reach
+    - p: members of a first part, by default the cheapest
+    - unit: combinations of a unit, by default as many as take 0.1 to 1 second
+    - held: bytes that ``score`` holds
     """
 
     def __init__(
@@ -119,11 +123,13 @@ class CombinationSearch:
     ) -> Ranking:
         """Run the search on the active dask scheduler and return the ranking.
 
-        Ctrl-C returns the ranking of the finished units. ``checkpoint`` is a folder that keeps
-        finished units, and ``about`` holds JSON values that identify the search. Raises MemoryError
-        past ``get_options().eager_limit``, and SearchError with a partial ranking if a unit fails.
-        Raises ValueError past ``get_options().longest_search``, and for a folder with another
-        search or damaged files. Raises RuntimeError if another run uses the folder.
+        Ctrl-C returns the ranking of the finished units. The folder ``checkpoint`` keeps finished
+        units. The JSON values ``about`` also identify the search.
+
+        Raises MemoryError past ``get_options().eager_limit``, and SearchError with a partial
+        ranking if a unit fails. Raises ValueError past ``get_options().longest_search``, and for a
+        folder with another search or damaged files. Raises RuntimeError if another run uses the
+        folder.
         """
         check_memory(self.work.cut, self.work.top, self.classes, self._held)
         if checkpoint is None:

@@ -24,7 +24,7 @@ CELLS = 2**18
 """Most entries of the tables of a first part in a block: classes x 3^k x last parts."""
 COUNTS = 2**21
 """Most counts of a class in a block: 4 MiB of 16 bits. Smaller blocks stay in a second-level cache,
-but have more subsets and more Python calls: with half as many counts a search took 1.04 to 1.05
+but have more subsets and more Python calls. With half as many counts a search took 1.04 to 1.05
 times as long."""
 LINES = 512
 """Most planes of last parts in a block: the columns of a block of the product."""

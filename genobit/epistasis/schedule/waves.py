@@ -142,8 +142,9 @@ def batch_of(
 ) -> Batch:
     """Return the tasks of some waves.
 
-    ``shared`` is a `Shared` as a `dask.delayed` or a future, and ``work`` is its work. ``before``
-    is the outcome of all earlier batches. ``resumed`` holds the outcomes of finished units.
+    - shared: a `Shared`, as a `dask.delayed` or a future; ``work`` is its work
+    - before: the outcome of all earlier batches
+    - resumed: the outcomes of finished units
     """
     name = f"genobit-combinations-{uuid4().hex}"
     layer: dict[Any, Any] = {}
