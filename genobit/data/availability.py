@@ -166,7 +166,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     >>> [(a.calls, a.wants) for a in of_dataset(ds)][:3]
     [('ld()', ''), ('ld_pairs(min_r2=), ld_prune()', ''), \
-    ('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
+('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """
     named = phenotypes(ds)
     notes = {

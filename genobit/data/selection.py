@@ -72,8 +72,9 @@ class Selection(traitlets.HasTraits):
     ----------
     variants, samples
         Selected names, in the order of the data. Variants have their `variant_id`, or
-        "contig:position" if they have no id of their own. Samples have their `sample_id`, or `taxa`.
-        Without names, positions are used. Set them to names, to positions in `data`, or to a mask.
+        "contig:position" if they have no id of their own. Samples have their `sample_id`, or
+        `taxa`. Without names, positions are used. Set them to names, to positions in `data`, or to
+        a mask.
         A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
