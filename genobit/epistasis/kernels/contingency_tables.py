@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
 
     tables: NDArray[Any]
     """(classes, patterns of a first part, patterns of a last part, width) int16 or int32. Columns
-    past the last of the last parts hold arbitrary numbers."""
+    past the end of the last parts hold arbitrary numbers."""
     shared: NDArray[Any]
     """(classes, 1 + lines of subsets of the first parts + own, patterns of a last part, width). The
     last ``own`` lines belong to the current first part."""

@@ -56,11 +56,11 @@ def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64])
 
 @njit
 def _linked(n: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the columns (3,) that filled cells link to an earlier column, directly or not.
+    """Return which columns (3,) filled cells link to an earlier column, directly or not.
 
-    The first column of each linked group keeps effect 0: adding a constant to the group is the same
-    as subtracting it from its rows. Without this, rounding may take a very long step in that
-    direction, and the limit on the step then stops all other effects.
+    The first column of each linked group keeps effect 0. Adding a constant to the columns of a
+    group and subtracting it from their rows does not change the fit. Without this rule, rounding
+    may take a very long step in that direction, and the limit on steps stops all other effects.
     """
     group = np.arange(3)
     for b in range(1, 3):

@@ -191,7 +191,7 @@ def _search(
     scored = 0
     lines, parts = counted.counts.shape[1:], places.shape[0] // counted.column_places.shape[0]
     columns, kinds = counted.columns, counted.columns.choices.shape[0]
-    # `borrowed` arrays need an owner: the block and the chunk keep them alive.
+    # `borrowed` arrays need an owner: the block, the chunk and the call of `share` keep them alive.
     counts, row_counts = (
         borrowed(counted.counts.reshape(-1)),
         borrowed(counted.row_counts.reshape(-1)),

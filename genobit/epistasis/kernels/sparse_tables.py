@@ -68,7 +68,7 @@ def _information(
     totals: NDArray[np.int32],
     counts: NDArray[np.int32],
 ) -> float:
-    """Return the mutual information of cells and classes in nats, with the bits of the table's.
+    """Return the mutual information of cells and classes in nats, with the same bits as a table.
 
     first, last: (samples,) cell numbers; edges: (classes + 1,) bounds of the classes.
     """

@@ -41,7 +41,7 @@ class Cells:
         return (0.0, 1.0) if self.count is not None else (-np.inf, np.inf)
 
     def by(self, member: int) -> Cells:
-        """Return the cells summed over all members but one."""
+        """Return the cells summed over all members except ``member``."""
         others = tuple(k for k in range(self.n.ndim) if k != member)
         n = self.n.sum(axis=others)
         if self.count is not None:

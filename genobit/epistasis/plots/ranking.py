@@ -172,7 +172,7 @@ def _digits(name: str) -> int:
     """Return the number of decimals of a column."""
     if name in {"rank", "df", "n"}:
         return 0
-    return 4 if "(" in name else 2  # nats, and p of the family
+    return 4 if "(" in name else 2  # "(" is in nats and the family-wise p
 
 
 def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:

@@ -2,9 +2,9 @@
 
 Variants of a set come last. A combination then holds one of them if and only if its last member is
 one. The scope is therefore all last parts of one member from the set, with all first parts before
-it. With two sets, the smaller comes last, after the rest of the larger: the last two members are
-then from the two sets. Kernels check the remaining limits for each combination, the distance and
-linkage of members (`genobit.epistasis.kernels.scope`).
+it. With two sets, the smaller comes last, after the rest of the larger. The last two members are
+then in the union of the sets. Kernels check the other limits for each combination, such as the
+distance and linkage of members (`genobit.epistasis.kernels.scope`).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ FAN_IN = 8
 """Rankings that a task merges."""
 
 
-@dataclass(frozen=True, eq=False)  # dask looks for keys within tuples
+@dataclass(frozen=True, eq=False)  # not a NamedTuple: dask looks for keys within tuples
 class Outcome:
     """Merged result of some units."""
 
