@@ -49,8 +49,8 @@ def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:
     """Return the states of a kind of characters, in order, given the symbols seen.
 
     Nucleotides are A, C, G and T. Amino acids are the 20, plus pyrrolysine, selenocysteine and the
-    stop if they are seen. The stop is a state of its own, as in NEXUS. Of other kinds, each symbol
-    seen is a state.
+    stop if they are seen. The stop is a state of its own, as in NEXUS. For "standard" characters,
+    each symbol seen is a state.
     """
     if kind == "dna":
         return tuple(NUCLEOTIDES)

@@ -23,8 +23,8 @@ Autosomes = bool | int | Sequence[str]
 HUMAN = 22
 _PREFIX = "CHR"
 _NOT_AUTOSOMES = frozenset({"X", "Y", "MT", "M"})
-"""plink's names of contigs that are not autosomes. Everybody has two copies of XY, PAR1 and
-PAR2."""
+"""plink's names of contigs that are not autosomes. XY, PAR1 and PAR2 have two copies in
+everybody."""
 _AFTER_THE_LAST = {1: "X", 2: "Y", 3: "XY", 4: "MT"}
 """plink's names for the numbers after the last autosome: 23 to 26 in humans."""
 
@@ -54,14 +54,19 @@ _ALL = Chosen(None, 0, ())
 def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     """Return the variants on autosomes.
 
-    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr": X,
+    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr". X,
     Y, MT and M are left out, as are 23 (X), 24 (Y) and 26 (MT). Every other name is used: 25 (XY),
     PAR1, PAR2, 0, and unplaced and HLA contigs.
 
-    ``autosomes`` is True for humans, or the number n of autosomes of another species: then n + 1
-    (X), n + 2 (Y) and n + 4 (MT) are left out. It can also be a list of contigs to use, or False
-    for every variant. A Dataset that does not name its contigs (``variant_contig`` as text, or as
-    numbers into ``contig_id``) uses every variant.
+    ``autosomes`` is one of these:
+
+    - True: human chromosomes.
+    - The number n of autosomes of another species: leaves out n + 1 (X), n + 2 (Y) and n + 4 (MT).
+    - Names of the contigs to use.
+    - False: every variant.
+
+    A Dataset names its contigs by ``variant_contig`` as text, or as numbers into ``contig_id``. Any
+    other Dataset uses every variant.
 
     Raises TypeError for any other argument. Raises ValueError for a chromosome number that the
     species does not have, for a name that is not in the Dataset, and if no variant is left.

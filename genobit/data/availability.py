@@ -29,7 +29,7 @@ LOOKED_AT = 2**24
 
 
 class Analysis(NamedTuple):
-    """Methods that answer one question and need the same first."""
+    """Methods that answer one question and have the same unmet requirement."""
 
     name: str
     calls: str

@@ -63,7 +63,7 @@ def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.
 
 
 def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
-    """Raise ValueError unless two sides (rows, along) have equal lengths and labels of columns."""
+    """Raise ValueError unless two sides (rows, along) agree in length and labels of ``along``."""
     along = side.dims[1]
     remedy = f"select the same {along} in the same order in both"
     if other.shape[1] != side.shape[1]:

@@ -47,10 +47,13 @@ def by_variants(
 ) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Return the packed Dataset, its layout and its planes by name with rows along variants.
 
-    Genotypes are packed first. ``phased`` selects haplotypes (True), dosages (False), or the kind
-    of the planes (None). ``rows_of(ds, layout)`` returns the rows per chunk of planes in memory;
-    default is ``chunk_rows``. Raises ValueError if the planes have rows along samples, or hold
-    dosages where haplotypes are requested.
+    Genotypes are packed first.
+
+    - ``phased``: haplotypes (True), dosages (False), or the kind of the planes (None).
+    - ``rows_of(ds, layout)``: rows per chunk of planes in memory; default is ``chunk_rows``.
+
+    Raises ValueError if the planes have rows along samples, or hold dosages where haplotypes are
+    requested.
     """
     layout = model.layout_of(ds)
     if layout is None:
@@ -84,9 +87,12 @@ def by_samples(
 ) -> tuple[xr.Dataset, Layout, SampleChunks]:
     """Return the packed Dataset of the variants, its layout, and its planes by samples.
 
-    Genotypes are packed first, planes by variants are transposed, and haplotypes are added up to
-    dosages. ``variants`` is a mask (variants,); None for all. ``contigs`` cuts chunks at the ends
-    of contigs. ``tiled`` cuts samples into tiles, for sums over pairs of samples.
+    Genotypes are packed first. Planes by variants are transposed. Haplotypes are added up to
+    dosages.
+
+    - ``variants``: mask of the variants to use (variants,); None for all.
+    - ``contigs``: cut chunks at the ends of contigs.
+    - ``tiled``: cut samples into tiles, for sums over pairs of samples.
     """
     from genobit.engine.schedule import by_samples as turn
 

@@ -54,7 +54,9 @@ def lazy_table(
 ) -> dd.DataFrame:
     """Return a dask DataFrame whose partitions are the results of the tasks ``keys``.
 
-    ``example`` is a partition without rows, and ``prefix`` starts the names of its tasks.
+    - ``example``: a partition without rows.
+    - ``prefix``: start of the names of its tasks.
+
     ``dask.dataframe.from_delayed`` would take three times as long and need a `Delayed` per task.
     """
     import dask.dataframe as dd

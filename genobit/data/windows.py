@@ -18,9 +18,10 @@ def window_ends(
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each variant, on its contig.
 
-    ``window`` is as for ``ds.genobit.ld``. With ``count``, a number is the number of variants in a
-    window, including the first; otherwise it is the distance from the first to the last.
-    ``open_end`` leaves out pairs whose distance is exactly that of the window.
+    - ``window``: as for ``ds.genobit.ld``.
+    - ``count``: a number counts the variants in a window, including the first. Otherwise it is the
+      distance from the first to the last.
+    - ``open_end``: leave out pairs whose distance is exactly that of the window.
     """
     variable, size = parse_window(window)
     if variable is None and count:
@@ -116,10 +117,13 @@ def last_in_window(
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
-    contig: contig of each variant, or None for a single contig. coordinate: position of each
-    variant in the unit of ``size``, or None for its number; ``name`` is its variable in messages.
-    ``open_end`` leaves out pairs at exactly ``size`` of a ``coordinate``. Raises ValueError if a
-    contig's variants are not adjacent or not sorted by position, or if a position is not finite.
+    - ``contig``: contig of each variant, or None for a single contig.
+    - ``coordinate``: position of each variant in the unit of ``size``, or None for its number.
+    - ``name``: variable that ``coordinate`` comes from, for messages.
+    - ``open_end``: leave out pairs at exactly ``size`` of a ``coordinate``.
+
+    Raises ValueError if a contig's variants are not adjacent or not sorted by position, or if a
+    position is not finite.
     """
     starts = _contig_starts(n, contig)
     side: Literal["left", "right"] = "left" if open_end else "right"

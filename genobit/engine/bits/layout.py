@@ -58,8 +58,8 @@ def require_sound(
 ) -> None:
     """Raise ValueError for rows that have set padding bits or were never written to their store.
 
-    words: chunk (rows, words) of the plane. ``row`` is the number of its first row in the plane,
-    for the message. ``last`` says that the chunk holds the last words of its rows.
+    words: a chunk (rows, words) of the plane. ``row`` is the number of the chunk's first row, for
+    the message. ``last`` tells whether the chunk holds the last words of its rows.
     """
     padding = ~tail_mask(layout.bits) if last else np.uint64(0)
     ends = words[:, -1]

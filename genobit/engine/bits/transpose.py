@@ -1,8 +1,8 @@
 """Transpose tiles in small squares that fit the cache.
 
 Rows of a tile are often a power of two bytes apart, so a column maps to few cache sets. Each small
-square therefore goes through a buffer with another row stride. Transposing takes 0.75 ms for 1,024
-x 1,024 float32, against 5.4 ms for numpy's copy.
+square therefore goes through a buffer with another row stride. Transposing 1,024 x 1,024 float32
+takes 0.75 ms, against 5.4 ms for numpy's copy.
 """
 
 from __future__ import annotations

@@ -261,9 +261,8 @@ def _finish_lines(
 ) -> None:
     """Do the bit steps of a gathered tile and write its lines of ``out``.
 
-    The words of the tile begin at ``bit``.
-
-    ``ahead`` is the index in ``words`` where the next tile starts, or -1 if there is none.
+    The words of the tile begin at ``bit``. ``ahead`` is the index in ``words`` where the next tile
+    starts, or -1 if there is none.
     """
     bits, width = out.shape
     target = out.reshape(-1)

@@ -168,8 +168,8 @@ def multiply(
 ) -> None:
     """Add to counts (m, panels * COLUMNS) the sum over n of table[a, b].
 
-    a: (m, n); b: (panels, n, COLUMNS). Tiles wholly below the diagonal ``row - column ==
-    -diagonal`` are skipped.
+    a: (m, n); b: (panels, n, COLUMNS). Tiles wholly below the diagonal
+    ``row - column == -diagonal`` are skipped.
     """
     m, n = a.shape
     partial = np.empty(ROWS * COLUMNS, np.uint16)

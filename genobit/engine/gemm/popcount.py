@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 ROWS = 2
-"""Rows of a tile. Share of the register limit for and + popcount + add on Emerald Rapids: 0.99
-at 16 words per row, 1.04 at 32, 1.08 from 80. Tiles of 4 rows with one popcount per word reached
-0.91 to 0.93."""
+"""Rows of a tile. Speed relative to the register limit of and + popcount + add, on Emerald
+Rapids: 0.99 at 16 words per row, 1.04 at 32, 1.08 from 80. Tiles of 4 rows with one popcount per
+word reached 0.91 to 0.93."""
 REGISTERS = 4
 COLUMNS = REGISTERS * WORD_LANES
 TERNARY_ROWS = 2
@@ -203,8 +203,8 @@ def multiply_ternary(
 ) -> None:
     """Add sums of products of values in {-1, 0, 1} to counts (m, panels * TERNARY_COLUMNS).
 
-    counts += pop(m) - 2 pop(m & (s_a ^ s_b)) with m = m_a & m_b. a_*: (m, n); b_*: (panels, n,
-    TERNARY_COLUMNS); ``diagonal`` and ``tops`` as in `multiply_and`.
+    ``counts += pop(m) - 2 pop(m & (s_a ^ s_b))`` with ``m = m_a & m_b``. a_*: (m, n); b_*: (panels,
+    n, TERNARY_COLUMNS). ``diagonal`` and ``tops`` are as in `multiply_and`.
     """
     m, n = a_mask.shape
     width = counts.shape[1]

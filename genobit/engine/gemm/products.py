@@ -251,13 +251,16 @@ def products(
     """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
 
     a, b: uint64 (rows, words) with zero padding bits; one plane for "and" and "xor", mask and sign
-    for "ternary". Without ``b``, ``a`` is multiplied with itself. Blocks never split a ``group`` of
-    rows (interleaved planes of one variant). With ``upper``, only entries with ``row <= column``
-    are needed. ``rows_of(start, stop)`` returns the range of rows needed for those columns (a
-    band); default is all. ``tops_of(columns)`` takes ascending columns and returns the first row
-    needed for each, which never decreases. Entries that are not needed hold small numbers.
-    ``columns`` is the most columns of a block; narrow bands waste less with narrow blocks. ``kind``
-    is the dtype of the counts: int32, or for "and" the result of `count_type`.
+    for "ternary". Without ``b``, ``a`` is multiplied with itself.
+
+    - ``group``: rows that no block splits, such as the interleaved planes of one variant.
+    - ``upper``: only entries with ``row <= column`` are needed.
+    - ``rows_of(start, stop)``: range of rows needed for those columns (a band); default is all.
+    - ``tops_of(columns)``: first row needed for each of some ascending columns; it never decreases.
+    - ``columns``: most columns of a block; narrow bands waste less with narrow blocks.
+    - ``kind``: dtype of the counts, int32, or for "and" the result of `count_type`.
+
+    Entries that are not needed hold small numbers.
     """
     # Blocks of a band have few rows.
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)

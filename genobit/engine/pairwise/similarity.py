@@ -163,9 +163,10 @@ def nearest(
 
     Candidates are ``earlier`` neighbours and the rows of ``b``.
 
-    The rows of ``b`` are numbered from ``first``, after all earlier ones. ``itself`` is the number
-    of the first row of ``a`` among the neighbours; it is far below 0 if ``a`` is not among them.
-    ``earlier`` holds similarities and numbers (rows, k), largest first, and is not changed.
+    - ``earlier``: similarities and numbers (rows, k), largest first; not changed.
+    - ``first``: number of the first row of ``b``, after all earlier ones.
+    - ``itself``: number of the first row of ``a`` among the neighbours; far below 0 if ``a`` is not
+      among them.
     """
     best, index = (array.copy() for array in earlier)
     for rows, columns, values in blocks(measure, a, b, np.float64, upper=False):

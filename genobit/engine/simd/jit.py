@@ -277,8 +277,8 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a part of an inner loop into every kernel that calls it.
 
     LLVM does not inline functions that it considers large. A call with vectors and arrays takes
-    longer than the few instructions on a register: Fitch's join of 512 sites takes 36 ns, inlined 8
-    ns.
+    longer than the few instructions on a register. Fitch's join of 512 sites takes 36 ns, inlined
+    8 ns.
     """
     return _compiled(function, forceinline=True)
 
