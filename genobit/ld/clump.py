@@ -82,6 +82,7 @@ def _neighbours(
     limit: float,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Return the variants in the window of each candidate with r2 above the limit, and their r2."""
+    from genobit.engine.pairwise.statistic import square
     from genobit.ld.kernels import r2 as ld
     from genobit.ld.kernels.row_pairs import ROUNDING
 
@@ -96,9 +97,7 @@ def _neighbours(
             planes=tuple(plane[here] for plane in rows.planes),
             called=None if rows.called is None else rows.called[here],
         )
-        r2 = np.empty(rows.planes[0].shape[0])
-        for _, columns, values in ld.blocks(statistic, one, rows, dtype=np.float64):
-            r2[columns] = values[0]
+        r2 = square(ld.statistic(statistic, one, rows), one, rows, np.float64)[0]
         r2[here] = np.nan
         above = np.flatnonzero(r2 > limit * (1 + ROUNDING))
         found.append((start + above, r2[above]))

@@ -74,9 +74,11 @@ def check_statistic(statistic: str, kind: str) -> None:
 def _square_tile(
     a: list[Any], b: list[Any] | None, *, statistic: str, layout: Layout
 ) -> NDArray[np.float32]:
+    from genobit.engine.pairwise.statistic import square
     from genobit.ld.kernels import r2
 
-    return r2.square(statistic, as_rows(a, layout), None if b is None else as_rows(b, layout))
+    rows, others = as_rows(a, layout), None if b is None else as_rows(b, layout)
+    return square(r2.statistic(statistic, rows, others), rows, others)
 
 
 def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:
@@ -104,12 +106,13 @@ def _band_tile(
     statistic: str,
     layout: Layout,
 ) -> NDArray[np.float32]:
+    from genobit.engine.pairwise import statistic as pairwise
     from genobit.ld.kernels import r2
 
     head = blocks[0][0].shape[0]
     joined = [np.concatenate(planes)[:reach] for planes in zip(*blocks, strict=True)]
-    rows, all_rows = [plane[:head] for plane in joined], joined
-    return r2.band(statistic, as_rows(rows, layout), as_rows(all_rows, layout), last, width)
+    rows, reached = as_rows([plane[:head] for plane in joined], layout), as_rows(joined, layout)
+    return pairwise.band(r2.statistic(statistic, rows, reached), rows, reached, last, width)
 
 
 def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]) -> da.Array:

@@ -166,19 +166,22 @@ def _layout(sites: Sites) -> Layout:
 
 
 def _square_tile(a: list[Any], b: list[Any] | None) -> NDArray[np.float32]:
-    from genobit.ld.kernels import sites as finite_sites
+    from genobit.engine.pairwise.statistic import square
+    from genobit.ld.kernels.sites import statistic
 
-    return finite_sites.square(_contiguous(a), None if b is None else _contiguous(b))
+    return square(statistic(len(a)), _contiguous(a), None if b is None else _contiguous(b))
 
 
 def _band_tile(
     blocks: list[list[Any]], last: NDArray[np.int64], reach: int, width: int
 ) -> NDArray[np.float32]:
-    from genobit.ld.kernels import sites as finite_sites
+    from genobit.engine.pairwise import statistic as pairwise
+    from genobit.ld.kernels.sites import statistic
 
     head = blocks[0][0].shape[0]
     joined = tuple(np.concatenate(planes)[:reach] for planes in zip(*blocks, strict=True))
-    return finite_sites.band(tuple(plane[:head] for plane in joined), joined, last, width)
+    heads = tuple(plane[:head] for plane in joined)
+    return pairwise.band(statistic(len(joined)), heads, joined, last, width)
 
 
 def _contiguous(blocks: Sequence[Any]) -> tuple[NDArray[np.uint64], ...]:

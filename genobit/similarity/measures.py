@@ -73,9 +73,11 @@ def _rows(blocks: Sequence[Any], bits: int) -> Rows:
 def _tile(
     a: list[Any], b: list[Any] | None, *, measure: str, bits: int, dtype: DTypeLike
 ) -> NDArray[np.floating]:
-    from genobit.engine.pairwise import similarity
+    from genobit.engine.pairwise.similarity import statistic
+    from genobit.engine.pairwise.statistic import square
 
-    return similarity.square(measure, _rows(a, bits), None if b is None else _rows(b, bits), dtype)
+    rows, others = _rows(a, bits), None if b is None else _rows(b, bits)
+    return square(statistic(measure, rows, others), rows, others, dtype)
 
 
 def matrix(

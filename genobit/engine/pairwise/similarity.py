@@ -7,21 +7,19 @@ is (n - p - q + 2 x) / n. Both are one division of integers, so equal fractions 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import stacked
-from genobit.engine.pairwise import blocks as pair_blocks
-from genobit.engine.pairwise.blocks import Float, Values
+from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic, blocks
 from genobit.engine.simd.jit import njit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import Planes, Rows
 
 TANIMOTO, AGREEMENT = 0, 1
 MEASURES = {"tanimoto": TANIMOTO, "jaccard": TANIMOTO, "hamming": AGREEMENT}
@@ -79,41 +77,37 @@ def _missing_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
             out[i, j] = _similarity(code, n, p, q, np.int64(counts[2 * i, 2 * j]))
 
 
-def blocks(
-    measure: str, a: Rows, b: Rows | None, dtype: DTypeLike, *, upper: bool
-) -> Iterator[Values]:
-    """Yield blocks of the similarity of the rows of ``a`` and ``b``, or of ``a`` with itself."""
+def statistic(measure: str, a: Rows, b: Rows | None = None) -> PairStatistic:
+    """Return a similarity of `MEASURES`, for rows such as ``a`` and ``b``."""
     code = MEASURES[measure]
-    other = a if b is None else b
-    if not (a.complete() and other.complete()):
-
-        def missing(counts: NDArray[np.int32], _: slice, __: slice, out: Float) -> None:
-            _missing_block(counts, code, out)
-
-        present = stacked(*a.planes, a.every())
-        second = None if b is None else stacked(*b.planes, b.every())
-        yield from pair_blocks.of_groups(missing, present, second, 2, dtype=dtype, upper=upper)
-        return
-    p = count_rows(a.planes[0])
-    q = p if b is None else count_rows(b.planes[0])
-
-    def complete(counts: NDArray[np.int32], rows: slice, columns: slice, out: Float) -> None:
-        _complete_block(counts, code, a.bits, p[rows], q[columns], out)
-
-    second = None if b is None else b.planes
-    yield from pair_blocks.of_groups(complete, a.planes, second, 1, dtype=dtype, upper=upper)
+    if a.complete() and (b is None or b.complete()):
+        epilogue = partial(_complete, code=code, n=a.bits)
+        return PairStatistic(_set, epilogue, margins=_set_bits)
+    return PairStatistic(_set_and_present, partial(_missing, code=code), 2)
 
 
-def square(measure: str, a: Rows, b: Rows | None, dtype: DTypeLike) -> Float:
-    """Return the similarity of every row of ``a`` with every row of ``b``, or of ``a``."""
-    other = a if b is None else b
-    return pair_blocks.square(
-        blocks(measure, a, b, dtype, upper=b is None),
-        a.planes[0].shape[0],
-        other.planes[0].shape[0],
-        dtype,
-        symmetric=b is None,
-    )
+def _set(rows: Rows) -> Planes:
+    return rows.planes
+
+
+def _set_and_present(rows: Rows) -> Planes:
+    return stacked(*rows.planes, rows.every())
+
+
+def _set_bits(rows: Rows) -> Margins:
+    return (count_rows(rows.planes[0]),)
+
+
+def _complete(
+    counts: NDArray[np.int32], p: Margins, q: Margins, _: int, out: Float, *, code: int, n: int
+) -> None:
+    _complete_block(counts, code, n, p[0], q[0], out)
+
+
+def _missing(
+    counts: NDArray[np.int32], _: Margins, __: Margins, ___: int, out: Float, *, code: int
+) -> None:
+    _missing_block(counts, code, out)
 
 
 @njit
@@ -169,6 +163,6 @@ def nearest(
       among them.
     """
     best, index = (array.copy() for array in earlier)
-    for rows, columns, values in blocks(measure, a, b, np.float64, upper=False):
+    for rows, columns, values in blocks(statistic(measure, a, b), a, b, dtype=np.float64):
         _insert(values, rows.start, first + columns.start, itself, best, index)
     return best, index

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.engine.bits.transpose import mirror, transposed
+from genobit.engine.bits.transpose import transposed
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import products
+from genobit.engine.pairwise.statistic import product
 from genobit.engine.simd.jit import njit
 from genobit.grm.kernels.missing_overlaps import FEW, missing_overlaps
 
@@ -68,34 +68,19 @@ class Sums(NamedTuple):
     """Heterozygous calls of each column in complete chunks: (1, columns)."""
 
 
-def _product(product: str, a: Planes, b: Planes | None) -> NDArray[np.int32]:
-    """Return all counts of a product, (rows of a, rows of b) int32.
-
-    Without ``b``, ``a`` is multiplied by itself.
-    """
-    m, n = a[0].shape[0], (a if b is None else b)[0].shape[0]
-    out = np.empty((m, n), np.int32)
-    for rows, columns, counts in products(product, a, b, upper=b is None):
-        if b is None:
-            mirror(counts, rows.start, columns.start, out)
-        else:
-            out[rows, columns] = counts
-    return out
-
-
 def _heterozygous(rows: Rows) -> Planes:
     carrier, hom_alt = rows.planes
     return (carrier & ~hom_alt,)
 
 
 def _called(a: Rows, b: Rows | None) -> NDArray[np.int32]:
-    return _product("and", (a.every(),), None if b is None else (b.every(),))
+    return product("and", (a.every(),), None if b is None else (b.every(),))
 
 
 def _by_products(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
-    """Return the pair counts of an incomplete chunk, from three products of planes."""
-    hets_a = _product("and", _heterozygous(a), ((a if b is None else b).every(),))
-    hets_b = transposed(hets_a) if b is None else _product("and", (a.every(),), _heterozygous(b))
+    """The counts of an incomplete chunk, by three products of planes."""
+    hets_a = product("and", _heterozygous(a), ((a if b is None else b).every(),))
+    hets_b = transposed(hets_a) if b is None else product("and", (a.every(),), _heterozygous(b))
     return {"called": _called(a, b), "hets_a": hets_a, "hets_b": hets_b}
 
 
@@ -135,9 +120,9 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
     het_b = None if b is None else _heterozygous(b)
     counted: dict[str, Any] = dict.fromkeys(Sums._fields)
     if "T" in needs:
-        counted["products"] = _product("ternary", a.ternary(), None if b is None else b.ternary())
+        counted["products"] = product("ternary", a.ternary(), None if b is None else b.ternary())
     if "H" in needs:
-        counted["hets"] = _product("and", het_a, het_b)
+        counted["hets"] = product("and", het_a, het_b)
     if not complete:
         counted.update(_incomplete(a, b, needs))
     rows, columns = a.planes[0].shape[0], other.planes[0].shape[0]

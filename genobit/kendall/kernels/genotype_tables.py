@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import products, stacked
+from genobit.engine.gemm.products import stacked
+from genobit.engine.pairwise.statistic import counted
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.tau import Block, Counted, Whole
 from genobit.kendall.kernels.ties import Ties, ordered_triples
@@ -180,12 +181,11 @@ def blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[B
         yield from _complete_blocks(a, b, upper)
         return
     planes = [stacked(*rows.planes, rows.every()) for rows in (a, other)]
-    for block_rows, block_columns, counts in products("and", *planes, group=3, upper=upper):
-        rows, columns = _of(block_rows, 3), _of(block_columns, 3)
+    for rows, columns, diagonal, counts in counted("and", *planes, group=3, upper=upper):
         shape = counts.shape[0] // 3, counts.shape[1] // 3
         score, calls = np.empty(shape, np.int64), np.empty(shape, np.int32)
         ties = _empty((2, *shape))
-        _missing(counts, _diagonal(rows, columns, upper), score, calls, *ties)
+        _missing(counts, diagonal, score, calls, *ties)
         x, y = (_part(ties, side) for side in (0, 1))
         yield Block(rows, columns, Counted(score, calls, x, y))
 
@@ -195,19 +195,8 @@ def _complete_blocks(a: Rows, b: Rows | None, upper: bool) -> Iterator[Block]:
     x, y = (np.stack([count_rows(p) for p in r.planes]).astype(np.int64) for r in (a, other))
     ties_x, ties_y = _ties(a.bits, x), _ties(a.bits, y)
     planes: list[Any] = [stacked(*rows.planes) for rows in (a, other)]
-    for block_rows, block_columns, counts in products("and", *planes, group=2, upper=upper):
-        rows, columns = _of(block_rows, 2), _of(block_columns, 2)
+    for rows, columns, diagonal, counts in counted("and", *planes, group=2, upper=upper):
         score = np.empty((counts.shape[0] // 2, counts.shape[1] // 2), np.int64)
-        diagonal = _diagonal(rows, columns, upper)
         _complete(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
         x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
         yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
-
-
-def _diagonal(rows: slice, columns: slice, upper: bool) -> int:
-    """Return the offset d of a block whose row i has counts from column i + d on."""
-    return rows.start - columns.start if upper else rows.start - rows.stop
-
-
-def _of(stack: slice, group: int) -> slice:
-    return slice(stack.start // group, stack.stop // group)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import products
+from genobit.engine.pairwise.statistic import counted
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.ranks import missing, missing_any
 from genobit.kendall.kernels.ties import ties
@@ -129,7 +129,8 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     of_a = planes(a, first, levels)
     of_b = of_a if a is b else planes(b, first, levels)
     x, y = count_rows(of_a[0]), count_rows(of_b[0])
-    for rows, columns, counts in products("and", of_a, of_b, group=group, upper=upper):
-        part = tuple(slice(s.start // group, s.stop // group) for s in (rows, columns))
-        diagonal = part[0].start - part[1].start if upper else -a.shape[0]
-        _block(counts, first, levels, a.shape[1], x[rows], y[columns], diagonal, out[part])
+    x, y = x.reshape(-1, group), y.reshape(-1, group)
+    for rows, columns, diagonal, counts in counted("and", of_a, of_b, group=group, upper=upper):
+        of_rows, of_columns = x[rows].ravel(), y[columns].ravel()
+        table = first, levels, a.shape[1], of_rows, of_columns, diagonal, out[rows, columns]
+        _block(counts, *table)

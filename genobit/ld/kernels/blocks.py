@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.gemm.products import products, stacked
+from genobit.engine.gemm.products import stacked
+from genobit.engine.pairwise.statistic import product
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels.em_haplotypes import (
     Counts,
@@ -24,7 +25,7 @@ from genobit.ld.kernels.em_haplotypes import (
 from genobit.ld.kernels.r2 import homozygous
 
 if TYPE_CHECKING:
-    from genobit.engine.bits.planes import Planes, Rows
+    from genobit.engine.bits.planes import Rows
 
 RECOMBINED, NEITHER, UPPER, EDGE, STRONG, STRONGEST = 0, 1, 2, 3, 4, 5
 """Kinds of pairs. RECOMBINED: upper end below 0.90. UPPER to STRONGEST: upper end at least 0.98 and
@@ -237,7 +238,8 @@ def candidates(
         top = max(0, bottom - PANEL)
         stop = min(int(last[bottom - 1]), reach) + 1
         some = (planes_of_all[top * group : bottom * group],)
-        counts = _counts(some, (planes_of_all[top * group : max(stop, bottom) * group],), group)
+        others = (planes_of_all[top * group : max(stop, bottom) * group],)
+        counts = product("and", some, others)
         found = np.empty((2, (bottom - top) * max(stop - top, 1)), np.int64)
         state = (last, largest, position, strong, recombined, near, found)
         bits = float(rows.bits)
@@ -246,13 +248,6 @@ def candidates(
     first, ends = np.concatenate(parts, axis=1)
     order = np.lexsort((ends, first))
     return Candidates(first[order], ends[order])
-
-
-def _counts(a: Planes, b: Planes, group: int) -> Counts:
-    counts = np.empty((len(a[0]), len(b[0])), np.int32)
-    for block in products("and", a, b, group=group):
-        counts[block.rows, block.columns] = block.counts
-    return counts
 
 
 @njit

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
+from genobit.engine.pairwise.statistic import BandRows, Float, band_columns, blocks, in_window
 from genobit.engine.simd.jit import njit
-from genobit.ld.kernels.r2 import blocks
+from genobit.ld.kernels import r2
 
 if TYPE_CHECKING:
     from genobit.engine.bits.planes import Rows
@@ -49,8 +49,8 @@ def _add(
     for i in range(values.shape[0]):
         row = top + i
         b = 0
-        first = max(0, row + 1 - shift - left)
-        for j in range(first, min(values.shape[1], last[row] + 1 - left)):
+        first, stop = in_window(row, last[row], shift, left, values.shape[1])
+        for j in range(first, stop):
             distance = other_place[left + j] - place[row]
             while b < bins and distance > edges[b + 1]:
                 b += 1
@@ -84,7 +84,7 @@ def sums_by_distance(
     parts = int(part[-1]) + 1 if part.size else 0
     sums = np.zeros((parts, edges.size - 1, 3), np.int64)
     for rows, columns, values in blocks(
-        statistic,
+        r2.statistic(statistic, a, b),
         a,
         b,
         upper=b is None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
+from genobit.engine.pairwise.statistic import BandRows, Float, band_columns, blocks, in_window
 from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     load_ratios,
@@ -56,8 +56,8 @@ def _collect(
     k = 0
     for i in range(values.shape[0]):
         row = top + i
-        first = max(0, row + 1 - shift - left)
-        for j in range(first, min(values.shape[1], last[row] + 1 - left)):
+        first, stop = in_window(row, last[row], shift, left, values.shape[1])
+        for j in range(first, stop):
             value = values[i, j]
             if np.float32(value * value if squared else value) >= minimum:
                 found[0, k] = row
@@ -129,7 +129,7 @@ def _collect_counts(
         share[j], width[j] = y[j] / n, 1.0 / (n * scale_y[j])
     for i in range(counts.shape[0]):
         row, of_row = top + i, counts[i]
-        first, stop = max(0, row + 1 - shift - left), min(columns, last[row] + 1 - left)
+        first, stop = in_window(row, last[row], shift, left, columns)
         minus = ratio_everywhere(np.float32(-x[i]))
         wanted = ratio_everywhere(np.float32(least / scale_x[i]))
         for begin in range(first // RATIO_LANES * RATIO_LANES, min(stop, whole), STRETCH):
@@ -185,8 +185,8 @@ def _of_values(
     a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, statistic: str
 ) -> Iterator[Found]:
     room = _Room()
-    for rows, columns, values in r2.blocks(
-        statistic,
+    for rows, columns, values in blocks(
+        r2.statistic(statistic, a, b),
         a,
         b,
         dtype=np.float64,
@@ -202,18 +202,17 @@ def _of_values(
 
 
 def _of_counts(
-    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, _: str
+    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, __: str
 ) -> Iterator[Found]:
     room, n = _Room(), float(a.bits)
     x, scale_x = r2.sums(a)
     y, scale_y = (x, scale_x) if b is None else r2.sums(b)
-    for rows, columns, counts in r2.complete_counts(
+    for rows, columns, _, counts in r2.complete_counts(
         a,
         b,
         upper=b is None,
         rows_of=BandRows(last, shift),
         columns=band_columns(last + shift),
-        narrow=True,
     ):
         of_rows, of_columns = (x[rows], scale_x[rows]), (y[columns], scale_y[columns])
         place = rows.start, columns.start, last, shift

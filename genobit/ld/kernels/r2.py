@@ -12,16 +12,16 @@ multiplied: four products without missing calls, nine with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import Planes, Rows
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, count_type, products, stacked
-from genobit.engine.pairwise import blocks as pair_blocks
-from genobit.engine.pairwise.blocks import BandRows, Float, Values, band_columns, view
+from genobit.engine.gemm.products import count_type, stacked
+from genobit.engine.pairwise.statistic import Counts, Float, Margins, PairStatistic, counted
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import em_haplotypes
 
@@ -154,58 +154,67 @@ def _stacked(rows: Rows) -> Planes:
     return stacked(*planes, rows.every())
 
 
-def blocks(
-    statistic: str,
-    a: Rows,
-    b: Rows | None = None,
-    *,
-    dtype: DTypeLike = np.float32,
-    upper: bool = False,
-    rows_of: BandRows | None = None,
-    columns: int = BLOCK_COLUMNS,
-) -> Iterator[Values]:
-    """Yield blocks of a statistic between the rows of ``a`` and of ``b`` (or of ``a`` itself).
-
-    The arguments ``upper`` and ``columns`` are those of `gemm.products`, counted in variants. With
-    ``rows_of``, a band, values outside the band are arbitrary.
-    """
-    other = a if b is None else b
-    complete = a.complete() and other.complete()
-    if complete and statistic in STATISTICS:
-        yield from _complete(STATISTICS[statistic], a, b, dtype, upper, rows_of, columns)
-        return
-    group, kernel = _grouped(statistic, a, other, complete, upper)
-    planes = _homozygotes if complete else _stacked
-    yield from pair_blocks.of_groups(
-        kernel,
-        planes(a),
-        None if b is None else planes(b),
-        group,
-        dtype=dtype,
-        upper=upper,
-        rows_of=rows_of,
-        columns=columns,
+def statistic(name: str, a: Rows, b: Rows | None = None) -> PairStatistic:
+    """Return a statistic of `STATISTICS` or of `em_haplotypes`, for rows such as ``a`` and ``b``."""
+    complete = a.complete() and (b is None or b.complete())
+    n = float(a.bits)
+    if name not in STATISTICS:
+        code = em_haplotypes.STATISTICS[name]
+        if not complete:
+            return PairStatistic(_stacked, partial(_missing_em, code=code), 3)
+        return PairStatistic(
+            _homozygotes, partial(_complete_em, code=code, n=n), 2, margins=_known_homozygotes
+        )
+    code = STATISTICS[name]
+    if complete:
+        product = "and" if a.haplotypes else "ternary"
+        return PairStatistic(_operand, partial(_complete, code=code, n=n), 1, product, sums)
+    block = _haplotype_block if a.haplotypes else _dosage_block
+    return PairStatistic(
+        _stacked, partial(_missing, block=block, code=code), 2 + (not a.haplotypes)
     )
 
 
-def _grouped(
-    statistic: str, a: Rows, b: Rows, complete: bool, upper: bool
-) -> tuple[int, Callable[[NDArray[np.int32], slice, slice, Float], None]]:
-    """Return the number of planes stacked for a statistic, and the kernel for their counts."""
-    if statistic in STATISTICS:
-        code, function = STATISTICS[statistic], _haplotype_block if a.haplotypes else _dosage_block
-        return (2 if a.haplotypes else 3), lambda counts, _, __, out: function(counts, code, out)
-    em, n = em_haplotypes.STATISTICS[statistic], float(a.bits)
-    x, y = (homozygous(a), homozygous(b)) if complete else (None, None)
+def _complete(
+    counts: NDArray[np.int32], x: Margins, y: Margins, _: int, out: Float, *, code: int, n: float
+) -> None:
+    _complete_block(counts, code, n, x[0], y[0], x[1], y[1], out)
 
-    def block(counts: NDArray[np.int32], rows: slice, columns: slice, out: Float) -> None:
-        diagonal = rows.start - columns.start if upper else -out.shape[0]
-        if x is None or y is None:
-            em_haplotypes.missing_block(counts, em, diagonal, out)
-        else:
-            em_haplotypes.complete_block(counts, em, n, x[rows], y[columns], diagonal, out)
 
-    return (2 if complete else 3), block
+def _missing(
+    counts: NDArray[np.int32],
+    _: Margins,
+    __: Margins,
+    ___: int,
+    out: Float,
+    *,
+    block: Callable[..., None],
+    code: int,
+) -> None:
+    block(counts, code, out)
+
+
+def _complete_em(
+    counts: NDArray[np.int32],
+    x: Margins,
+    y: Margins,
+    diagonal: int,
+    out: Float,
+    *,
+    code: int,
+    n: float,
+) -> None:
+    em_haplotypes.complete_block(counts, code, n, x[0], y[0], diagonal, out)
+
+
+def _missing_em(
+    counts: NDArray[np.int32], _: Margins, __: Margins, diagonal: int, out: Float, *, code: int
+) -> None:
+    em_haplotypes.missing_block(counts, code, diagonal, out)
+
+
+def _known_homozygotes(rows: Rows) -> Margins:
+    return (homozygous(rows),)
 
 
 def homozygous(rows: Rows) -> NDArray[np.float64]:
@@ -213,74 +222,12 @@ def homozygous(rows: Rows) -> NDArray[np.float64]:
     return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
-def complete_counts(
-    a: Rows,
-    b: Rows | None,
-    *,
-    upper: bool,
-    rows_of: BandRows | None = None,
-    columns: int = BLOCK_COLUMNS,
-    narrow: bool = False,
-) -> Iterator[Block]:
-    """Yield blocks of the sums of x y of rows without missing calls, as for `blocks`.
-
-    With ``narrow`` the counts of haplotypes may have 16 bits.
-    """
-    narrow &= a.haplotypes
-    return products(
+def complete_counts(a: Rows, b: Rows | None, **options: Any) -> Iterator[Counts]:
+    """Yield blocks of the sums of x y of rows without missing calls, in 16 bits where they fit."""
+    return counted(
         "and" if a.haplotypes else "ternary",
         _operand(a),
         None if b is None else _operand(b),
-        upper=upper,
-        rows_of=rows_of,
-        tops_of=None if rows_of is None else rows_of.tops,
-        columns=columns,
-        kind=count_type(a.bits) if narrow else np.int32,
+        kind=count_type(a.bits) if a.haplotypes else np.int32,
+        **options,
     )
-
-
-def _complete(
-    code: int,
-    a: Rows,
-    b: Rows | None,
-    dtype: DTypeLike,
-    upper: bool,
-    rows_of: BandRows | None,
-    columns: int,
-) -> Iterator[Values]:
-    x, scale_x = sums(a)
-    y, scale_y = (x, scale_x) if b is None else sums(b)
-    out = np.empty(0, dtype)
-    for rows, cols, counts in complete_counts(a, b, upper=upper, rows_of=rows_of, columns=columns):
-        out, values = view(out, counts.shape, dtype)
-        _complete_block(
-            counts, code, float(a.bits), x[rows], y[cols], scale_x[rows], scale_y[cols], values
-        )
-        yield Values(rows, cols, values)
-
-
-def square(statistic: str, a: Rows, b: Rows | None = None) -> NDArray[np.float32]:
-    """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``.
-
-    (rows, rows) float32.
-    """
-    other = a if b is None else b
-    return pair_blocks.square(
-        blocks(statistic, a, b, upper=b is None),
-        a.planes[0].shape[0],
-        other.planes[0].shape[0],
-        np.float32,
-        symmetric=b is None,
-    )
-
-
-def band(
-    statistic: str, a: Rows, b: Rows, last: NDArray[np.int64], width: int
-) -> NDArray[np.float32]:
-    """Return the statistic of row i of ``a`` with rows i + 1 .. last[i] of ``b``.
-
-    (rows, width) float32, NaN outside the window. The rows of ``a`` are the first rows of ``b``.
-    The values of ``last`` never decrease.
-    """
-    found = blocks(statistic, a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
-    return pair_blocks.band(found, a.planes[0].shape[0], last, width)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.pairwise.blocks import BandRows, band_columns
+from genobit.engine.pairwise.statistic import BandRows, band_columns, blocks, in_window
 from genobit.engine.simd.jit import njit
-from genobit.ld.kernels.r2 import blocks
+from genobit.ld.kernels import r2
 from genobit.ld.kernels.row_pairs import pair_rows, polymorphic
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def _add(
     """Add pairs i < shift + j, j <= last[i], of a block to sums and counts (2, ...) of both."""
     for i in range(values.shape[0]):
         row = top + i
-        first = max(0, row + 1 - shift - left)
-        stop = min(values.shape[1], last[row] + 1 - left)
+        first, stop = in_window(row, last[row], shift, left, values.shape[1])
         total = number = 0.0
         for j in range(first, stop):
             value = values[i, j]
@@ -68,7 +67,7 @@ def scores(
         known = polymorphic(own) & (own.counts[:, 0] > (2 if adjust else 0))
         rows += known
     for part, others, values in blocks(
-        "r2_adjusted" if adjust else "r2",
+        r2.statistic("r2_adjusted" if adjust else "r2", a, b),
         a,
         b,
         dtype=np.float64,

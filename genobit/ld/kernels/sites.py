@@ -7,20 +7,14 @@ An invalid taxon is in no plane, so the sums of the table are the counts of c_i 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.gemm.products import BLOCK_COLUMNS, stacked
-from genobit.engine.pairwise import blocks
-from genobit.engine.pairwise.blocks import BandRows, Float, band_columns
+from genobit.engine.gemm.products import stacked
+from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic
 from genobit.engine.simd.jit import njit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from genobit.engine.pairwise.blocks import Values
 
 Planes = tuple[NDArray[np.uint64], ...]
 """One plane for each state, (sites, words)."""
@@ -66,44 +60,16 @@ def _table_block(counts: NDArray[np.int32], states: int, out: Float) -> None:
             out[i, j] = (v - 1) * (w - 1) * float(n) / (v * w) * total
 
 
-def _blocks(
-    a: Planes,
-    b: Planes | None,
-    *,
-    upper: bool,
-    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
-    columns: int = BLOCK_COLUMNS,
-) -> Iterator[Values]:
-    states = len(a)
-
-    def kernel(counts: NDArray[np.int32], _: slice, __: slice, out: Float) -> None:
-        _table_block(counts, states, out)
-
-    return blocks.of_groups(
-        kernel,
-        stacked(*a),
-        None if b is None else stacked(*b),
-        states,
-        dtype=np.float32,
-        upper=upper,
-        rows_of=rows_of,
-        columns=columns,
-    )
+def statistic(states: int) -> PairStatistic:
+    """Return T of sites with so many planes of states."""
+    return PairStatistic(_stacked, partial(_table, states=states), states)
 
 
-def square(a: Planes, b: Planes | None = None) -> NDArray[np.float32]:
-    """Return T of every site of ``a`` with every site of ``b``, or of ``a``: float32."""
-    other = a if b is None else b
-    found = _blocks(a, b, upper=b is None)
-    shape = a[0].shape[0], other[0].shape[0]
-    return blocks.square(found, *shape, np.float32, symmetric=b is None)
+def _stacked(planes: Planes) -> Planes:
+    return stacked(*planes)
 
 
-def band(a: Planes, b: Planes, last: NDArray[np.int64], width: int) -> NDArray[np.float32]:
-    """Return T of site i of ``a`` with sites i + 1 .. last[i] of ``b``: (rows, width) float32.
-
-    The sites of ``a`` are the first sites of ``b``. The values of ``last`` never decrease. Pairs
-    outside are NaN.
-    """
-    found = _blocks(a, b, upper=True, rows_of=BandRows(last), columns=band_columns(last))
-    return blocks.band(found, a[0].shape[0], last, width)
+def _table(
+    counts: NDArray[np.int32], _: Margins, __: Margins, ___: int, out: Float, *, states: int
+) -> None:
+    _table_block(counts, states, out)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.options import set_options
 from genobit.ld.kernels import em_haplotypes, pairs
-from genobit.ld.kernels import r2 as ld
 from tests.cohorts import TAILS, random_calls
+from tests.ld.kernels import ld_band, ld_square
 from tests.ld.kernels.test_r2 import KERNELS, rows_of, window
 from tests.reference import (
     banded,
@@ -116,11 +116,11 @@ def test_square__equals_the_reference(
         found = []
         for kernel in KERNELS:
             with set_options(kernel=kernel):
-                found.append(ld.square(statistic, rows))
+                found.append(ld_square(statistic, rows))
             assert found[-1].tobytes() == found[0].tobytes()
         np.testing.assert_allclose(found[0], right, rtol=1e-6, atol=1e-6)
         np.testing.assert_array_equal(found[0], found[0].T)
-        rectangle = ld.square(statistic, rows, rows)
+        rectangle = ld_square(statistic, rows, rows)
         np.testing.assert_array_equal(rectangle, found[0])
         varies = ~np.isnan(np.diag(right))
         np.testing.assert_array_equal(np.diag(found[0])[varies], 1)
@@ -129,9 +129,9 @@ def test_square__equals_the_reference(
 def test_square__does_not_depend_on_whether_completeness_is_known() -> None:
     calls, gappy = random_calls(8, 50, 100), random_calls(9, 50, 100, missing=0.1)
     for statistic in STATISTICS:
-        known = ld.square(statistic, rows_of(calls, haploid=False, called=False))
+        known = ld_square(statistic, rows_of(calls, haploid=False, called=False))
         both = rows_of(np.concatenate([calls, gappy]), haploid=False)
-        assert ld.square(statistic, both)[:50, :50].tobytes() == known.tobytes()
+        assert ld_square(statistic, both)[:50, :50].tobytes() == known.tobytes()
 
 
 @given(
@@ -144,11 +144,11 @@ def test_band_and_pairs__equal_the_square(seed: int, missing: float, cut: int) -
     rows = rows_of(random_calls(seed, n, 40, missing=missing), haploid=False)
     last = window(n, 30, seed)
     inside = {(i, j) for i in range(n) for j in range(i + 1, last[i] + 1)}
-    square = ld.square("r2_em", rows)
+    square = ld_square("r2_em", rows)
     right = banded(square, inside)
     stop = int(last[cut - 1]) + 1
     head, reached = rows.part(0, cut), rows.part(0, stop)
-    found = ld.band("r2_em", head, reached, last[:cut], right.shape[1])
+    found = ld_band("r2_em", head, reached, last[:cut], right.shape[1])
     np.testing.assert_array_equal(found, right[:cut])
 
     i, j, r2 = pairs.pairs(rows, None, last, 0, 0.3, "r2_em")

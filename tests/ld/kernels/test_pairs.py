@@ -17,8 +17,9 @@ from genobit.engine.simd.count_lanes import (
     reaching,
 )
 from genobit.engine.simd.jit import njit
-from genobit.ld.kernels import pairs, r2
+from genobit.ld.kernels import pairs
 from tests.cohorts import random_calls
+from tests.ld.kernels import ld_square
 from tests.ld.kernels.test_r2 import rows_of as calls_as_rows
 from tests.ld.kernels.test_r2 import window
 from tests.reference import words_of
@@ -69,7 +70,7 @@ def test_pairs__are_those_found_one_by_one(
     x = alike(variants, bits, seed, share)
     rows, last = rows_of(x), window(variants, reach, seed)
     wanted = one_by_one(x, last, minimum)
-    square = r2.square("r", rows)
+    square = ld_square("r", rows)
     for kernel in KERNELS:
         with set_options(kernel=kernel):
             i, j, r = pairs.pairs(rows, None, last, 0, minimum)
@@ -95,7 +96,7 @@ def test_pairs_of_dosages__are_those_of_the_square(
     calls = random_calls(seed, variants, samples)
     calls[1] = calls[0]
     rows, last = calls_as_rows(calls, haploid=False), window(variants, 50, seed)
-    square = r2.square("r", rows)
+    square = ld_square("r", rows)
     for kernel in KERNELS:
         with set_options(kernel=kernel):
             i, j, r = pairs.pairs(rows, None, last, 0, minimum)

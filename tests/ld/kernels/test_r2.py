@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.options import set_options
-from genobit.ld.kernels import pairs, r2
+from genobit.ld.kernels import pairs
 from tests.cohorts import TAILS, random_calls
+from tests.ld.kernels import ld_band, ld_square
 from tests.reference import banded, dosages, haplotypes, linkage_matrix, words_of
 from tests.sized import KERNELS, sized
 
@@ -50,7 +51,7 @@ def test_square__equals_the_reference(
         found = [None] * len(KERNELS)
         for k, kernel in enumerate(KERNELS):
             with set_options(kernel=kernel):
-                found[k] = r2.square(statistic, rows)
+                found[k] = ld_square(statistic, rows)
             assert found[k].tobytes() == found[0].tobytes()
         assert found[0].dtype == np.float32
         np.testing.assert_allclose(found[0], right, **TOLERANCE)
@@ -65,8 +66,8 @@ def test_square__of_more_rows_than_a_block(haploid: bool, missing: float, kernel
     calls = random_calls(5, n, 40, missing=missing)
     rows = rows_of(calls, haploid=haploid)
     with set_options(kernel=kernel):
-        square = r2.square("r2", rows)
-        rectangle = r2.square("r2", rows, rows)
+        square = ld_square("r2", rows)
+        rectangle = ld_square("r2", rows, rows)
     assert square.tobytes() == rectangle.tobytes()
     picked = np.r_[0, sized(np.r_[84:87, 169:172, 255:258, 511:514], np.r_[31:34, 63:66]), n - 1]
     right = linkage_matrix("r2", values_of(calls, haploid=haploid)[picked])
@@ -78,18 +79,18 @@ def test_square__does_not_depend_on_whether_completeness_is_known(haploid: bool)
     calls = random_calls(8, 50, 100)
     gappy = random_calls(9, 50, 100, missing=0.1)
     for statistic in statistics(haploid):
-        known = r2.square(statistic, rows_of(calls, haploid=haploid, called=False))
-        found = r2.square(statistic, rows_of(calls, haploid=haploid))
+        known = ld_square(statistic, rows_of(calls, haploid=haploid, called=False))
+        found = ld_square(statistic, rows_of(calls, haploid=haploid))
         assert found.tobytes() == known.tobytes()
         # A complete tile beside a gappy one takes the way of six counts, and the same arithmetic.
         both = rows_of(np.concatenate([calls, gappy]), haploid=haploid)
-        assert r2.square(statistic, both)[:50, :50].tobytes() == known.tobytes()
-        mixed = r2.square(
+        assert ld_square(statistic, both)[:50, :50].tobytes() == known.tobytes()
+        mixed = ld_square(
             statistic,
             rows_of(calls, haploid=haploid, called=False),
             rows_of(gappy, haploid=haploid),
         )
-        assert mixed.tobytes() == r2.square(statistic, both)[:50, 50:].tobytes()
+        assert mixed.tobytes() == ld_square(statistic, both)[:50, 50:].tobytes()
 
 
 @pytest.mark.parametrize("haploid", [True, False])
@@ -99,7 +100,7 @@ def test_diagonal_is_one_and_monomorphic_rows_are_not_a_number(haploid: bool) ->
     varies = np.array([np.unique(v[~np.isnan(v)]).size > 1 for v in values])
     assert 0 < varies.sum() < 60
     for statistic in {"r", "r2"} | ({"dprime"} if haploid else set()):
-        square = r2.square(statistic, rows_of(calls, haploid=haploid))
+        square = ld_square(statistic, rows_of(calls, haploid=haploid))
         np.testing.assert_array_equal(np.diag(square), np.where(varies, np.float32(1), np.nan))
         assert np.isnan(square[~varies]).all()
         assert np.nanmax(np.abs(square)) <= 1
@@ -110,7 +111,7 @@ def test_everything_missing_is_silent() -> None:
     calls = np.full((3, 70, 2), -1, np.int8)
     for haploid in (True, False):
         for statistic in statistics(haploid):
-            assert np.isnan(r2.square(statistic, rows_of(calls, haploid=haploid))).all()
+            assert np.isnan(ld_square(statistic, rows_of(calls, haploid=haploid))).all()
 
 
 def window(n: int, reach: int, seed: int) -> np.ndarray:
@@ -134,11 +135,11 @@ def test_band_and_pairs__equal_the_square(
     rows = rows_of(random_calls(seed, n, 40, missing=missing), haploid=haploid)
     last = window(n, reach, seed)
     inside = {(i, j) for i in range(n) for j in range(i + 1, last[i] + 1)}
-    square = r2.square("r2", rows)
+    square = ld_square("r2", rows)
     right = banded(square, inside)
     head = min(cut, n)
     stop = int(last[head - 1]) + 1
-    found = r2.band("r2", rows.part(0, head), rows.part(0, stop), last[:head], right.shape[1])
+    found = ld_band("r2", rows.part(0, head), rows.part(0, stop), last[:head], right.shape[1])
     np.testing.assert_array_equal(found, right[:head])
 
     i, j, r = pairs.pairs(rows, None, last, 0, 0.3)
@@ -156,9 +157,9 @@ def test_band_and_pairs__equal_the_square(
 def test_kernels_entered_from_eight_threads_at_once(kernel: str) -> None:
     rows = rows_of(random_calls(3, sized(300, 20), 65, missing=0.05), haploid=True)
     with set_options(kernel=kernel):
-        right = r2.square("dprime", rows).tobytes()
+        right = ld_square("dprime", rows).tobytes()
         with ThreadPoolExecutor(8) as pool:
-            found = pool.map(lambda _: r2.square("dprime", rows).tobytes(), range(16))
+            found = pool.map(lambda _: ld_square("dprime", rows).tobytes(), range(16))
             assert all(bits == right for bits in found)
 
 
@@ -171,4 +172,4 @@ def test_r__keeps_its_digits_with_two_million_haplotypes() -> None:
     words = np.stack([np.packbits(v, bitorder="little").view(np.uint64) for v in (x, y)])
     rows = Rows(True, n, (words,), None)
     right = np.corrcoef(x, y)[0, 1]
-    np.testing.assert_allclose(r2.square("r", rows)[0, 1], right, rtol=1e-7)
+    np.testing.assert_allclose(ld_square("r", rows)[0, 1], right, rtol=1e-7)

@@ -21,51 +21,40 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import products, stacked
+from genobit.engine.gemm.products import stacked
+from genobit.engine.pairwise.statistic import Margins, PairStatistic, product, square
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import Planes, Rows
 
 
 def by_and(a: Rows, b: Rows | None) -> NDArray[np.int64]:
-    """Return dosage products from the four AND counts of two planes, (rows, columns) int64."""
-    first = stacked(*a.planes)
-    second = None if b is None else stacked(*b.planes)
-    out = _empty(a, b)
-    for rows, columns, counts in products("and", first, second, group=2, upper=b is None):
-        found = counts[::2, ::2] + counts[::2, 1::2]
-        found += counts[1::2, ::2]
-        found += counts[1::2, 1::2]
-        _write(found, rows.start // 2, columns.start // 2, out, symmetric=b is None)
-    return out
+    """Products of dosages from the four AND counts of two planes."""
+    return square(PairStatistic(_planes, _epilogue, 2), a, b, np.int64)
+
+
+def _planes(rows: Rows) -> Planes:
+    return stacked(*rows.planes)
+
+
+def _epilogue(
+    counts: NDArray[np.int32], _: Margins, __: Margins, ___: int, out: NDArray[np.int64]
+) -> None:
+    np.add(counts[::2, ::2], counts[::2, 1::2], out=out)
+    out += counts[1::2, ::2]
+    out += counts[1::2, 1::2]
 
 
 def by_ternary(a: Rows, b: Rows | None) -> NDArray[np.int64]:
     """Return dosage products from ternary products of dosage - 1, (rows, columns) int64."""
     second = None if b is None else b.ternary()
-    out = _empty(a, b)
-    for rows, columns, counts in products("ternary", a.ternary(), second, upper=b is None):
-        _write(counts, rows.start, columns.start, out, symmetric=b is None)
+    out: NDArray[np.int64] = product("ternary", a.ternary(), second, np.int64)
     out += _sums(a)[:, None]
     out += _sums(a if b is None else b) - a.bits
     return out
-
-
-def _empty(a: Rows, b: Rows | None) -> NDArray[np.int64]:
-    return np.empty((a.planes[0].shape[0], (a if b is None else b).planes[0].shape[0]), np.int64)
-
-
-def _write(
-    block: NDArray[np.int32], top: int, left: int, out: NDArray[np.int64], *, symmetric: bool
-) -> None:
-    if symmetric:
-        mirror(block, top, left, out)
-    else:
-        out[top : top + block.shape[0], left : left + block.shape[1]] = block
 
 
 def _sums(rows: Rows) -> NDArray[np.int64]:

@@ -1,0 +1,236 @@
+"""Statistics of pairs of rows: a product of bit planes, and an epilogue that turns counts into values.
+
+A statistic is data (`PairStatistic`). `blocks` computes it block by block while the counts are in
+cache; `square` and `band` put the blocks together. A new statistic needs an epilogue and one
+`PairStatistic`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from genobit.engine.bits.planes import Planes, Rows
+from genobit.engine.bits.transpose import mirror
+from genobit.engine.gemm.products import BLOCK_COLUMNS, products
+from genobit.engine.simd.jit import njit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+Float = NDArray[np.floating]
+Operand = Rows | Planes
+Margins = tuple[NDArray[Any], ...]
+"""Values of each row that an epilogue takes beside the counts, each (rows, ...)."""
+
+
+def no_margins(_: Any) -> Margins:
+    """Return the margins of a statistic that follows from its counts alone."""
+    return ()
+
+
+class PairStatistic(NamedTuple):
+    """A statistic of all pairs of rows."""
+
+    planes: Callable[[Any], Planes]
+    """Planes of some rows, ``group`` of each row interleaved (`gemm.products.stacked`)."""
+    epilogue: Callable[[NDArray[np.int32], Margins, Margins, int, NDArray[Any]], None]
+    """``epilogue(counts, x, y, diagonal, out)`` fills ``out`` (rows, columns).
+
+    counts: (group rows, group columns); x, y: the margins of the rows and of the columns. Only
+    columns j >= i + diagonal of row i count.
+    """
+    group: int = 1
+    product: str = "and"
+    """"and", "xor" or "ternary"."""
+    margins: Callable[[Any], Margins] = no_margins
+
+
+class Counts(NamedTuple):
+    """A block of a product, counted in rows; the array is reused for the next block."""
+
+    rows: slice
+    columns: slice
+    diagonal: int
+    """Columns j >= i + diagonal of row i count."""
+    counts: NDArray[Any]
+
+
+class Values(NamedTuple):
+    """A block of a statistic; the array is reused for the next block."""
+
+    rows: slice
+    columns: slice
+    values: Float
+
+
+class BandRows:
+    """Rows whose windows reach some columns.
+
+    ``last`` is the last column in the window of each row and never decreases; ``shift`` is the
+    first column counted from the first row.
+    """
+
+    def __init__(self, last: NDArray[np.int64], shift: int = 0) -> None:
+        self.last, self.shift = last, shift
+
+    def __call__(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the first row and the end of the rows that reach columns start..stop."""
+        return int(self.last.searchsorted(start)), min(stop + self.shift, self.last.shape[0])
+
+    def tops(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first row that reaches each column."""
+        return self.last.searchsorted(columns).astype(np.int64, copy=False)
+
+
+def band_columns(last: NDArray[np.int64]) -> int:
+    """Return the width of a block for a band: a quarter of the window.
+
+    The ends of a block that lie outside the window are then a quarter of the work at most. With
+    narrower blocks, packing the rows again takes longer than these ends.
+    """
+    reach = int((last - np.arange(last.shape[0])).max(initial=0))
+    return int(np.clip(reach // 4, 64, BLOCK_COLUMNS))
+
+
+def counted(
+    product: str,
+    a: Planes,
+    b: Planes | None = None,
+    *,
+    group: int = 1,
+    upper: bool = False,
+    rows_of: BandRows | None = None,
+    columns: int = BLOCK_COLUMNS,
+    kind: DTypeLike = np.int32,
+) -> Iterator[Counts]:
+    """Yield the blocks of a product of rows of ``group`` planes; options are those of `products`."""
+
+    def scaled(start: int, stop: int) -> tuple[int, int]:
+        top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
+        return top * group, bottom * group
+
+    for block in products(
+        product,
+        a,
+        b,
+        group=group,
+        upper=upper,
+        rows_of=None if rows_of is None else scaled,
+        tops_of=None if rows_of is None or group > 1 else rows_of.tops,
+        columns=columns * group,
+        kind=kind,
+    ):
+        rows = slice(block.rows.start // group, block.rows.stop // group)
+        cols = slice(block.columns.start // group, block.columns.stop // group)
+        diagonal = rows.start - (cols.start if upper else rows.stop)
+        yield Counts(rows, cols, diagonal, block.counts)
+
+
+def blocks(
+    statistic: PairStatistic,
+    a: Operand,
+    b: Operand | None = None,
+    *,
+    dtype: DTypeLike = np.float32,
+    upper: bool = False,
+    rows_of: BandRows | None = None,
+    columns: int = BLOCK_COLUMNS,
+) -> Iterator[Values]:
+    """Yield blocks of a statistic between the rows of ``a`` and of ``b``, or of ``a`` itself.
+
+    ``upper`` asks for pairs with row <= column only, ``rows_of`` for those of a band; other values
+    are arbitrary.
+    """
+    x = statistic.margins(a)
+    y = x if b is None else statistic.margins(b)
+    planes = statistic.planes(a), None if b is None else statistic.planes(b)
+    out = np.empty(0, dtype)
+    for rows, cols, diagonal, counts in counted(
+        statistic.product,
+        *planes,
+        group=statistic.group,
+        upper=upper,
+        rows_of=rows_of,
+        columns=columns,
+    ):
+        shape = rows.stop - rows.start, cols.stop - cols.start
+        if out.size < math.prod(shape):
+            out = np.empty(math.prod(shape), dtype)
+        values = out[: math.prod(shape)].reshape(shape)
+        of_rows, of_columns = tuple(m[rows] for m in x), tuple(m[cols] for m in y)
+        statistic.epilogue(counts, of_rows, of_columns, diagonal, values)
+        yield Values(rows, cols, values)
+
+
+def square(
+    statistic: PairStatistic, a: Operand, b: Operand | None = None, dtype: DTypeLike = np.float32
+) -> NDArray[Any]:
+    """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``."""
+    found = blocks(statistic, a, b, dtype=dtype, upper=b is None)
+    shape = _length(a), _length(a if b is None else b)
+    return as_matrix(found, shape, dtype, symmetric=b is None)
+
+
+def product(name: str, a: Planes, b: Planes | None = None, dtype: DTypeLike = np.int32) -> Any:
+    """Return all counts of a product: (rows of a, rows of b), or of ``a`` with itself."""
+    shape = a[0].shape[0], (a if b is None else b)[0].shape[0]
+    return as_matrix(products(name, a, b, upper=b is None), shape, dtype, symmetric=b is None)
+
+
+def as_matrix(
+    blocks: Iterator[Any], shape: tuple[int, int], dtype: DTypeLike, *, symmetric: bool
+) -> NDArray[Any]:
+    """Return blocks (rows, columns, values) as one matrix; symmetric ones are an upper triangle."""
+    out = np.empty(shape, dtype)
+    for rows, columns, values in blocks:
+        if symmetric:
+            mirror(values, rows.start, columns.start, out)
+        else:
+            out[rows, columns] = values
+    return out
+
+
+@njit
+def in_window(row: int, last: int, shift: int, left: int, columns: int) -> tuple[int, int]:
+    """Return the first column and the end of the columns of a block that a row's window holds.
+
+    Column j of the block is column left + j of the window's ``last``, and row shift + left + j
+    counted as rows are; only later rows count.
+    """
+    return max(0, row + 1 - shift - left), min(columns, last + 1 - left)
+
+
+@njit
+def _shear(
+    values: Float, top: int, left: int, last: NDArray[np.int64], out: NDArray[np.float32]
+) -> None:
+    """Write pairs i < j <= last[i] of a block to out[i, j - i - 1]."""
+    for i in range(values.shape[0]):
+        row = top + i
+        first, stop = in_window(row, last[row], 0, left, values.shape[1])
+        for j in range(first, stop):
+            out[row, left + j - row - 1] = values[i, j]
+
+
+def band(
+    statistic: PairStatistic, a: Operand, b: Operand, last: NDArray[np.int64], width: int
+) -> NDArray[np.float32]:
+    """Return the statistic of row i of ``a`` with rows i + 1 .. last[i] of ``b``: (rows, width).
+
+    ``b`` starts with the rows of ``a``; ``last`` never decreases. Pairs outside the window are NaN.
+    """
+    out = np.full((_length(a), width), np.nan, np.float32)
+    columns = band_columns(last)
+    for block in blocks(statistic, a, b, upper=True, rows_of=BandRows(last), columns=columns):
+        _shear(block.values, block.rows.start, block.columns.start, last, out)
+    return out
+
+
+def _length(rows: Operand) -> int:
+    planes = rows.planes if isinstance(rows, Rows) else rows
+    return planes[0].shape[0]
