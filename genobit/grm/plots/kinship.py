@@ -51,7 +51,7 @@ def bands_of(measure: Measure) -> dict[str, tuple[float, float]]:
 
     Examples
     --------
-    >>> from .relationship import MEASURES
+    >>> from .result import MEASURES
     >>> bands_of(MEASURES["king"])["first degree"]
     (0.17677..., 0.35355...)
     >>> bands_of(MEASURES["gcta"])
@@ -117,7 +117,7 @@ def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
 
     Examples
     --------
-    >>> from .relationship import MEASURES
+    >>> from .result import MEASURES
     >>> count_pairs(np.array([0.0, 0.26]), MEASURES["king"]).degrees["first degree"]
     1
     """

@@ -1,0 +1,58 @@
+"""The examples of docs/contributing.md do what the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from genobit.accessor import GenobitDatasetAccessor
+from genobit.engine.bits.planes import Rows
+from genobit.engine.pairwise.statistic import band, square
+from tests.cohorts import cohort, random_calls
+from tests.reference import dosages, words_of
+
+PAGE = Path(__file__).parents[1] / "docs" / "contributing.md"
+
+
+@pytest.fixture(scope="module")
+def examples() -> dict[str, Any]:
+    """The names that the examples of the page define, run one after the other."""
+    blocks = re.findall(r"```python\n# example: .*?\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, names)
+    return names
+
+
+def shares(bits: np.ndarray) -> np.ndarray:
+    """Dice's coefficient of all pairs of rows of bits."""
+    counts = bits.astype(int) @ bits.T.astype(int)
+    each = bits.sum(axis=1)
+    return 2 * counts / (each[:, None] + each)
+
+
+def test_statistic_of_pairs__is_one_entry(examples: dict[str, Any]) -> None:
+    bits = np.random.default_rng(1).random((30, 130)) < 0.4
+    rows = Rows(True, 130, (words_of(bits),), None)
+    right = shares(bits).astype(np.float32)
+    np.testing.assert_array_equal(square(examples["DICE"], rows), right)
+    last = np.minimum(np.arange(30) + 4, 29)
+    found = band(examples["DICE"], rows, rows, last, 4)
+    for i in range(30):
+        np.testing.assert_array_equal(found[i, : last[i] - i], right[i, i + 1 : last[i] + 1])
+
+
+def test_analysis__is_one_folder_and_one_line(examples: dict[str, Any]) -> None:
+    class Accessor(examples["CarrierMethods"], GenobitDatasetAccessor):
+        """The accessor with one line more."""
+
+    calls = random_calls(3, 20, 50)
+    ds = cohort(calls).assign_coords(variant_id=("variants", [f"rs{k}" for k in range(20)]))
+    found = Accessor(ds).carriers_shared()
+    np.testing.assert_array_equal(found, shares(dosages(calls) > 0).astype(np.float32))
+    assert found.variant_id_1.values.tolist() == ds.variant_id.values.tolist()
