@@ -2,75 +2,52 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask._task_spec import Task, TaskRef
 
 from genobit.data.checks import check_minimum
 from genobit.data.pair_tables import lazy_table
-from genobit.engine.schedule import triangle
-from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.graphs import Grid, TaskRef, upper
 from genobit.engine.schedule.passes import in_groups
 from genobit.grm import kinship as relatives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import dask.dataframe as dd
     from numpy.typing import NDArray
 
-    from genobit.engine.schedule.graphs import Key
     from genobit.engine.schedule.pair_sums import SampleChunks
 
 Labels = dict[str, "NDArray[Any]"]
 
 
-@dataclass(eq=False)
-class _Triangle(Tasks):
-    """Tasks of the tiles on and above the diagonal of a matrix.
-
-    Each is ``function(tile, first row, first column, labels of rows, labels of columns)``.
-    """
-
-    prefix = "genobit-related"
-    function: Callable[..., Any]
-    matrix: str
-    rows: tuple[int, ...]
-    labels: Mapping[str, NDArray[Any]]
-
-    @cached_property
-    def spans(self) -> list[slice]:
-        edges = np.concatenate([[0], np.cumsum(self.rows)]).tolist()
-        return [slice(*pair) for pair in itertools.pairwise(edges)]
-
-    def every_key(self) -> Iterator[Key]:
-        return ((self.name, job) for job in range(len(self)))
-
-    def __len__(self) -> int:
-        return triangle.jobs(len(self.spans))
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 2 and key[0] == self.name):
-            return False
-        return 0 <= key[1] < len(self)
-
-    def task(self, key: Key) -> Task:
-        i, j = triangle.tile_of(key[1], len(self.spans))
-        rows, columns = self.spans[i], self.spans[j]
-        a, b = ({k: v[part] for k, v in self.labels.items()} for part in (rows, columns))
-        tile = TaskRef((self.matrix, i, j))
-        return Task(key, self.function, tile, rows.start, columns.start, a, b)
+def _tile(
+    _: Grid,
+    i: int,
+    j: int,
+    *,
+    function: Callable[..., Any],
+    matrix: str,
+    edges: NDArray[np.int64],
+    labels: Mapping[str, NDArray[Any]],
+) -> tuple[Any, ...]:
+    """Return ``function(tile, first row, first column, labels of rows, labels of columns)``."""
+    rows, columns = (slice(*edges[k : k + 2].tolist()) for k in (i, j))
+    a, b = ({k: v[part] for k, v in labels.items()} for part in (rows, columns))
+    return function, TaskRef((matrix, i, j)), rows.start, columns.start, a, b
 
 
 def _triangle(
     function: Callable[..., Any], matrix: da.Array, labels: Mapping[str, NDArray[Any]]
-) -> _Triangle:
-    return _Triangle([matrix], function, matrix.name, matrix.chunks[0], labels)
+) -> Grid:
+    """Return one task per tile on or above the diagonal."""
+    edges = np.cumsum([0, *matrix.chunks[0]])
+    make = partial(_tile, function=function, matrix=matrix.name, edges=edges, labels=labels)
+    return Grid([matrix], "genobit-related", upper(matrix.numblocks[0]), make)
 
 
 def _above(

@@ -69,12 +69,10 @@ def scores(
     rows = arrays[0].chunks[0]
     as_rows_of: list[list[Any]] = [[] for _ in rows]
     as_columns_of: list[list[Any]] = [[] for _ in rows]
-    each = iter(keys)
-    for i, _, _, final in tiles.Band(rows, last).chunks():
-        for j in range(i, final + 1):
-            key = next(each)
-            as_rows_of[i].append(key)
-            if j > i:
-                as_columns_of[j].append(key)
+    for key in keys:
+        _, i, j = key
+        as_rows_of[i].append(key)
+        if j > i:
+            as_columns_of[j].append(key)
     name, whole = named_layer("genobit-scores", _totals, as_rows_of, as_columns_of, above=graph)
     return da.Array(whole, name, chunks=(rows, (2,)), dtype=np.float64)

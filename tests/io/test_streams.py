@@ -16,7 +16,7 @@ import xarray as xr
 import zarr
 
 import genobit as gb
-from genobit.engine.schedule.tiles import _Tiles
+from genobit.engine.schedule.graphs import Grid
 from genobit.io import resumable_zarr
 from tests.cohorts import cohort, random_calls
 from tests.similarity.test_measures import prints, rows_of
@@ -55,7 +55,7 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: set[Any] = set()
-    genuine = _Tiles.task
+    genuine = Grid.task
 
     def noted(self: Any, key: Any) -> Any:
         made.add(key)
@@ -64,7 +64,7 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
     def stop(*_: Any) -> None:
         raise OSError("no more")
 
-    monkeypatch.setattr(_Tiles, "task", noted)
+    monkeypatch.setattr(Grid, "task", noted)
     monkeypatch.setattr(resumable_zarr, "_store", stop)
     monkeypatch.setattr(resumable_zarr, "SIDE", 2)
     with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="no more"):
@@ -185,7 +185,7 @@ SIX = """
 import itertools, sys, time
 import genobit as gb
 from genobit.io import streams
-from genobit.engine.schedule.tiles import _Tiles
+from genobit.engine.schedule.graphs import Grid
 from tests.io.test_streams import matrix
 
 genuine, calls = streams._store, itertools.count()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask._task_spec import DataNode
 
+from genobit.engine.schedule.graphs import DataNode
 from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:

@@ -8,22 +8,46 @@ only the tasks of its own tiles, and a cluster receives a description of some hu
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import InitVar, dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dask._task_spec import List, Task, TaskRef
+import numpy as np
+
+# Private to dask, which converts tasks of every other form to these. No other file imports them.
+from dask._task_spec import DataNode, List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 
 from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
     import dask.array as da
+    from numpy.typing import NDArray
+
+__all__ = [
+    "DataNode",
+    "Grid",
+    "Key",
+    "List",
+    "Sources",
+    "Task",
+    "TaskRef",
+    "Tasks",
+    "full",
+    "sources",
+    "upper",
+]
 
 Key = tuple[Any, ...]
+Sources = tuple[tuple[str, int], ...]
+"""Names and numbers of dimensions of arrays."""
+
+
+def sources(arrays: Sequence[da.Array]) -> Sources:
+    """Return the name and the number of dimensions of each array."""
+    return tuple((array.name, array.ndim) for array in arrays)
 
 
 @dataclass(eq=False)
@@ -35,16 +59,16 @@ class Tasks(Layer):
     arrays whose blocks the tasks take.
     """
 
-    prefix: ClassVar[str]
-    """First part of the name. Keys begin with the name, or with the name and a hyphen."""
     has_legacy_tasks: ClassVar[bool] = False
     """Set here so that dask need not make a task to find out."""
     inputs: InitVar[Sequence[da.Array]]
+    prefix: str
+    """First part of the name. Keys begin with the name, or with the name and a hyphen."""
 
     def __post_init__(self, inputs: Sequence[da.Array]) -> None:
         """Name the layer."""
         super().__init__()
-        self.name = layer_name(self.prefix, *(getattr(self, field) for field in self._fields()))
+        self.name = layer_name(*(getattr(self, field) for field in self._fields()))
         self._inputs = inputs
 
     @classmethod
@@ -116,12 +140,62 @@ class Tasks(Layer):
     def _blocks(self) -> dict[Any, List]:
         return {}
 
-    def blocks(self, place: tuple[int, ...], names: tuple[str, ...]) -> List:
-        """Return the blocks of some arrays at one place, as a list that all tasks share."""
-        if (place, names) not in self._blocks:
-            self._blocks[place, names] = List(*[TaskRef((name, *place)) for name in names])
-        return self._blocks[place, names]
+    def blocks(self, arrays: Sources, *place: int) -> List:
+        """Return the block of each array at ``place``, as a list that all tasks share.
+
+        The remaining axes have one chunk.
+        """
+        shared = place, arrays
+        if shared not in self._blocks:
+            refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
+            self._blocks[shared] = List(*refs)
+        return self._blocks[shared]
 
     def graph(self) -> HighLevelGraph:
         """Return the graph of the layer and all its inputs."""
         return HighLevelGraph.from_collections(self.name, self, dependencies=self._inputs)
+
+
+@dataclass(eq=False)
+class Grid(Tasks):
+    """Tasks with the keys (name, row, column), for a range of columns in each row.
+
+    ``make(layer, row, column)`` returns the function of a task and its arguments. Bind all other
+    inputs to it with `functools.partial`, so that the name depends on them.
+    """
+
+    columns: NDArray[np.int64]
+    """First column of each row and the one after its last: (rows, 2)."""
+    make: Callable[..., tuple[Any, ...]]
+
+    @cached_property
+    def _ranges(self) -> list[range]:
+        return [range(*ends) for ends in self.columns.tolist()]
+
+    def every_key(self) -> Iterator[Key]:
+        """Yield all keys, row by row."""
+        return ((self.name, i, j) for i, columns in enumerate(self._ranges) for j in columns)
+
+    def __len__(self) -> int:
+        """Count the tasks."""
+        return sum(map(len, self._ranges))
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether the row has such a column."""
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
+            return False
+        return 0 <= key[1] < len(self._ranges) and key[2] in self._ranges[key[1]]
+
+    def task(self, key: Key) -> Task:
+        """Return the task of a row and a column."""
+        return Task(key, *self.make(self, *key[1:]))
+
+
+def full(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return the ``columns`` of a `Grid` that is a matrix."""
+    return np.tile([0, columns], (rows, 1))
+
+
+def upper(side: int) -> NDArray[np.int64]:
+    """Return the ``columns`` of a `Grid` on and above the diagonal of a square matrix."""
+    return np.stack([np.arange(side), np.full(side, side)], axis=1)

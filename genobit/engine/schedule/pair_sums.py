@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
+from genobit.engine.schedule.graphs import sources
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.pair_tasks import Chain, PairTasks, Steps
 
@@ -206,8 +207,9 @@ def pair_sums(
     steps = Steps(partial_of(leaf_of, partial), added, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
     inputs = [array for group in arrays for array in group]
-    named = [tuple((array.name, array.ndim) for array in group) for group in arrays]
-    layer = PairTasks(inputs, steps, len(tiles), chains, *named, layers is not None)
+    named = map(sources, arrays)
+    prefix = "genobit-pair-sums"
+    layer = PairTasks(inputs, prefix, steps, len(tiles), chains, *named, layers is not None)
     first = () if layers is None else ((layers,),)
     return da.Array(layer.graph(), layer.name, chunks=(*first, tiles, tiles), dtype=dtype)
 

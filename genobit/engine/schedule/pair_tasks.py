@@ -13,17 +13,15 @@ task. A leaf that named its blocks itself would take 9 KB where chunks of varian
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import dask.array as da
-from dask._task_spec import List, Task, TaskRef
 
 from genobit.engine.schedule.costs import in_this_process, threads
-from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.graphs import Grid, List, Sources, Task, TaskRef, Tasks, full
 from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:
@@ -65,10 +63,6 @@ class Steps(NamedTuple):
     mirrored: Any
 
 
-Sources = tuple[tuple[str, int], ...]
-"""Names and numbers of dimensions of arrays."""
-
-
 @dataclass(eq=False)
 class PairTasks(Tasks):
     """Leaves, additions and tiles of a symmetric matrix of samples.
@@ -80,7 +74,6 @@ class PairTasks(Tasks):
     `genobit.engine.schedule.pair_sums.pair_sums`.
     """
 
-    prefix = "genobit-pair-sums"
     steps: Steps
     tiles: int
     chains: list[Chain]
@@ -165,7 +158,7 @@ class PairTasks(Tasks):
         *sides, g, number = key[1:]
         if key[0] != self.names["add"]:
             arrays, leaf = self.planes if sides else self.along, self.chains[g].leaves[number]
-            return Task(key, list, List(*[self._at(arrays, *sides, k) for k in leaf]))
+            return Task(key, list, List(*[self.blocks(arrays, *sides, k) for k in leaf]))
         i, j = sides
         both = self._sum_key(i, j, g, number - 1), self._leaf_key(i, j, g, number)
         return Task(key, self.steps.add, *map(TaskRef, both))
@@ -202,46 +195,19 @@ class PairTasks(Tasks):
         if i > j:
             return Task(key, self.steps.mirrored, TaskRef((*key[:-2], j, i)))
         tops = [self._sum_key(i, j, g, len(c.leaves) - 1) for g, c in enumerate(self.chains)]
-        sides = self._at(self.per_sample, i), self._at(self.per_sample, j)
+        sides = self.blocks(self.per_sample, i), self.blocks(self.per_sample, j)
         # dask would make a list a task of its own.
         totals = map(TaskRef, tops)
-        return Task(key, self.steps.finish, *sides, self._at(self.whole), *totals)
-
-    def _at(self, arrays: tuple[tuple[str, int], ...], *place: int) -> List:
-        """Return the block of each array at ``place``, with 0 for the remaining axes."""
-        shared = place, arrays
-        if shared not in self._blocks:
-            refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
-            self._blocks[shared] = List(*refs)
-        return self._blocks[shared]
+        return Task(key, self.steps.finish, *sides, self.blocks(self.whole), *totals)
 
 
 def _passed(*_: object) -> None:
     """Do nothing: the task is a gate that leaves wait for."""
 
 
-@dataclass(eq=False)
-class _Layer(Tasks):
-    """One of the matrices of each tile."""
-
-    prefix = "genobit-layer"
-    tiles: str
-    which: int
-    side: int
-
-    def every_key(self) -> Iterator[Key]:
-        return ((self.name, *at) for at in itertools.product(range(self.side), repeat=2))
-
-    def __len__(self) -> int:
-        return self.side**2
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
-            return False
-        return all(0 <= at < self.side for at in key[1:])
-
-    def task(self, key: Key) -> Task:
-        return Task(key, getitem, TaskRef((self.tiles, 0, *key[1:])), self.which)
+def _matrix(_: Grid, i: int, j: int, *, tiles: str, which: int) -> tuple[Any, ...]:
+    """Return one of the matrices of a tile."""
+    return getitem, TaskRef((tiles, 0, i, j)), which
 
 
 def layer_of(tiles: da.Array, which: int) -> da.Array:
@@ -249,5 +215,6 @@ def layer_of(tiles: da.Array, which: int) -> da.Array:
 
     A slice by dask takes 15 s and 4 GiB for a million tiles.
     """
-    layer = _Layer([tiles], tiles.name, which, tiles.numblocks[1])
+    make = partial(_matrix, tiles=tiles.name, which=which)
+    layer = Grid([tiles], "genobit-layer", full(*tiles.numblocks[1:]), make)
     return da.Array(layer.graph(), layer.name, chunks=tiles.chunks[1:], dtype=tiles.dtype)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 from dask import local, threaded
-from dask._task_spec import List, Task, TaskRef
 from dask.base import get_scheduler
-from dask.highlevelgraph import HighLevelGraph
 
 from genobit.engine.schedule.computing import compute, counting
-from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.graphs import Grid, List, Sources, TaskRef, full, sources, upper
 
 if TYPE_CHECKING:
+    from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import DTypeLike, NDArray
-
-    from genobit.engine.schedule.graphs import Key
 
 Planes = Sequence[da.Array]
 """Planes of an operand, each (rows, words), with the same row chunks."""
@@ -51,93 +47,43 @@ def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
     return _transposed(tile[which])
 
 
-@dataclass(eq=False)
-class _Tiles(Tasks):
-    """Tasks of a product: ``function(planes of a's chunk i, planes of b's chunk j)``.
+def _tile(
+    layer: Grid, i: int, j: int, *, function: Callable[..., Any], a: Sources, b: Sources | None
+) -> tuple[Any, ...]:
+    """Return ``function(planes of a's chunk i, planes of b's chunk j)``, or a transpose without b.
 
-    Without ``b``, only tiles on and above the diagonal are computed, and ``function(planes, None)``
-    computes one on the diagonal. Tiles below it are transposes, if the layer has them.
+    Without ``b``, the function gets None in place of a second operand on the diagonal.
     """
-
-    prefix = "genobit-square"
-    function: Callable[..., Any]
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    chunks: tuple[tuple[int, ...], tuple[int, ...]]
-    symmetric: bool
-    below: bool
-    """Whether the layer has tiles below the diagonal."""
-
-    def every_key(self) -> Iterator[tuple[str, int, int]]:
-        rows, columns = map(len, self.chunks)
-        for i in range(rows):
-            for j in range(0 if self.below else i, columns):
-                yield self.name, i, j
-
-    def __len__(self) -> int:
-        rows, columns = map(len, self.chunks)
-        return rows * columns if self.below else rows * (rows + 1) // 2
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
-            return False
-        i, j = key[1:]
-        rows, columns = map(len, self.chunks)
-        return 0 <= i < rows and 0 <= j < columns and (self.below or i <= j)
-
-    def task(self, key: Key) -> Task:
-        _, i, j = key
-        if self.symmetric and i > j:
-            return Task(key, _transposed, TaskRef((self.name, j, i)))
-        second = None if self.symmetric and i == j else self.blocks((j, 0), self.second)
-        return Task(key, self.function, self.blocks((i, 0), self.first), second)
+    if b is None and i > j:
+        return _transposed, TaskRef((layer.name, j, i))
+    second = None if b is None and i == j else layer.blocks(a if b is None else b, j)
+    return function, layer.blocks(a, i), second
 
 
 def _tiles(
     function: Callable[..., Any], a: Planes, b: Planes | None, *, transposes: bool
-) -> _Tiles:
+) -> tuple[Grid, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the layer and the chunks of a product.
+
+    Without ``b``, it has the tiles below the diagonal only if ``transposes``.
+    """
     first = whole_rows(a)
     second = first if b is None else whole_rows(b)
-    return _Tiles(
-        [*first, *second],
-        function,
-        tuple(plane.name for plane in first),
-        tuple(plane.name for plane in second),
-        (first[0].chunks[0], second[0].chunks[0]),
-        symmetric=b is None,
-        below=transposes or b is not None,
-    )
+    chunks = first[0].chunks[0], second[0].chunks[0]
+    rows, columns = map(len, chunks)
+    keys = full(rows, columns) if transposes or b is not None else upper(rows)
+    others = None if b is None else sources(second)
+    make = partial(_tile, function=function, a=sources(first), b=others)
+    return Grid([*first, *second], "genobit-square", keys, make), chunks
 
 
-@dataclass(eq=False)
-class _Parts(Tasks):
-    """One of the arrays that each task of `_Tiles` returns, as a whole matrix."""
-
-    prefix = "genobit-part"
-    tiles: str
-    which: int
-    mirror: int
-    """Index of the array whose transpose fills the tiles below the diagonal."""
-    shape: tuple[int, int]
-    symmetric: bool
-
-    def every_key(self) -> Iterator[tuple[str, int, int]]:
-        rows, columns = self.shape
-        return ((self.name, i, j) for i in range(rows) for j in range(columns))
-
-    def __len__(self) -> int:
-        return self.shape[0] * self.shape[1]
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
-            return False
-        return 0 <= key[1] < self.shape[0] and 0 <= key[2] < self.shape[1]
-
-    def task(self, key: Key) -> Task:
-        _, i, j = key
-        if self.symmetric and i > j:
-            return Task(key, _transposed_of, TaskRef((self.tiles, j, i)), self.mirror)
-        return Task(key, getitem, TaskRef((self.tiles, i, j)), self.which)
+def _part(
+    _: Grid, i: int, j: int, *, tiles: str, which: int, mirror: int | None
+) -> tuple[Any, ...]:
+    """Return array ``which`` of a tile, or the transpose of array ``mirror`` below the diagonal."""
+    if mirror is not None and i > j:
+        return _transposed_of, TaskRef((tiles, j, i)), mirror
+    return getitem, TaskRef((tiles, i, j)), which
 
 
 def square(
@@ -151,8 +97,8 @@ def square(
     Without ``b`` the matrix is symmetric. Tiles on and above the diagonal are computed, and the
     others are transposes of the same tasks. A tile on the diagonal is ``function(planes, None)``.
     """
-    tiles = _tiles(function, a, b, transposes=True)
-    return da.Array(tiles.graph(), tiles.name, chunks=tiles.chunks, dtype=dtype)
+    layer, chunks = _tiles(function, a, b, transposes=True)
+    return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
 
 
 def squares(
@@ -169,16 +115,14 @@ def squares(
     ``mirrors`` gives the matrix whose transpose fills each one below the diagonal (default:
     itself).
     """
-    tiles = _tiles(function, a, b, transposes=False)
-    base = tiles.graph()
-    rows, columns = map(len, tiles.chunks)
+    layer, chunks = _tiles(function, a, b, transposes=False)
+    tiles = da.Array(layer.graph(), layer.name, chunks=chunks, dtype=object)
     matrices = []
     for k, dtype in enumerate(dtypes):
-        mirror = k if mirrors is None else mirrors[k]
-        part = _Parts((), tiles.name, k, mirror, (rows, columns), tiles.symmetric)
-        layers: dict[str, Any] = {**base.layers, part.name: part}
-        graph = HighLevelGraph(layers, {**base.dependencies, part.name: {tiles.name}})
-        matrices.append(da.Array(graph, part.name, chunks=tiles.chunks, dtype=dtype))
+        mirror = None if b is not None else k if mirrors is None else mirrors[k]
+        make = partial(_part, tiles=layer.name, which=k, mirror=mirror)
+        part = Grid([tiles], "genobit-part", full(*tiles.numblocks), make)
+        matrices.append(da.Array(part.graph(), part.name, chunks=chunks, dtype=dtype))
     return matrices
 
 
@@ -199,59 +143,36 @@ def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     return [out[array.name] for array in arrays]
 
 
-class Band:
-    """Chunks of rows that a window couples.
+def reached(rows: tuple[int, ...], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return first row, row after the last, and last chunk that its windows reach, of each chunk.
 
     ``last[i]`` is the last row in the window of row i (i itself if the window has no other row). It
-    never decreases.
+    never decreases. Returns (chunks, 3).
     """
-
-    def __init__(self, rows: tuple[int, ...], last: NDArray[np.int64]) -> None:
-        self.edges = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-        self.last = last
-
-    def chunks(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield (chunk, start, stop, last chunk that its windows reach) for each chunk of rows."""
-        for i in range(len(self.edges) - 1):
-            start, stop = int(self.edges[i]), int(self.edges[i + 1])
-            # A chunk without rows reaches itself.
-            reach = int(self.last[stop - 1]) if stop > start else start
-            final = int(np.searchsorted(self.edges, reach, side="right")) - 1
-            yield i, start, stop, min(max(final, i), len(self.edges) - 2)
+    edges = np.cumsum([0, *rows])
+    start, stop, chunk = edges[:-1], edges[1:], np.arange(len(rows))
+    # A chunk without rows reaches itself.
+    reach = np.where(stop > start, np.append(last, 0)[stop - 1], start)
+    final = np.searchsorted(edges, reach, side="right") - 1
+    return np.stack([start, stop, np.clip(final, chunk, len(rows) - 1)], axis=1)
 
 
-@dataclass(eq=False)
-class _Bands(Tasks):
-    """One task per chunk of rows, with the planes of all chunks that its windows reach."""
-
-    prefix = "genobit-band"
-    function: Callable[..., Any]
-    planes: tuple[str, ...]
-    rows: tuple[int, ...]
-    last: NDArray[np.int64]
-    width: int
-
-    @cached_property
-    def spans(self) -> list[tuple[int, int, int, int]]:
-        return list(Band(self.rows, self.last).chunks())
-
-    def every_key(self) -> Iterator[tuple[str, int, int]]:
-        return ((self.name, i, 0) for i in range(len(self.spans)))
-
-    def __len__(self) -> int:
-        return len(self.spans)
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == self.name):
-            return False
-        return 0 <= key[1] < len(self.spans) and key[2] == 0
-
-    def task(self, key: Key) -> Task:
-        i, start, stop, final = self.spans[key[1]]
-        reach = int(self.last[stop - 1]) - start + 1 if stop > start else 0
-        blocks = List(*[self.blocks((k, 0), self.planes) for k in range(i, final + 1)])
-        within = self.last[start:stop] - start
-        return Task(key, self.function, blocks, within, reach, self.width)
+def _in_band(
+    layer: Grid,
+    i: int,
+    _: int,
+    *,
+    function: Callable[..., Any],
+    planes: Sources,
+    spans: NDArray[np.int64],
+    last: NDArray[np.int64],
+    width: int,
+) -> tuple[Any, ...]:
+    """Return the call for a chunk of rows, with the planes of all chunks its windows reach."""
+    start, stop, final = spans[i].tolist()
+    reach = int(last[stop - 1]) - start + 1 if stop > start else 0
+    blocks = List(*[layer.blocks(planes, k) for k in range(i, final + 1)])
+    return function, blocks, last[start:stop] - start, reach, width
 
 
 def band(
@@ -269,62 +190,36 @@ def band(
     """
     planes = whole_rows(planes)
     rows = planes[0].chunks[0]
-    layer = _Bands(planes, function, tuple(plane.name for plane in planes), rows, last, width)
+    spans = reached(rows, last)
+    inputs: dict[str, Any] = {"planes": sources(planes), "spans": spans, "last": last}
+    make = partial(_in_band, function=function, width=width, **inputs)
+    layer = Grid(planes, "genobit-band", full(len(rows), 1), make)
     chunks = (rows, (width,))
     return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
 
 
-@dataclass(eq=False)
-class _Coupled(Tasks):
-    """One task per pair of chunks that a window couples."""
-
-    prefix = "genobit-pairs"
-    function: Callable[..., Any]
-    planes: tuple[str, ...]
-    rows: tuple[int, ...]
-    last: NDArray[np.int64]
-    along: Along
-
-    @cached_property
-    def schedule(self) -> Band:
-        return Band(self.rows, self.last)
-
-    @cached_property
-    def spans(self) -> list[tuple[int, int, int, int]]:
-        return list(self.schedule.chunks())
-
-    @cached_property
-    def before(self) -> NDArray[np.int64]:
-        """Number of tasks in the row chunks before each row chunk."""
-        return np.cumsum([0, *(final - i + 1 for i, _, _, final in self.spans)])
-
-    def every_key(self) -> Iterator[tuple[str, int]]:
-        return ((self.name, number) for number in range(len(self)))
-
-    def __len__(self) -> int:
-        return int(self.before[-1])
-
-    def __contains__(self, key: object) -> bool:
-        if not (isinstance(key, tuple) and len(key) == 2 and key[0] == self.name):
-            return False
-        return 0 <= key[1] < len(self)
-
-    def task(self, key: Key) -> Task:
-        number = key[1]
-        i = int(np.searchsorted(self.before, number, side="right")) - 1
-        j = i + number - int(self.before[i])
-        _, start, stop, _ = self.spans[i]
-        left, right = (int(edge) for edge in self.schedule.edges[j : j + 2])
-        return Task(
-            key,
-            self.function,
-            self.blocks((i, 0), self.planes),
-            None if i == j else self.blocks((j, 0), self.planes),
-            self.last[start:stop] - left,
-            left - start,
-            {name: values[start:stop] for name, values in self.along.items()},
-            {name: values[left:right] for name, values in self.along.items()},
-        )
+def _coupled(
+    layer: Grid,
+    i: int,
+    j: int,
+    *,
+    function: Callable[..., Any],
+    planes: Sources,
+    spans: NDArray[np.int64],
+    last: NDArray[np.int64],
+    along: Along,
+) -> tuple[Any, ...]:
+    """Return the call for two chunks that a window couples."""
+    (start, stop, _), (left, right, _) = spans[[i, j]].tolist()
+    return (
+        function,
+        layer.blocks(planes, i),
+        None if i == j else layer.blocks(planes, j),
+        last[start:stop] - left,
+        left - start,
+        {name: values[start:stop] for name, values in along.items()},
+        {name: values[left:right] for name, values in along.items()},
+    )
 
 
 def band_tiles(
@@ -333,13 +228,16 @@ def band_tiles(
     last: NDArray[np.int64],
     along: Along,
 ) -> tuple[list[Any], HighLevelGraph]:
-    """Return keys and graph of one task per pair of chunks that a window couples.
+    """Return keys (name, i, j) and graph of one task per pair of chunks that a window couples.
 
     Task (i, j) is ``function(planes of i, planes of j, last, shift, along of i, along of j)``. The
     second planes are None if i = j. The values of ``last`` index chunk j's rows, and ``shift`` is
     the distance between the first rows of the chunks.
     """
     planes = whole_rows(planes)
-    names = tuple(plane.name for plane in planes)
-    layer = _Coupled(planes, function, names, planes[0].chunks[0], last, along)
+    spans = reached(planes[0].chunks[0], last)
+    inputs: dict[str, Any] = {"planes": sources(planes), "spans": spans, "last": last}
+    make = partial(_coupled, function=function, along=along, **inputs)
+    keys = np.stack([np.arange(len(spans)), spans[:, 2] + 1], axis=1)
+    layer = Grid(planes, "genobit-pairs", keys, make)
     return list(layer), layer.graph()

@@ -12,7 +12,7 @@ from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.passes import JOBS
-from genobit.engine.schedule.tiles import Band, whole_rows
+from genobit.engine.schedule.tiles import reached, whole_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +73,8 @@ def in_windows(
     are held; a chunk that the windows of two passes reach is computed twice.
     """
     planes = whole_rows(planes)
-    spans = [s for s in Band(planes[0].chunks[0], last).chunks() if s[1] < s[2]]
+    chunks = enumerate(reached(planes[0].chunks[0], last).tolist())
+    spans = [(i, *span) for i, span in chunks if span[0] < span[1]]
     for begin in range(0, len(spans), JOBS):
         part = spans[begin : begin + JOBS]
         name, graph = named_layer("genobit-windows", _tasks, function, planes, part, last, along)
@@ -89,7 +90,7 @@ def _tasks(
     last: NDArray[np.int64],
     along: NDArray[Any],
 ) -> dict[Any, Any]:
-    """Return one task for each span of `Band.chunks`."""
+    """Return one task for each span: a chunk, its rows, and the last chunk its windows reach."""
     layer: dict[Any, Any] = {}
     for i, start, stop, final in spans:
         blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.graphs import Tasks
+from genobit.engine.schedule.graphs import Grid, Tasks
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
 from genobit.engine.schedule.pair_tasks import layer_of
@@ -98,13 +98,13 @@ def test_what_goes_to_a_scheduler__does_not_grow_with_the_tiles(kind: str) -> No
 
 def test_a_slice__makes_its_own_tasks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
-    genuine = tiles._Tiles.task
+    genuine = Grid.task
 
     def noted(self: Any, key: Any) -> Any:
         made.append(key)
         return genuine(self, key)
 
-    monkeypatch.setattr(tiles._Tiles, "task", noted)
+    monkeypatch.setattr(Grid, "task", noted)
     matrix = tiles.square(counted, planes(MILLION), None, float)
     assert matrix.npartitions == MILLION**2
     assert matrix[700, 300].compute() == 0
