@@ -11,7 +11,7 @@ import ipywidgets
 from genobit.launcher.offers import Offer, in_words
 from genobit.visual.controls import dropdown, row
 from genobit.visual.explorer import Explorer
-from genobit.visual.linking import SelectionRow
+from genobit.visual.frame import SelectionRow, StatusRow
 from genobit.visual.looks import style
 from genobit.visual.traits import refuse_unknown
 
@@ -58,7 +58,7 @@ class Launcher(Explorer):
         title = ipywidgets.HTML(f"<b>{html.escape(in_words(data))}</b>")
         rows = [self._row(offer) for offer in offers]
         selecting = SelectionRow(self)
-        said = row(self.status_row, selecting.line)
+        said = row(StatusRow(self), selecting.line)
         parts = [title, *rows, selecting, said, self._place]
         self.children = (style(), *parts)
         count = sum(not offer.why_not for offer in offers)

@@ -1,4 +1,4 @@
-"""The base class of explorers: one worker thread and a status line."""
+"""The base class of explorers: one worker thread, a status line and a shared selection."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import contextlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
+import numpy as np
 import traitlets
 
+from genobit.data.selection import KINDS, Names, Selection
 from genobit.visual.bridge import Home, start_bokehjs
 from genobit.visual.files import Export, csv_writer, write_new, write_page
-from genobit.visual.linking import Linked
 from genobit.visual.looks import THEMES
-from genobit.visual.status import StatusRow
 from genobit.visual.stopping import Stoppable, Stopped
 from genobit.visual.style import number
 from genobit.visual.traits import meanings, refuse_unknown
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    import xarray as xr
 
 #: Seconds between updates of the status line during a computation.
 TICK = 1.0
+#: Names of the lists of a `genobit.Selection`.
+SELECTED = ("variants", "samples")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Job:
     done: Callable[[Any, float], None]
 
 
-class Explorer(Linked, ipywidgets.VBox):
+class Explorer(ipywidgets.VBox):
     """A widget with a status line that reports the last computation or error.
 
     Parameters
@@ -64,11 +68,17 @@ class Explorer(Linked, ipywidgets.VBox):
 
     #: Prefix of the CSS classes of this explorer's parts.
     css: ClassVar[str] = "genobit"
+    #: Kind of names in the placeholder of the text box.
+    selectable: ClassVar[str] = "variants or samples"
     theme = traitlets.Enum(THEMES, "auto")
     status = traitlets.Unicode("")
     busy = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
     controls: tuple[ipywidgets.Widget, ...]
     menu: ipywidgets.HBox
+    status_row: ipywidgets.HBox
+    selection: Selection
+    _names: dict[str, Names]
+    _quiet = False
 
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
@@ -85,7 +95,6 @@ class Explorer(Linked, ipywidgets.VBox):
         super().__init__(**initial)
         for name in ("genobit-explorer", self.css, f"genobit-theme-{self.theme}"):
             self.add_class(name)
-        self.status_row = StatusRow(self)
         self.observe(self._dress, "theme")
 
     def _dress(self, change: Any) -> None:
@@ -202,6 +211,66 @@ class Explorer(Linked, ipywidgets.VBox):
     def stopped(self) -> bool:
         """True if a stopped computation has not run since."""
         return bool(self._dropped)
+
+    # Sharing a selection: explorers with the same `genobit.Selection` follow each other.
+
+    def _join(self, selection: Selection | None, data: xr.Dataset | xr.DataArray) -> None:
+        """Share the given selection, or start a new one.
+
+        Data without variants, sites, samples or taxa are accepted if no selection is given.
+        """
+        if selection is not None and not isinstance(selection, Selection):
+            raise TypeError(
+                f"selection is a {type(selection).__name__}; hand in a genobit.Selection, such as "
+                "another explorer's .selection"
+            )
+        self.selection = Selection() if selection is None else selection
+        shares = selection is not None or any(dim in KINDS for dim in data.dims)
+        self._names = self.selection.know(data) if shares else {}
+        self._watchers: list[Callable[[Any], None]] = []
+        self._watch_selection(self._on_selection)
+
+    def _watch_selection(self, watcher: Callable[[Any], None]) -> None:
+        """Call `watcher` at each change of the selection, until `_leave`."""
+        self._watchers.append(watcher)
+        self.selection.observe(watcher, SELECTED)
+
+    def _leave(self) -> None:
+        """Stop sharing the selection."""
+        for watcher in self._watchers:
+            self.selection.unobserve(watcher, SELECTED)
+
+    def _places(self, kind: str) -> np.ndarray:
+        """Return the positions of the selected members in this explorer's data."""
+        if kind not in self._names:
+            return np.empty(0, dtype="i8")
+        return self.selection.places(kind, self._names[kind])
+
+    def _select(self, kind: str, places: Iterable[int]) -> None:
+        """Select members by their positions, for all explorers that share the selection."""
+        if self._quiet or kind not in self._names:
+            return
+        self._quiet = True
+        try:
+            setattr(self.selection, kind, self._names[kind].index[list(places)].tolist())
+        finally:
+            self._quiet = False
+
+    def _on_selection(self, change: Any) -> None:
+        # Run at home: another explorer may have changed the selection on another thread.
+        show = partial(self._follow_quietly, change["name"], own=self._quiet)
+        self._home.run(self._try, show)
+
+    def _follow_quietly(self, kind: str, *, own: bool) -> None:
+        before, self._quiet = self._quiet, True
+        try:
+            self._follow(kind, own=own)
+        finally:
+            self._quiet = before
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        """Show the current selection; `own` is True if this explorer made it."""
+        raise NotImplementedError
 
     # Saving.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from genobit.visual.explorer import Explorer
+from genobit.visual.frame import StatusRow
 from genobit.visual.stopping import Stoppable, Stopped
 
 pytestmark = pytest.mark.usefixtures("without_bokehjs")
@@ -98,7 +99,7 @@ def test_dask_begins_no_further_task():
         explorer.ask("what waits", lambda: 1)
         while len(seen) < 2:
             await asyncio.sleep(0.005)
-        cancel, again, _ = explorer.status_row.children
+        cancel, again, _ = StatusRow(explorer).children
         worker = explorer._worker
         assert not cancel.disabled
         assert again.layout.display == "none"
@@ -124,7 +125,7 @@ def test_run_again_takes_up_what_was_stopped():
         assert running.wait(60)
         explorer.stop()
         go_on.set()
-        explorer.status_row.children[1].click()
+        StatusRow(explorer).children[1].click()
         assert explorer.busy
         while explorer.busy:
             await asyncio.sleep(0.01)
