@@ -15,7 +15,7 @@ import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
 from genobit.visual.bridge import Home, start_bokehjs
-from genobit.visual.files import Export, csv_writer, write_new, write_page
+from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.looks import THEMES
 from genobit.visual.stopping import Stoppable, Stopped
 from genobit.visual.style import number
@@ -309,9 +309,7 @@ class Explorer(ipywidgets.VBox):
             path, {".html": lambda target: write_page(self, self.css, target)}, "the pictures"
         )
 
-    def _saved(
-        self, path: str | Path, writers: dict[str, Callable[[Path], Any]], what: str
-    ) -> Path:
+    def _saved(self, path: str | Path, writers: Writers, what: str) -> Path:
         target = write_new(path, writers)
         saved = f"Saved {what} to {target}"
         if self.busy:

@@ -9,27 +9,29 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.epistasis.explorer.controls import epistasis_controls
-from genobit.epistasis.explorer.files import EpistasisFiles
 from genobit.epistasis.explorer.views import Cells, Genome, Marginals, Permutations, Table
 from genobit.epistasis.plots.arcs import arcs
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
 from genobit.epistasis.plots.result import ranked
+from genobit.visual.controls import dropdown, linked, row
 from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     import xarray as xr
 
     from genobit.data.selection import Selection
 
 
-class EpistasisExplorer(EpistasisFiles, Explorer):
+class EpistasisExplorer(Explorer):
     """Explore ranked combinations of variants, by widgets or by traits.
 
     Parameters
@@ -106,7 +108,26 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
             self._genome.box,
             wrapping(self._cells.box, self._marginals.box),
         ]
-        self.children = framed(self, epistasis_controls(self), body, "epistasis")
+        self.children = framed(self, [self._make_controls()], body, "epistasis")
+
+    def _make_controls(self) -> ipywidgets.HBox:
+        """Return the row of controls, linked to the traits."""
+        text = ipywidgets.Text(
+            description="filter",
+            placeholder="names, contig:, position, contig:from-to",
+            tooltip="words that every listed combination has; then Enter",
+            continuous_update=False,
+            style={"description_width": "initial"},
+            layout={"width": "330px"},
+        )
+        parts = [linked(self, "filter", text)]
+        if self.classes:
+            names = [(name, name) for name in self.classes]
+            offered = dropdown("share of class", names, "190px")
+            parts.append(linked(self, "shown_class", offered))
+        every = [("whatever is selected", "all"), ("the selected variants", "selected")]
+        parts.append(linked(self, "of_variants", dropdown("with", every, "230px")))
+        return row(*parts, self.count_line)
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
 
@@ -139,6 +160,64 @@ class EpistasisExplorer(EpistasisFiles, Explorer):
         if self.chosen is None:
             raise ValueError("no combination is chosen; click a row of the table first")
         return self.ranked.cell_table(self.chosen)
+
+    # Files.
+
+    def save_ranking(self, path: str | Path) -> Path:
+        """Write the listed combinations to a new file.
+
+        Parameters
+        ----------
+        path
+            Path of the file, with the extension .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If no combination is listed, or the extension is not .csv.
+        FileExistsError
+            If the file exists.
+        """
+        found = self.ranking
+        if not len(found):
+            raise ValueError("no combination is listed; clear the filter first")
+        return self._saved_table(path, found, "combination")
+
+    def save_table(self, path: str | Path) -> Path:
+        """Write the cells of the chosen combination to a new file.
+
+        Parameters
+        ----------
+        path
+            Path of the file, with the extension .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If no combination is chosen, or the extension is not .csv.
+        FileExistsError
+            If the file exists.
+        """
+        writers = {".csv": csv_writer(self.table)}
+        return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")
+
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """Items of the save menu."""
+        cells = "genotypes, and samples of each class, of the chosen combination"
+        return (
+            Export("ranking (CSV)", "_ranking.csv", self.save_ranking, "the listed combinations"),
+            Export("cells (CSV)", "_cells.csv", self.save_table, cells),
+            self.page,
+        )
 
     # Validation of traits.
 

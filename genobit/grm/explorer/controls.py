@@ -9,15 +9,15 @@ import ipywidgets
 from genobit.visual.controls import button, dropdown, linked, row
 
 if TYPE_CHECKING:
-    from genobit.grm.explorer.explorer import GRMExplorer
+    from genobit.grm.explorer.traits import GRMTraits
 
 
-def grm_controls(explorer: GRMExplorer) -> tuple[ipywidgets.HBox, ...]:
+def grm_controls(explorer: GRMTraits) -> tuple[ipywidgets.HBox, ...]:
     """Return the controls of the relationship explorer, which read and set its traits."""
     return (_what(explorer), _selection(explorer))
 
 
-def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
+def _what(explorer: GRMTraits) -> ipywidgets.HBox:
     relations = explorer.relations
     method = dropdown(
         "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
@@ -38,7 +38,7 @@ def _what(explorer: GRMExplorer) -> ipywidgets.HBox:
     )
 
 
-def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
+def _selection(explorer: GRMTraits) -> ipywidgets.HBox:
     zoom = button(explorer, "zoom to selection", "search-plus", "160px", explorer.zoom_to_selection)
     every = button(explorer, "all samples", "expand", "130px", explorer.show_all)
     whole = button(explorer, "any relationship", "arrows-h", "150px", explorer.show_any)
@@ -53,7 +53,7 @@ def _selection(explorer: GRMExplorer) -> ipywidgets.HBox:
     return row(zoom, every, whole)
 
 
-def pair_filter(explorer: GRMExplorer) -> ipywidgets.Widget:
+def pair_filter(explorer: GRMTraits) -> ipywidgets.Widget:
     """Return the dropdown above the table, which sets the trait `pairs_of`."""
     options = [
         ("all samples", "all"),

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-import traitlets
 
 from genobit.grm.explorer.controls import grm_controls, pair_filter
 from genobit.grm.explorer.data import GIVEN, Relations
-from genobit.grm.explorer.files import GRMFiles
+from genobit.grm.explorer.traits import GRMTraits
 from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
 from genobit.grm.plots.heatmap import Arranged
 from genobit.grm.plots.kinship import list_pairs
@@ -20,7 +19,8 @@ from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.bridge import Coalesced
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.explorer import Explorer, in_words, one_of
+from genobit.visual.explorer import in_words
+from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
@@ -28,6 +28,7 @@ from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     import xarray as xr
 
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
 #: Most pairs in the table; `grm_pairs()` lists all.
 LISTED = 200
+#: File endings for lists of samples.
+_OF_IDS = (".txt", ".id", ".keep")
 
 
-class GRMExplorer(GRMFiles, Explorer):
+class GRMExplorer(GRMTraits):
     """Widget to explore the relationships of samples.
 
     Parameters
@@ -83,19 +86,6 @@ class GRMExplorer(GRMFiles, Explorer):
     ValueError
         If there is nothing to explore, or if `grm` or `pcs` are of other samples.
     """
-
-    css = "genobit-grm"
-    method = traitlets.Unicode()
-    colour_by = traitlets.Unicode("")
-    component_x = traitlets.Int(1, min=1)
-    component_y = traitlets.Int(2, min=1)
-    selected: Any = traitlets.Tuple()
-    shown: Any = traitlets.Tuple(default_value=None, allow_none=True)
-    between: Any = traitlets.Tuple(
-        traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
-    )
-    pairs_of = traitlets.Enum(("all", "any", "both"), "all")
-    of_variants = traitlets.Enum(("all", "selected"), "all")
 
     def __init__(
         self,
@@ -146,67 +136,93 @@ class GRMExplorer(GRMFiles, Explorer):
         ]
         self.children = framed(self, grm_controls(self), body, "relationships")
 
-    # Results for the reader.
+    # Files.
+
+    def save(self, path: str | Path) -> Path:
+        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
+
+        Parameters
+        ----------
+        path
+            File to write.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If nothing is selected.
+        FileExistsError
+            If the file exists already.
+        """
+        if not self.selected:
+            raise ValueError("nothing is selected; draw a lasso round samples first")
+        write = partial(self.relations.write_ids, self.selected)
+        return self._saved(
+            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
+        )
+
+    def save_matrix(self, path: str | Path) -> Path:
+        """Write the relationships of all samples to a new .zarr or .nc file.
+
+        Parameters
+        ----------
+        path
+            File to write.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If the file has another ending.
+        FileExistsError
+            If the file exists already.
+        """
+        matrix = self.matrix
+        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
+        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
+
+    def save_pairs(self, path: str | Path) -> Path:
+        """Write the listed pairs to a new .csv file.
+
+        Parameters
+        ----------
+        path
+            File to write, .csv.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If no pair is listed, or the file does not end in .csv.
+        FileExistsError
+            If the file exists already.
+        """
+        table = self._table.table
+        if table is None or not len(table):
+            raise ValueError("no pair is listed; wait, or choose another range")
+        return self._saved_table(path, table, "pair")
 
     @property
-    def selected_dataset(self) -> xr.Dataset:
-        """Dataset of the selected samples only, as lazy as the whole Dataset."""
-        return self.relations.ds.genobit.isel(samples=list(self.selected))
+    def exports(self) -> tuple[Export, ...]:
+        """Entries of the save menu."""
+        return (
+            Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
+            Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),
+            Export("matrix (Zarr)", ".zarr", self.save_matrix, "relationships of all pairs"),
+            Export("matrix (NetCDF)", ".nc", self.save_matrix, "relationships of all pairs"),
+            self.page,
+        )
 
-    @property
-    def matrix(self) -> xr.DataArray:
-        """Relationships of all samples, by the chosen method and over the chosen variants."""
-        return self.relations.matrix(self.method, self._chosen_variants())
-
-    def _chosen_variants(self) -> tuple[int, ...]:
-        """Return the positions of the variants to use, empty for all."""
-        if self.of_variants == "all" or self.method == GIVEN:
-            return ()
-        return tuple(self._places("variants").tolist())
-
-    def show_any(self) -> None:
-        """List pairs of any relationship."""
-        self.between = None
-
-    def zoom_to_selection(self) -> None:
-        """Draw the heatmap of the selected samples only, with their own tree."""
-        if len(self.selected) < 2:
-            raise ValueError("select two samples or more to zoom to them")
-        self.shown = self.selected
-
-    def show_all(self) -> None:
-        """Draw the heatmap of all samples."""
-        self.shown = None
-
-    # Validation of traits.
-
-    @traitlets.validate("method")
-    def _check_method(self, proposal: Any) -> str:
-        return one_of("method", proposal["value"], self.methods)
-
-    @traitlets.validate("colour_by")
-    def _check_colour(self, proposal: Any) -> str:
-        return one_of("colour_by", proposal["value"], ("", *self.relations.variables))
-
-    @traitlets.validate("component_x", "component_y")
-    def _check_component(self, proposal: Any) -> int:
-        value, last = proposal["value"], self.relations.n_components
-        if value > last:
-            raise traitlets.TraitError(f"there is no component {value}; use 1 to {last}")
-        return int(value)
-
-    @traitlets.validate("selected", "shown")
-    def _check_samples(self, proposal: Any) -> tuple[int, ...] | None:
-        if proposal["value"] is None:
-            return None
-        places = np.unique(np.asarray(proposal["value"], dtype="i8"))
-        if len(places) and not 0 <= places[0] <= places[-1] < self.relations.n_samples:
-            last = self.relations.n_samples - 1
-            raise traitlets.TraitError(
-                f"{proposal['trait'].name} holds {places[0]} to {places[-1]}, and the samples "
-                f"are 0 to {last}"
-            )
-        return tuple(places.tolist())
+    # Observers of traits and of the selection.
 
     def _on_trait(self, change: Any) -> None:
         if change["name"] == "selected":

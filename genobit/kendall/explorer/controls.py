@@ -12,15 +12,15 @@ from genobit.visual.controls import button, dropdown, linked, row
 if TYPE_CHECKING:
     import numpy as np
 
-    from genobit.kendall.explorer.explorer import KendallExplorer
+    from genobit.kendall.explorer.traits import KendallTraits
 
 
-def kendall_controls(explorer: KendallExplorer) -> tuple[ipywidgets.HBox, ...]:
+def kendall_controls(explorer: KendallTraits) -> tuple[ipywidgets.HBox, ...]:
     """Return the rows of controls, linked to the traits of the explorer."""
     return (_threshold(explorer), _colours(explorer))
 
 
-def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
+def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
     by = ipywidgets.ToggleButtons(
         options=[("|τ|", "tau"), ("FDR", "fdr")], style={"button_width": "60px"}
     )
@@ -61,7 +61,7 @@ def _threshold(explorer: KendallExplorer) -> ipywidgets.HBox:
     return row(linked(explorer, "threshold_by", by), *sliders.values(), explorer.count_line)
 
 
-def _colours(explorer: KendallExplorer) -> ipywidgets.HBox:
+def _colours(explorer: KendallTraits) -> ipywidgets.HBox:
     known = explorer.correlated
     colour = _labels("colour nodes by", known.variable_labels, known.variable, "community")
     points = _labels("colour points by", known.observation_labels, known.observation, "nothing")

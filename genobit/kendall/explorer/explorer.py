@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-import traitlets
 
 from genobit.kendall.explorer.controls import kendall_controls
 from genobit.kendall.explorer.data import Correlated, Scene
-from genobit.kendall.explorer.files import KendallFiles
-from genobit.kendall.explorer.linking import KendallLinking
+from genobit.kendall.explorer.traits import MIN_ABS, KendallTraits
 from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
 from genobit.visual.bridge import Coalesced
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.explorer import Explorer, in_words, one_of
+from genobit.visual.explorer import in_words
+from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
+    from pathlib import Path
 
     import xarray as xr
 
@@ -35,13 +35,17 @@ if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
     from genobit.kendall.plots.candidates import Candidates
 
-#: Initial |tau| threshold.
-MIN_ABS = 0.6
 #: Debounce of the threshold in seconds, before its network is arranged and drawn.
 REST = 0.15
+_FORMATS = {
+    ".csv": "CSV",
+    ".graphml": "GraphML",
+    ".cyjs": "Cytoscape JSON",
+    ".parquet": "Parquet",
+}
 
 
-class KendallExplorer(KendallFiles, KendallLinking, Explorer):
+class KendallExplorer(KendallTraits):
     """Explore correlated variables in a widget, with traits for its state.
 
     Parameters
@@ -83,20 +87,6 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         For fewer than two variables, or if `pairs` belongs to other data.
     """
 
-    css = "genobit-kendall"
-    threshold_by = traitlets.Enum(("tau", "fdr"), "tau")
-    min_abs = traitlets.Float(MIN_ABS, min=0.0, max=1.0)
-    fdr = traitlets.Float(0.01, min=0.0, max=1.0)
-    floor = traitlets.Float(0.0)
-    has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
-    colour_by = traitlets.Unicode("")
-    colour_points_by = traitlets.Unicode("")
-    pair: Any = traitlets.Tuple(
-        traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
-    )
-    variable: Any = traitlets.Int(None, allow_none=True)
-    opened: Any = traitlets.Tuple(default_value=None, allow_none=True)
-
     def __init__(
         self,
         data: xr.DataArray | xr.Dataset,
@@ -116,7 +106,10 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         self._pair_found: tuple[Any, ...] | None = None
         self._stale = {"candidates", "pair"}
         super().__init__(**initial)
-        self._begin_selected()
+        if self.pair is None:
+            self._follow_quietly("variants", own=False)
+        else:
+            self._select("variants", self.pair)
         self._later = Coalesced(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
@@ -138,58 +131,85 @@ class KendallExplorer(KendallFiles, KendallLinking, Explorer):
         ]
         self.children = framed(self, kendall_controls(self), body, "kendall_edges")
 
-    # Results.
+    # Files.
+
+    def save(self, path: str | Path) -> Path:
+        """Write the edges that pass the threshold to a new file.
+
+        Parameters
+        ----------
+        path
+            Path of the file. Its suffix sets the format: .csv, .graphml, .cyjs or .json
+            (Cytoscape), .parquet.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If there is no edge, or the suffix is unknown.
+        FileExistsError
+            If the file already exists.
+        """
+        pairs = self.pairs
+        if not len(pairs):
+            raise ValueError("there is no edge to save; lower the threshold first")
+        writers = {
+            ".csv": csv_writer(pairs.to_pandas()),
+            ".graphml": pairs.to_graphml,
+            ".cyjs": pairs.to_cytoscape,
+            ".json": pairs.to_cytoscape,
+            ".parquet": pairs.to_parquet,
+        }
+        return self._saved(path, writers, number(len(pairs), "edge"))
 
     @property
-    def pairs(self) -> PairTable:
-        """Edges that pass the threshold; waits until they are computed."""
-        held = self.correlated.candidates()
-        return held.table(self._found(held))
+    def exports(self) -> tuple[Export, ...]:
+        """Entries of the save menu."""
+        edges = "the edges of the threshold"
+        formats = _FORMATS.items()
+        return (
+            *(Export(f"edges ({text})", ending, self.save, edges) for ending, text in formats),
+            self.page,
+        )
 
-    def _found(self, held: Candidates) -> np.ndarray:
-        by_tau = self.threshold_by == "tau"
-        return held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
-
-    def close_community(self) -> None:
-        """Show all communities again."""
-        self.opened = None
-
-    def list_all(self) -> None:
-        """List the edges of all variables in the table."""
-        self.variable = None
-
-    # Validation of traits.
-
-    @traitlets.validate("colour_by")
-    def _check_colour(self, proposal: Any) -> str:
-        return one_of("colour_by", proposal["value"], ("", *self.correlated.variable_labels))
-
-    @traitlets.validate("colour_points_by")
-    def _check_colour_of_points(self, proposal: Any) -> str:
-        labels = self.correlated.observation_labels
-        return one_of("colour_points_by", proposal["value"], ("", *labels))
-
-    @traitlets.validate("pair", "variable", "opened")
-    def _check_places(self, proposal: Any) -> Any:
-        value, name = proposal["value"], proposal["trait"].name
-        if value is None:
-            return None
-        places = np.atleast_1d(np.asarray(value, dtype="i8"))
-        last = self.correlated.n_variables - 1
-        if len(places) and not 0 <= places.min() <= places.max() <= last:
-            raise traitlets.TraitError(f"{name} is {value}, and the variables are 0 to {last}")
-        if name == "variable":
-            return int(value)
-        places = np.unique(places)
-        if name == "pair" and len(places) != 2:
-            raise traitlets.TraitError(f"pair is {value}; a pair is two variables")
-        return tuple(places.tolist())
+    # Observers of traits and of the selection: a pair is two variants, points are samples.
 
     def _on_trait(self, change: Any) -> None:
         self._asked |= change["name"] == "min_abs"
         if change["name"] == "pair":
             self._select("variants", self.pair or ())
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "samples":
+            if self._pair_found is not None:
+                self._scatter.mark(self._marked_samples())
+            return
+        selected = self._places("variants")
+        if not own and len(selected) == 2:
+            self.pair = tuple(selected.tolist())
+        elif self._scene is not None:
+            self._network.mark(self.pair, selected.tolist())
+
+    def _marked_nodes(self) -> list[int]:
+        return self._places("variants").tolist()
+
+    def _observed(self) -> np.ndarray:
+        """Return the positions of the observations in the scatter plot."""
+        _, x, y, *_ = self._pair_found
+        values = np.asarray([x.values, y.values], dtype="f8")
+        return np.flatnonzero(~np.isnan(values).any(axis=0))
+
+    def _marked_samples(self) -> list[int]:
+        drawn = np.isin(self._observed(), self._places("samples"))
+        return np.flatnonzero(drawn).tolist()
+
+    def _choose_samples(self, points: Sequence[int]) -> None:
+        chosen = self._observed()[list(points)].tolist()
+        self._select("samples", chosen)
 
     def _mark(self, stale: set[str]) -> None:
         self._stale |= stale

@@ -11,10 +11,10 @@ from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.style import scale_of
 
 if TYPE_CHECKING:
-    from genobit.ld.explorer.explorer import LDExplorer
+    from genobit.ld.explorer.traits import LDTraits
 
 
-def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
+def ld_controls(explorer: LDTraits) -> tuple[ipywidgets.HBox, ...]:
     """Make the rows of controls, which read and set the traits of the explorer."""
     return (
         _what(explorer),
@@ -24,7 +24,7 @@ def ld_controls(explorer: LDExplorer) -> tuple[ipywidgets.HBox, ...]:
     )
 
 
-def _what(explorer: LDExplorer) -> ipywidgets.HBox:
+def _what(explorer: LDTraits) -> ipywidgets.HBox:
     statistic = linked(
         explorer,
         "statistic",
@@ -46,13 +46,13 @@ def _what(explorer: LDExplorer) -> ipywidgets.HBox:
     return row(statistic, linked(explorer, "view", view), linked(explorer, "axis", axis))
 
 
-def _filters(explorer: LDExplorer) -> ipywidgets.HBox:
+def _filters(explorer: LDTraits) -> ipywidgets.HBox:
     min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
     min_r2 = _slider("white below", explorer.min_r2, 1.0)
     return row(linked(explorer, "min_maf", min_maf), linked(explorer, "min_r2", min_r2))
 
 
-def _where(explorer: LDExplorer) -> ipywidgets.HBox:
+def _where(explorer: LDTraits) -> ipywidgets.HBox:
     contig = ipywidgets.Dropdown(
         options=explorer.contigs,
         value=explorer.region[0],
@@ -93,7 +93,7 @@ def _where(explorer: LDExplorer) -> ipywidgets.HBox:
     return row(contig, text, *buttons)
 
 
-def _more(explorer: LDExplorer) -> ipywidgets.HBox:
+def _more(explorer: LDTraits) -> ipywidgets.HBox:
     several = [("the strongest", "max"), ("their mean", "mean"), ("one of them", "sample")]
     aggregate = dropdown("pixel of several pairs shows", several, "310px")
     blocks = ipywidgets.ToggleButton(

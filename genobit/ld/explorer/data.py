@@ -54,6 +54,14 @@ class Window:
         found = np.flatnonzero(self.choice.variants == variant)
         return int(found[0]) if len(found) else None
 
+    def as_dataset(self, row: xr.DataArray | None) -> xr.Dataset:
+        """Return the matrix, with r² of a lead variant as `lead_r2` if its row is given."""
+        kept = {key: value for key, value in self.matrix.attrs.items() if key != "contig_id"}
+        variables = {str(self.matrix.name): self.matrix.drop_attrs().assign_attrs(kept)}
+        if row is not None:
+            variables["lead_r2"] = row.isel(variants_1=0, drop=True).drop_attrs()
+        return xr.Dataset(variables)
+
     def in_words(self) -> str:
         """Describe the computation for the status line."""
         n_variants = len(self.position)

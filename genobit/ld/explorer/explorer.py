@@ -12,9 +12,7 @@ import traitlets
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.controls import ld_controls
 from genobit.ld.explorer.data import Cohort, Window
-from genobit.ld.explorer.files import LDFiles
-from genobit.ld.explorer.linking import LDLinking
-from genobit.ld.explorer.region import parse_region, region_text
+from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.explorer.traits import LDTraits
 from genobit.ld.explorer.views import Beside, Genes, Track
@@ -22,6 +20,7 @@ from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.bridge import Coalesced, Gestures
+from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.pixels import lay_out, pair_at
@@ -30,6 +29,8 @@ from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import Frame, plot_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     import xarray as xr
 
@@ -41,7 +42,7 @@ MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
 
 
-class LDExplorer(LDFiles, LDLinking, LDTraits):
+class LDExplorer(LDTraits):
     """Widget that shows linkage disequilibrium of the variants in view; its state is in traits.
 
     Parameters
@@ -78,7 +79,6 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
         self._join(selection, ds)
         table = None if genes is None else read_genes(genes)
         self._cohort = self._whole = cohort = Cohort(ds)
-        self._among: tuple[tuple[int, ...], Cohort] | None = None
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale: set[str] = set()
         self._from_gesture = False
@@ -120,53 +120,73 @@ class LDExplorer(LDFiles, LDLinking, LDTraits):
             stale.add("aim")
         self._home.run(self._mark, stale)
 
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "variants" and not own:
+            self.selected = tuple(self._places("variants").tolist())
+        elif kind == "samples" and self.of_samples == "selected":
+            self._mark({"window", "track"})
+
     def _mark(self, stale: set[str]) -> None:
         self._stale |= stale
         self._later()
 
-    # Actions of the controls.
+    # Results and files.
 
-    def go_to(self, text: str) -> None:
-        """Show the region that a text names; errors go to the status line.
+    @property
+    def visible(self) -> xr.Dataset:
+        """The window in view: the statistic of all its pairs, and the row of the lead variant.
+
+        Dims (variants_0, variants_1) hold the variants that pass the frequency filter. The row is
+        there if there is a lead. `attrs` give the region, the filter, thinning and the number of
+        samples.
+        """
+        self.refresh()
+        window = self._now()
+        attrs = {
+            "region": region_text(self.region),
+            "min_maf": self.min_maf,
+            "thinned": window.choice.in_words(),
+            "samples": self._cohort.n_samples,
+        }
+        if self.lead is not None:
+            attrs["lead_index"] = self.lead
+            attrs["lead"] = self._cohort.name_of(self.lead)
+        return window.as_dataset(self._row).assign_attrs(attrs)
+
+    def save(self, path: str | Path) -> Path:
+        """Write `visible` to a new .zarr or .nc file.
 
         Parameters
         ----------
-        text
-            A region as `contig:from-to`, or the name of a gene in the table.
+        path
+            Path of the file; its suffix gives the format.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is not .zarr or .nc.
+        FileExistsError
+            If the file exists.
         """
-        gene = self._genes.find(text)
-        try:
-            if gene is None:
-                self.region = parse_region(text, self.contigs, self.region[0])
-            else:
-                contig, start, end = gene
-                margin = (end - start) / 4
-                self.region = (contig, max(start - margin, 0.0), end + margin)
-        except (ValueError, traitlets.TraitError) as error:
-            self._complain(error)
+        visible = self.visible
+        what = number(visible.sizes["variants_0"], "variant")
+        return self._saved(path, dataset_writers(visible), what)
 
-    def go_to_contig(self, contig: str) -> None:
-        """Show the first variants of another contig, without a lead.
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """Exports in the save menu."""
+        window = "the statistic of all pairs in view, with their labels"
+        return (
+            Export("window (Zarr)", ".zarr", self.save, window),
+            Export("window (NetCDF)", ".nc", self.save, window),
+            self.page,
+        )
 
-        Parameters
-        ----------
-        contig
-            Name of the contig.
-        """
-        self.lead = None
-        self.region = self._cohort.first_look(contig)
-
-    def widen(self, factor: float) -> None:
-        """Zoom in or out about the middle of the region.
-
-        Parameters
-        ----------
-        factor
-            Factor of the length; above 1 zooms out.
-        """
-        contig, start, end = self.region
-        middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
-        self.region = (contig, max(middle - half, 0.0), middle + half)
+    # Computing and drawing.
 
     def refresh(self) -> None:
         """Compute and draw all stale parts; the widget calls this after every change."""

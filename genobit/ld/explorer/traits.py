@@ -1,17 +1,20 @@
-"""The traits of the LD explorer, with their valid values."""
+"""The traits of the LD explorer, with their valid values, and actions that set them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import traitlets
 
-from genobit.ld.explorer.region import Region, known_contig
+from genobit.ld.explorer.region import Region, known_contig, parse_region
 from genobit.visual.explorer import Explorer
 from genobit.visual.pixels import AGGREGATES
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from genobit.ld.explorer.data import Cohort
+    from genobit.ld.explorer.views import Genes
 
 
 class LDTraits(Explorer):
@@ -49,6 +52,9 @@ class LDTraits(Explorer):
     """
 
     _cohort: Cohort
+    _whole: Cohort
+    _among: tuple[tuple[int, ...], Cohort] | None = None
+    _genes: Genes
     statistics: tuple[str, ...]
     contigs: list[str]
 
@@ -109,3 +115,75 @@ class LDTraits(Explorer):
                 f"{len(self._cohort) - 1}"
             )
         return selected
+
+    # Actions of the controls.
+
+    def go_to(self, text: str) -> None:
+        """Show the region that a text names; errors go to the status line.
+
+        Parameters
+        ----------
+        text
+            A region as `contig:from-to`, or the name of a gene in the table.
+        """
+        gene = self._genes.find(text)
+        try:
+            if gene is None:
+                self.region = parse_region(text, self.contigs, self.region[0])
+            else:
+                contig, start, end = gene
+                margin = (end - start) / 4
+                self.region = (contig, max(start - margin, 0.0), end + margin)
+        except (ValueError, traitlets.TraitError) as error:
+            self._complain(error)
+
+    def go_to_contig(self, contig: str) -> None:
+        """Show the first variants of another contig, without a lead.
+
+        Parameters
+        ----------
+        contig
+            Name of the contig.
+        """
+        self.lead = None
+        self.region = self._cohort.first_look(contig)
+
+    def widen(self, factor: float) -> None:
+        """Zoom in or out about the middle of the region.
+
+        Parameters
+        ----------
+        factor
+            Factor of the length; above 1 zooms out.
+        """
+        contig, start, end = self.region
+        middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor
+        self.region = (contig, max(middle - half, 0.0), middle + half)
+
+    def go_to_selection(self) -> None:
+        """Show the region of the selected variants, on the contig of the first."""
+        if not self.selected:
+            raise ValueError("no variant is selected; click a pair, or select variants by name")
+        contig = self._whole.contig_of(self.selected[0])
+        there = [k for k in self.selected if self._whole.contig_of(k) == contig]
+        position = self._whole.position[there].astype("f8")
+        margin = max(float(np.ptp(position)), 10_000.0) / 4
+        self.region = (contig, max(position.min() - margin, 0.0), position.max() + margin)
+
+    # The samples of `of_samples`.
+
+    def _choose_cohort(self) -> None:
+        """Use only the selected samples if `of_samples` asks for it and two or more exist."""
+        if self.of_samples == "all" or len(places := self._places("samples")) < 2:
+            self._cohort = self._whole
+            return
+        if self._among is None or self._among[0] != tuple(places):
+            self._among = tuple(places), self._whole.among(places)
+        self._cohort = self._among[1]
+
+    def _of_samples_in_words(self) -> str:
+        if self.of_samples == "all":
+            return ""
+        if self._cohort is self._whole:
+            return "; fewer than two samples are selected, so of all"
+        return f"; among {number(self._cohort.n_samples, 'selected sample')}"

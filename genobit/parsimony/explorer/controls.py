@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
+from genobit.parsimony.explorer.traits import RESOLVES, VIEWS, ParsimonyTraits
 from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
 from genobit.visual.controls import button, dropdown, linked, row
 
-if TYPE_CHECKING:
-    from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
-VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
-RESOLVES = {
-    "changes early (ACCTRAN)": "acctran",
-    "changes late (DELTRAN)": "deltran",
-    "all possible states": "sets",
-}
-
-
-def parsimony_controls(explorer: ParsimonyExplorer) -> tuple[ipywidgets.HBox, ...]:
+def parsimony_controls(explorer: ParsimonyTraits) -> tuple[ipywidgets.HBox, ...]:
     """Make the controls of the parsimony explorer, which read and set its traits."""
     of_a_tree = [_look(explorer), _sites(explorer)]
 
@@ -33,7 +24,7 @@ def parsimony_controls(explorer: ParsimonyExplorer) -> tuple[ipywidgets.HBox, ..
     return (_trees(explorer), *of_a_tree)
 
 
-def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
+def _trees(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     view = _toggles(list(VIEWS.items()), "90px")
     tree = dropdown("tree", [("…", 0)], "260px")
     other = dropdown("beside", [("…", 0)], "260px")
@@ -61,7 +52,7 @@ def _trees(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     )
 
 
-def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
+def _look(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     layout = _toggles([(name, name) for name in LAYOUTS], "104px")
     lengths = _toggles([(name, name) for name in LENGTHS], "84px")
     numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
@@ -86,7 +77,7 @@ def _look(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
     )
 
 
-def _sites(explorer: ParsimonyExplorer) -> ipywidgets.HBox:
+def _sites(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     last = explorer.n_sites - 1
     slider = ipywidgets.IntSlider(
         value=explorer.site,

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import html
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-import traitlets
 
-from genobit.data.labels import text
-from genobit.parsimony.explorer.controls import RESOLVES, VIEWS, parsimony_controls
+from genobit.parsimony.explorer.controls import parsimony_controls
 from genobit.parsimony.explorer.data import SEARCHED, Ancestry, Phylogenies
 from genobit.parsimony.explorer.files import Files
-from genobit.parsimony.explorer.linking import ParsimonyLinking
-from genobit.parsimony.explorer.pages import Pages
 from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.placing import arrange
-from genobit.parsimony.plots.states import SiteStates, site_states
-from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
+from genobit.parsimony.plots.states import changes_of
 from genobit.visual.bridge import Coalesced
-from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.explorer import in_words
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
@@ -40,7 +34,7 @@ _WITHOUT = (
 )
 
 
-class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
+class ParsimonyExplorer(Files):
     """Explore trees of an alignment and their changes, as a widget and as traits.
 
     Parameters
@@ -85,20 +79,6 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
     ValueError
         If the taxa of the trees and of the alignment differ.
     """
-
-    css = "genobit-parsimony"
-    selectable = "taxa or sites"
-    view = traitlets.Enum(tuple(VIEWS.values()), "tree")
-    tree = traitlets.Int(0)
-    other = traitlets.Int(0)
-    layout_of_tree = traitlets.Enum(LAYOUTS, LAYOUTS[0])
-    lengths = traitlets.Enum(LENGTHS, LENGTHS[0])
-    numbers = traitlets.Enum(NUMBERS, NUMBERS[0])
-    resolve = traitlets.Enum(tuple(RESOLVES.values()), "acctran")
-    site = traitlets.Int(0)
-    branch: Any = traitlets.Int(None, allow_none=True)
-    outgroup: Any = traitlets.Tuple(default_value=())
-    tree_names: Any = traitlets.List(traitlets.Unicode())
 
     def __init__(
         self,
@@ -155,73 +135,28 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
             self._said = self.status = _WITHOUT
             self._say_in_all("There is no tree yet: see the message above.")
 
-    # Results and actions for users.
-
-    @property
-    def ancestry(self) -> Ancestry:
-        """The shown tree with the states of its ancestors; waits until they are computed."""
-        if not self.known.trees:
-            raise ValueError("there is no tree yet; search for one, or give one")
-        return self.known.ancestors(self.tree, self.outgroup, self.resolve)
-
-    def search(self) -> None:
-        """Search for the shortest trees, and show them."""
-        what = f"the shortest trees of {len(self.known.taxa):,} taxa"
-        self._work(what, self.known.find, self._got_trees)
-
-    def root_here(self) -> None:
-        """Root the tree in the middle of the marked branch."""
-        if self.branch is None:
-            raise ValueError("no branch is chosen; click one first")
-        self.outgroup = self.known.below(self.ancestry, self.branch)
-
-    def root_as_given(self) -> None:
-        """Root the tree as given."""
-        self.outgroup = ()
-
-    def next_site(self) -> None:
-        """Choose the next site with more changes than it needs."""
-        self._step(1)
-
-    def previous_site(self) -> None:
-        """Choose the previous site with more changes than it needs."""
-        self._step(-1)
-
-    def _step(self, direction: int) -> None:
-        found = np.flatnonzero(self._homoplasy)
-        if not len(found):
-            raise ValueError("no site has more changes than it needs on this tree")
-        ahead = found[found > self.site] if direction > 0 else found[found < self.site][::-1]
-        around = found[0] if direction > 0 else found[-1]
-        self.site = int(ahead[0] if len(ahead) else around)
-
-    # Validation and observers of traits.
-
-    @traitlets.validate("site")
-    def _check_site(self, proposal: Any) -> int:
-        return _place(proposal, self.n_sites, "sites")
-
-    @traitlets.validate("tree", "other")
-    def _check_tree(self, proposal: Any) -> int:
-        return _place(proposal, max(len(self.known.trees), 1), "trees")
-
-    @traitlets.validate("branch")
-    def _check_branch(self, proposal: Any) -> Any:
-        if proposal["value"] is None or not self.known.trees:
-            return None
-        return _place(proposal, len(self.ancestry.tree.parents) - 1, "branches")
-
-    @traitlets.validate("outgroup")
-    def _check_outgroup(self, proposal: Any) -> tuple[str, ...]:
-        names = tuple(text(list(proposal["value"])).tolist())
-        unknown = [name for name in names if name not in self.known.taxa]
-        if unknown:
-            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is none of the taxa")
-        return names
+    # Observers of traits and of the selection: taxa are samples, sites are variants.
 
     def _on_trait(self, change: Any) -> None:
         self._tell(change["name"])
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
+
+    def _tell(self, trait: str) -> None:
+        """Share what a trait of this explorer selects with the other explorers."""
+        if trait == "site":
+            self._select("variants", [self.site])
+        elif trait == "branch" and self.branch is not None:
+            below = set(self.known.below(self.ancestry, self.branch))
+            self._select("samples", [k for k, name in enumerate(self.known.taxa) if name in below])
+
+    def _follow(self, kind: str, *, own: bool) -> None:
+        if kind == "samples":
+            self._mark({"selected"})
+            return
+        sites = self._places("variants")
+        if not own and len(sites) == 1:
+            self._asked_site = True
+            self.site = int(sites[0])
 
     def _mark(self, stale: set[str]) -> None:
         self._stale |= stale
@@ -315,15 +250,6 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         self._draw_tree()
         self._draw_changes()
 
-    def _site_states(self) -> SiteStates:
-        scores = self.known.of(self.tree)
-        changes, least = (int(scores[name][self.site]) for name in ("changes", "min_changes"))
-        about = f"{number(changes, 'change')}, at least {least} on any tree"
-        states = site_states(self.ancestry.states, self.site, about)
-        labels = [f"{name} {value}" for name, value in self.known.labels(self.site).items()]
-        words = f"{states.name} ({', '.join(labels)}): {about}" if labels else states.title
-        return replace(states, title=words)
-
     def _draw_tree(self) -> None:
         states = self._site_states()
         self.site_line.value = html.escape(states.title)
@@ -355,21 +281,70 @@ class ParsimonyExplorer(Files, Pages, ParsimonyLinking, Explorer):
         else:
             self._sites.say("No site has more changes than it needs.")
 
+    def _draw_changes(self) -> None:
+        if self.branch is None:
+            self._branch_line.value = "<b>changes of a branch</b>"
+            self._changes.say("Click a branch to list its changes.")
+            return
+        found = changes_of(self._ancestry.states, self.branch)
+        text = f"<b>branch to {html.escape(self._branch_name())}</b>: "
+        text += number(len(found), "change")
+        if len(found) > LISTED:
+            text += f", the first {LISTED} listed"
+        self._branch_line.value = text
+        if len(found):
+            self._changes.draw(found[:LISTED], self.site)
+        else:
+            self._changes.say("No site changes on this branch.")
+
+    def _branch_name(self) -> str:
+        name = str(self._ancestry.tree.names[self.branch])
+        below = self.known.below(self._ancestry, self.branch)
+        if len(below) == 1:
+            return name
+        more = f" and {len(below) - 3} more" if len(below) > 4 else ""
+        return f"{name} ({', '.join(below[: 3 if more else 4])}{more})"
+
     def _mark_site(self) -> None:
         self._track.mark(self.site)
         self._sites.mark(self.site)
         self._changes.mark(self.site)
 
+    def _turn_page(self) -> None:
+        # Hidden, not removed: a picture that comes back would be drawn again.
+        for name, page in self._pages.items():
+            page.layout.display = "flex" if name == self.view else "none"
+        if self.view == "two":
+            self._draw_faces()
+        elif self.view == "search":
+            self._draw_trace()
+        elif "picture" in self._stale and self._ancestry is not None:
+            self._stale -= {"picture"}
+            self._draw_tree()
+
+    def _draw_faces(self) -> None:
+        if len(self.known.trees) < 2:
+            self._faces.say("There is one tree; give two or more to see them face to face.")
+            return
+        if self.tree == self.other:
+            self._faces.say("Choose another tree to stand beside this one.")
+            return
+        both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
+        names = (f"tree {self.tree + 1}", f"tree {self.other + 1}")
+        self._faces.draw(both[0], both[1], names)
+
+    def _draw_trace(self) -> None:
+        search = self.known.search
+        if search is None or "trace" not in search:
+            self._trace.say(
+                "These trees come from no search; aln.genobit.parsimony_search() tells how it went."
+            )
+            return
+        self._trace.draw(search)
+
     def _say_in_all(self, text: str) -> None:
         for view in (self._tree, self._track, self._changes, self._sites):
             view.say(text)
-
-
-def _place(proposal: Any, size: int, of: str) -> int:
-    value, name = proposal["value"], proposal["trait"].name
-    if not 0 <= value < size:
-        raise traitlets.TraitError(f"{name} is {value}, and the {of} are 0 to {size - 1}")
-    return int(value)
 
 
 _STALE_BY_TRAIT = {

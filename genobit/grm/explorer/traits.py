@@ -1,0 +1,98 @@
+"""The traits of the relationship explorer, with their valid values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import traitlets
+
+from genobit.grm.explorer.data import GIVEN
+from genobit.visual.explorer import Explorer, one_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.grm.explorer.data import Relations
+
+
+class GRMTraits(Explorer):
+    """The state of a relationship explorer: traits, and results that follow from them."""
+
+    relations: Relations
+    methods: tuple[str, ...]
+
+    css = "genobit-grm"
+    method = traitlets.Unicode()
+    colour_by = traitlets.Unicode("")
+    component_x = traitlets.Int(1, min=1)
+    component_y = traitlets.Int(2, min=1)
+    selected: Any = traitlets.Tuple()
+    shown: Any = traitlets.Tuple(default_value=None, allow_none=True)
+    between: Any = traitlets.Tuple(
+        traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
+    )
+    pairs_of = traitlets.Enum(("all", "any", "both"), "all")
+    of_variants = traitlets.Enum(("all", "selected"), "all")
+
+    # Results for the reader.
+
+    @property
+    def selected_dataset(self) -> xr.Dataset:
+        """Dataset of the selected samples only, as lazy as the whole Dataset."""
+        return self.relations.ds.genobit.isel(samples=list(self.selected))
+
+    @property
+    def matrix(self) -> xr.DataArray:
+        """Relationships of all samples, by the chosen method and over the chosen variants."""
+        return self.relations.matrix(self.method, self._chosen_variants())
+
+    def _chosen_variants(self) -> tuple[int, ...]:
+        """Return the positions of the variants to use, empty for all."""
+        if self.of_variants == "all" or self.method == GIVEN:
+            return ()
+        return tuple(self._places("variants").tolist())
+
+    def show_any(self) -> None:
+        """List pairs of any relationship."""
+        self.between = None
+
+    def zoom_to_selection(self) -> None:
+        """Draw the heatmap of the selected samples only, with their own tree."""
+        if len(self.selected) < 2:
+            raise ValueError("select two samples or more to zoom to them")
+        self.shown = self.selected
+
+    def show_all(self) -> None:
+        """Draw the heatmap of all samples."""
+        self.shown = None
+
+    # Validation of traits.
+
+    @traitlets.validate("method")
+    def _check_method(self, proposal: Any) -> str:
+        return one_of("method", proposal["value"], self.methods)
+
+    @traitlets.validate("colour_by")
+    def _check_colour(self, proposal: Any) -> str:
+        return one_of("colour_by", proposal["value"], ("", *self.relations.variables))
+
+    @traitlets.validate("component_x", "component_y")
+    def _check_component(self, proposal: Any) -> int:
+        value, last = proposal["value"], self.relations.n_components
+        if value > last:
+            raise traitlets.TraitError(f"there is no component {value}; use 1 to {last}")
+        return int(value)
+
+    @traitlets.validate("selected", "shown")
+    def _check_samples(self, proposal: Any) -> tuple[int, ...] | None:
+        if proposal["value"] is None:
+            return None
+        places = np.unique(np.asarray(proposal["value"], dtype="i8"))
+        if len(places) and not 0 <= places[0] <= places[-1] < self.relations.n_samples:
+            last = self.relations.n_samples - 1
+            raise traitlets.TraitError(
+                f"{proposal['trait'].name} holds {places[0]} to {places[-1]}, and the samples "
+                f"are 0 to {last}"
+            )
+        return tuple(places.tolist())
