@@ -63,7 +63,6 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
     from dask.base import compute
 
     from genobit.kendall.kernels import registry
-    from genobit.kendall.kernels.costs import LONG
     from genobit.kendall.kernels.ranks import missing_any
     from genobit.kendall.kernels.ties import ties
 
@@ -82,7 +81,7 @@ def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int
     others = None if len(operands) == 1 else sizes[1]
     work: dict[str, Any] = {"others": others, "tied": tied, "missing": missing, "levels": levels}
     seconds = registry.costs(observations, sizes[0], **work, fitted=False)
-    if min(seconds.values()) > LONG:
+    if min(seconds.values()) > registry.LONG:
         # Time the kernels on this machine for a long computation, as the choice itself does.
         seconds = registry.costs(observations, sizes[0], **work)
     kernel = wanted.kernel

@@ -30,7 +30,7 @@ from genobit.engine.schedule import tiles
 from genobit.engine.schedule.rows import as_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import dask.array as da
     from numpy.typing import DTypeLike, NDArray
@@ -51,8 +51,11 @@ MISSING = {
     "refuse": "refused",
 }
 TESTS = ("exact", "asymptotic", "permutation")
-KERNELS = ("auto", "naive", "merge", "packed-merge", "signs", "orders", "table")
 DTYPES = ("float64", "float32")
+
+
+Tile = tuple["NDArray[Any]", ...]
+"""One matrix (rows, columns) for each wanted output."""
 
 
 class Variables(NamedTuple):
@@ -62,6 +65,14 @@ class Variables(NamedTuple):
     """One array of ranks (variables, observations), or genotype bit planes (variables, words)."""
     layout: Layout | None = None
     """Layout of the bit planes; None for ranks."""
+
+    def tile(self, wanted: Wanted) -> Callable[..., Tile]:
+        """Return the function of two chunks' blocks (None: the same chunk) to a `Tile`."""
+        from genobit.kendall.kernels.tiles import tile
+
+        if self.layout is None:
+            return partial(tile, wanted=wanted)
+        return partial(_genotype_tile, wanted=wanted, layout=self.layout)
 
 
 def checked(
@@ -78,11 +89,12 @@ def checked(
 
     Raises ValueError for an unknown choice or for choices that exclude each other.
     """
+    from genobit.kendall.kernels.registry import KERNELS
     from genobit.kendall.kernels.tiles import Wanted
 
     _one_of("variant", variant, tuple(LONG_NAMES))
     _one_of("missing", missing, tuple(MISSING))
-    _one_of("kernel", kernel, KERNELS)
+    _one_of("kernel", kernel, ("auto", *KERNELS))
     dtype = _dtype(dtype)
     permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
@@ -131,20 +143,13 @@ def _one_of(name: str, value: Any, choices: Sequence[str]) -> None:
         raise ValueError(msg)
 
 
-def tile(
-    a: Sequence[Any], b: Sequence[Any] | None, *, wanted: Wanted, layout: Layout | None
-) -> tuple[NDArray[Any], ...]:
-    """Compute the wanted matrices of two chunks, or of one chunk with itself if ``b`` is None.
+def _genotype_tile(
+    a: Sequence[Any], b: Sequence[Any] | None, *, wanted: Wanted, layout: Layout
+) -> Tile:
+    """Compute the wanted outputs of two chunks of bit planes, or of one chunk with itself."""
+    from genobit.kendall.kernels.tiles import genotype_tile
 
-    a, b: blocks of `Variables.arrays`; returns one (rows, columns) array per output.
-    """
-    from genobit.kendall.kernels import tiles as tau_tiles
-
-    if layout is None:
-        return tau_tiles.tile(a[0], None if b is None else b[0], wanted)
-    return tau_tiles.genotype_tile(
-        as_rows(a, layout), None if b is None else as_rows(b, layout), wanted
-    )
+    return genotype_tile(as_rows(a, layout), None if b is None else as_rows(b, layout), wanted)
 
 
 def matrices(variables: Variables, other: Variables | None, wanted: Wanted) -> dict[str, da.Array]:
@@ -162,7 +167,7 @@ def matrices(variables: Variables, other: Variables | None, wanted: Wanted) -> d
         outputs += [REVERSED[x] for x in outputs if x in REVERSED and REVERSED[x] not in outputs]
     wanted = wanted._replace(outputs=tuple(outputs))
     found = tiles.squares(
-        partial(tile, wanted=wanted, layout=variables.layout),
+        variables.tile(wanted),
         variables.arrays,
         None if other is None else other.arrays,
         wanted.dtypes(),

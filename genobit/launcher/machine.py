@@ -112,7 +112,7 @@ def _kernels() -> dict[str, str]:
     from genobit.engine.gemm.products import chosen_kernel
     from genobit.engine.simd.cpu import host
     from genobit.engine.simd.jit import target_description
-    from genobit.kendall.kernels.costs import costs
+    from genobit.kendall.kernels.registry import costs
 
     has = host()
     tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}

@@ -8,15 +8,16 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.kendall.kernels.costs import chosen_kernel
 from genobit.kendall.kernels.ranks import ranked
-from genobit.kendall.kernels.registry import scores
+from genobit.kendall.kernels.registry import chosen_kernel, scores
 
+from . import merge_sort
 from .measure import Row, rates, ratio
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ SHAPES = (
 OTHERS = {"R pcaPP::cor.fk": 300, "pandas corr": 350, "scipy.stats.kendalltau": 3000}
 """How much faster than other programs it is to be at 353 observations without ties."""
 KERNELS = ("naive", "merge", "packed-merge", "table", "signs", "orders")
+"""Those of `kernel=`, and `merge_sort`, which sorts key by key.
+"""
 SHARING = {"signs", "orders", "table"}
 """Kernels whose pairs share tables or planes: they are timed on many variables."""
 MOST = 4000
@@ -112,7 +115,8 @@ def _ours(shape: Shape) -> dict[str, tuple[Callable[[], Any], float]]:
         else:
             rows = shape.many if name in SHARING or name == best else shape.few
         ranks = tables.get(rows, tables[shape.few][:rows])
-        calls[name] = (lambda r=ranks, k=name: scores(r, None, k), _pairs(rows))
+        call = merge_sort.scores if name == "merge" else partial(scores, kernel=name)
+        calls[name] = (partial(call, ranks), _pairs(rows))
     return calls
 
 

@@ -25,7 +25,7 @@ from genobit.grm import pairs as related_pairs
 from genobit.grm import sums as grm_sums
 from genobit.grm.kernels import kinship as counted
 from genobit.kendall import pairs as kendall_pairs
-from genobit.kendall.kernels import genotype_tables, tau, ties
+from genobit.kendall.kernels import pvalues, tables, tau, ties
 from genobit.parsimony import lengths
 
 LEAF = 2**31 - 1
@@ -122,9 +122,9 @@ def test_kendall__of_genotypes(n: int) -> None:
     # Calls of at least one and of two copies.
     at_least = [int(cells[i:, j:].sum()) for i in (1, 2) for j in (1, 2)]
     margins = [rows[1] + rows[2], rows[2], columns[1] + columns[2], columns[2]]
-    found = genotype_tables._score(*(np.int64(x) for x in (n, *margins, *at_least)))
+    found = tables._score_of_three(*(np.int64(x) for x in (n, *margins, *at_least)))
     assert int(found) == score
-    tied = [genotype_tables._levels(n, margins[k], margins[k + 1]) for k in (0, 2)]
+    tied = [tables._ties_of_three(n, margins[k], margins[k + 1]) for k in (0, 2)]
     for (ties_of, triples, levels), counts in zip(tied, (rows, columns), strict=True):
         assert int(ties_of) == sum(t * (t - 1) // 2 for t in counts)
         assert triples == pytest.approx(sum(t * (t - 1) * (t - 2) for t in counts), rel=1e-14)
@@ -141,7 +141,7 @@ def test_kendall__of_genotypes(n: int) -> None:
     variance += Fraction(2 * x * y, n * (n - 1))
     variance += Fraction(cubes[0] * cubes[1], 9 * n * (n - 1) * (n - 2))
     two = 2 * math.sqrt(variance)
-    p = tau.asymptotic(np.int64(two), np.int64(n), (np.int64(x), x3), (np.int64(y), y3))
+    p = pvalues.asymptotic(np.int64(two), np.int64(n), (np.int64(x), x3), (np.int64(y), y3))
     assert p == pytest.approx(math.erfc(math.sqrt(2)), rel=1e-6)
 
 

@@ -29,7 +29,7 @@ def test_tables__are_ranks_of_dosages(variant: str, missing: float) -> None:
     expected = values.genobit.kendall(variant, pvalue=True, kernel="naive", compute=True)
     for form in (cohort(calls), cohort(calls, chunks=(13, 20))):
         for ds in (form, form.genobit.pack()):
-            for options in ({}, {"kernel": "table"}, {"kernel": "merge"}):
+            for options in ({}, {"kernel": "table"}, {"kernel": "packed-merge"}):
                 with gb.set_options(chunk_rows=17):
                     found = ds.genobit.kendall(variant, pvalue=True, **options).compute()
                 for name in VARIABLES:
@@ -97,7 +97,7 @@ def test_dropna__is_the_samples_that_miss_nothing() -> None:
     ds = cohort(calls, chunks=(5, 90))
     with gb.set_options(chunk_rows=5):
         for form in (ds, ds.genobit.pack()):
-            for kernel in ("auto", "merge"):
+            for kernel in ("auto", "packed-merge"):
                 found = form.genobit.kendall(pvalue=True, missing="dropna", kernel=kernel)
                 for name in VARIABLES:
                     np.testing.assert_array_equal(found[name], expected[name])
@@ -112,7 +112,7 @@ def test_refuses__missing_calls() -> None:
     calls[7, 21] = -1
     ds = cohort(calls)
     for form in (ds, cohort(calls, chunks=(5, 30)), ds.genobit.pack()):
-        for kernel in ("auto", "merge"):
+        for kernel in ("auto", "packed-merge"):
             result = form.genobit.kendall(missing="refuse", kernel=kernel)
             with pytest.raises(ValueError, match="value at variants=7, samples=21 is missing"):
                 result.compute()

@@ -192,8 +192,8 @@ def test_explain__says_what_was_chosen_and_why() -> None:
     assert text.startswith(f"kernel {found.kernel!r} for 40 x 40 pairs: 90 observations, ties")
     assert text.count("<- taken") == 1
     assert all(kernel in text for kernel in found.seconds)
-    named = measured(values).genobit.kendall(explain=True, kernel="merge")
-    assert named.kernel == "merge"
+    named = measured(values).genobit.kendall(explain=True, kernel="packed-merge")
+    assert named.kernel == "packed-merge"
     untied = measured(random_values(0, 40, 90)).genobit.kendall(explain=True)
     assert (untied.tied, untied.missing, untied.levels) == (False, False, 90)
     long = measured(random_values(0, 40, 2000))
@@ -206,7 +206,7 @@ def test_explain__says_what_was_chosen_and_why() -> None:
 CHOICES = {
     "a variant": ({"variant": "d"}, "variant='d' is not one of 'a', 'b', 'c', 'd_rows'"),
     "a rule": ({"missing": "omit"}, "missing='omit' is not one of 'pairwise', 'dropna', 'refuse'"),
-    "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'naive', 'merge'"),
+    "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'naive', 'packed-merge'"),
     "no dtype": ({"dtype": None}, "dtype=None is not one of 'float64', 'float32'"),
     "a dimension": (
         {"variant": "sample"},

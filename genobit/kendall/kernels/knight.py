@@ -1,12 +1,16 @@
-"""Knight's algorithm for all pairs of variables, with either way of counting exchanges.
+"""Kendall scores by merge sort in vector registers: Knight's algorithm on packed pairs of ranks.
+
+This is VSE, the vectorised sort-enabled algorithm of Liu, Pan, Green, Aluru 2017. A 32-bit integer
+holds both ranks of an observation, and a register holds eight such keys. From 32,768 observations
+on, where the paper stops, keys have 64 bits.
 
 Knight 1966: sort the observations by one variable and break its ties by the other. Sorting them by
 the other variable then takes D exchanges of neighbours. D is the number of discordant pairs, and
 
     score = n (n - 1) / 2 - ties of x - ties of y + ties of both - 2 D
 
-Ranks are dense, so a counting sort orders each column once for a block of rows. A key is an integer
-that holds both ranks of an observation. One pass per pair of variables puts the keys in order:
+Ranks are dense, so a counting sort orders each column once for a block of rows. One pass per pair
+of variables puts the keys in order:
 
 - if the column has no ties, the row is gathered in the order of the column;
 - if the row has no ties, its rank is the place of the key;
@@ -26,10 +30,8 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import wrapped
 from genobit.kendall.kernels.bitonic_sort import BLOCK
-from genobit.kendall.kernels.merge_sort import count_exchanges
 from genobit.kendall.kernels.ranks import missing
-from genobit.kendall.kernels.simd_merge_sort import constants
-from genobit.kendall.kernels.simd_merge_sort import count_exchanges as count_in_registers
+from genobit.kendall.kernels.simd_merge_sort import constants, count_exchanges
 from genobit.kendall.kernels.ties import ties
 
 if TYPE_CHECKING:
@@ -136,20 +138,14 @@ def _tied(keys: NDArray[Any], n: int, mask: Any) -> Any:
 
 @njit
 def _sorted(
-    keys: NDArray[Any], other: NDArray[Any], n: int, lanes: NDArray[Any] | None
+    keys: NDArray[Any], other: NDArray[Any], n: int, lanes: NDArray[Any]
 ) -> tuple[Any, NDArray[Any]]:
-    """Sort n keys; returns the number of exchanges and the sorted keys.
-
-    With ``lanes`` the sort uses vector registers; numba compiles only the branch taken.
-    """
-    if lanes is not None:
-        padded = (n + BLOCK - 1) // BLOCK * BLOCK
-        # Pad with keys that are larger than any key and have the lowest bit clear.
-        for k in range(n, padded):
-            keys[k] = np.iinfo(keys.dtype).max - 1
-        exchanges, swapped = count_in_registers(keys, other, padded, lanes)
-    else:
-        exchanges, swapped = count_exchanges(keys, other, n)
+    """Sort n keys; returns the number of exchanges and the sorted keys."""
+    padded = (n + BLOCK - 1) // BLOCK * BLOCK
+    # Pad with keys that are larger than any key and have the lowest bit clear.
+    for k in range(n, padded):
+        keys[k] = np.iinfo(keys.dtype).max - 1
+    exchanges, swapped = count_exchanges(keys, other, padded, lanes)
     return exchanges, other if swapped else keys
 
 
@@ -162,7 +158,7 @@ def _block(
     upper: bool,
     tied_a: NDArray[np.int64],
     tied_b: NDArray[np.int64],
-    lanes: NDArray[Any] | None,
+    lanes: NDArray[Any],
     keys: NDArray[Any],
     other: NDArray[Any],
     out: NDArray[np.int64],
@@ -203,13 +199,11 @@ def _block(
             out[i, j] = pairs - x_ties - y_ties + both - 2 * exchanges
 
 
-def scores(
-    a: NDArray[Any], b: NDArray[Any], upper: bool, registers: bool, out: NDArray[np.int64]
-) -> None:
+def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
     """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
 
-    a: (rows, n), b: (columns, n) dense ranks; writes out (rows, columns), with ``upper`` only where
-    row <= column. ``registers`` sorts the keys in vector registers.
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column.
     """
     n, absent = a.shape[1], missing(a)
     dtype = np.int32 if n <= NARROW else np.int64
@@ -220,7 +214,7 @@ def scores(
     if dtype is np.int64:
         # 64-bit keys always take 32-bit ranks, so numba compiles one version.
         a, b = a.astype(np.uint32, copy=False), b.astype(np.uint32, copy=False)
-    lanes = constants(dtype) if registers else None
+    lanes = constants(dtype)
     for first in range(0, a.shape[0], ROWS):
         part = slice(first, first + ROWS)
         _block(

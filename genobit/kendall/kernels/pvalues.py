@@ -1,8 +1,10 @@
-"""P-values of Kendall scores without ties, by n and number of discordant pairs.
+"""P-values of Kendall scores: exact without ties, asymptotic, and from permutations.
 
-All n! orders are equally likely. The last observation is discordant with any number of the others,
-from 0 to n - 1. The share of orders with c discordant pairs therefore follows from the shares for
-n - 1 (Kendall 1970, Rank Correlation Methods, chapter 5).
+Each function makes one pass over the pairs of a tile and allocates no array of its size.
+
+Without ties, all n! orders are equally likely. The last observation is discordant with any number
+of the others, from 0 to n - 1. The share of orders with c discordant pairs therefore follows from
+the shares for n - 1 (Kendall 1970, Rank Correlation Methods, chapter 5).
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.kendall.kernels.tau import asymptotic
+from genobit.kendall.kernels.tau import Whole, spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RULES = ("auto", "exact", "asymptotic")
+    from genobit.kendall.kernels.tau import Counted
+
 SHORT = 33
 """Most observations for which "auto" is exact, as in scipy.stats.kendalltau."""
 LARGEST_TABLE = 2**20
@@ -96,6 +99,23 @@ def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
 
 
 @njit
+def asymptotic(score: Whole, n: Whole, x: tuple[Whole, float], y: tuple[Whole, float]) -> float:
+    """Return the two-sided normal p-value with the variance under ties (Kendall 1970, chapter 4).
+
+    x and y are (tied pairs, tied triples): sum t (t - 1) / 2 and sum t (t - 1) (t - 2).
+    """
+    pairs = n * (n - 1)
+    # Floats hold these integers exactly up to 100,000 observations, so the order of addition does
+    # not matter. In 63 bits, cubes of 1.3 million would overflow.
+    fives = 18.0 * float(x[0] + y[0]) + 2.0 * (float(x[1]) + float(y[1]))
+    variance = (float(pairs) * float(2 * n + 5) - fives) / 18.0
+    variance += 2.0 * (float(x[0]) * float(y[0])) / float(pairs)
+    if n > 2:
+        variance += float(x[1]) * float(y[1]) / (9.0 * float(pairs) * float(n - 2))
+    return math.erfc(abs(float(score)) / math.sqrt(variance) / math.sqrt(2.0))
+
+
+@njit
 def _asymptotic_table(n: int, exact: bool, extremes: NDArray[np.float64]) -> NDArray[np.float64]:
     total = n * (n - 1) // 2
     out = np.empty(total // 2 + 1)
@@ -111,9 +131,10 @@ def _asymptotic_table(n: int, exact: bool, extremes: NDArray[np.float64]) -> NDA
 def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 0) -> Untied:
     """Build the tables of p-values for pairs without ties.
 
-    ``rule`` is one of `RULES`, and ``longest`` is the largest number of observations of a pair. For
-    "exact", ``wanted`` lists the numbers of observations that occur, rising. If all pairs have the
-    same number, pass it as ``common``. Asymptotic p-values are then looked up, with the same bits.
+    ``rule`` is "auto", "exact" or "asymptotic", and ``longest`` is the largest number of
+    observations of a pair. For "exact", ``wanted`` lists the numbers of observations that occur,
+    rising. If all pairs have the same number, pass it as ``common``. Asymptotic p-values are then
+    looked up, with the same bits.
     The rule "auto" follows scipy: exact up to 33 observations, and beyond if at most one pair is
     against the others. Raises ValueError if the tables of "exact" exceed `LARGEST_EXACT`.
     """
@@ -140,3 +161,92 @@ def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 
         start += table.size
     values = np.concatenate([np.empty(0), *tables.values()])
     return Untied(rule == "auto", starts, values, EXTREMES)
+
+
+@njit
+def _pvalues(
+    score: NDArray[np.int64],
+    n: NDArray[np.integer],
+    x: tuple[NDArray[np.int64], NDArray[np.float64]],
+    y: tuple[NDArray[np.int64], NDArray[np.float64]],
+    exact: bool,
+    starts: NDArray[np.int64],
+    values: NDArray[np.float64],
+    extremes: NDArray[np.float64],
+    out: NDArray[np.floating],
+) -> None:
+    """Write all p-values (rows, columns); x and y are tied pairs and triples.
+
+    The other arguments are the fields of `Untied`.
+    """
+    for i in range(score.shape[0]):
+        for j in range(score.shape[1]):
+            m = np.int64(n[i, j])
+            total = m * (m - 1) // 2
+            if max(x[0][i, j], y[0][i, j]) == total:
+                out[i, j] = np.nan
+                continue
+            if x[0][i, j] == 0 and y[0][i, j] == 0:
+                # Without ties the p-value depends on n and the score alone.
+                fewer = (total - abs(score[i, j])) // 2
+                if starts[m] >= 0:
+                    out[i, j] = values[starts[m] + fewer]
+                    continue
+                if exact and fewer <= 1:
+                    out[i, j] = extremes[min(m - fewer, extremes.shape[0] - 1)]
+                    continue
+            ties_x, ties_y = (x[0][i, j], x[1][i, j]), (y[0][i, j], y[1][i, j])
+            out[i, j] = asymptotic(score[i, j], m, ties_x, ties_y)
+
+
+def pvalues(counted: Counted, untied: Untied, out: NDArray[np.floating]) -> None:
+    """Write two-sided p-values of independence to ``out``, NaN where tau is NaN.
+
+    ``untied`` holds the p-values of pairs without ties (see `untied`).
+    """
+    shape = counted.score.shape
+    score, n = spread(shape, counted.score, counted.n)
+    x = spread(shape, counted.rows.pairs, counted.rows.triples)
+    y = spread(shape, counted.columns.pairs, counted.columns.triples)
+    _pvalues(score, n, x, y, *untied, out)
+
+
+@njit
+def count_further(
+    score: NDArray[np.int64], observed: NDArray[np.int64], further: NDArray[np.int32]
+) -> None:
+    """Increment ``further`` where the score is at least as far from 0 as the observed score."""
+    for i in range(score.shape[0]):
+        for j in range(score.shape[1]):
+            further[i, j] += abs(score[i, j]) >= abs(observed[i, j])
+
+
+@njit
+def _shares(
+    n: NDArray[np.integer],
+    ties_x: NDArray[np.int64],
+    ties_y: NDArray[np.int64],
+    further: NDArray[np.int32],
+    permutations: int,
+    out: NDArray[np.floating],
+) -> None:
+    for i in range(further.shape[0]):
+        for j in range(further.shape[1]):
+            m = np.int64(n[i, j])
+            total = m * (m - 1) // 2
+            if max(ties_x[i, j], ties_y[i, j]) == total:
+                out[i, j] = np.nan
+            else:
+                out[i, j] = (further[i, j] + 1.0) / (permutations + 1.0)
+
+
+def shares(
+    counted: Counted, further: NDArray[np.int32], permutations: int, out: NDArray[np.floating]
+) -> None:
+    """Write permutation p-values: (further + 1) / (permutations + 1), NaN where tau is NaN.
+
+    Adding 1 counts the observed order as one of the equally likely orders, so no p-value is 0.
+    """
+    x, y = spread(further.shape, counted.rows.pairs, counted.columns.pairs)
+    n, _ = spread(further.shape, counted.n, 0)
+    _shares(n, x, y, further, permutations, out)

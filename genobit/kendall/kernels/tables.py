@@ -12,8 +12,10 @@ below it in y:
     score = sum of N[p, q] (C[p + 1, q + 1] - (C[p + 1, 0] - C[p + 1, q]))
 
 If nothing is missing, level 0 needs no plane, as its counts depend on one variable only. Otherwise
-the plane of level 0 marks the observations that are present. `genotype_tables` does this for
-genotypes, whose planes exist already.
+the plane of level 0 marks the observations that are present.
+
+Planes of genotypes exist already: called, carrier and hom_alt are the levels 0, 1 and 2. Their
+tables also give the ties of two variants with missing calls.
 """
 
 from __future__ import annotations
@@ -23,15 +25,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.products import stacked
 from genobit.engine.pairwise.statistic import counted
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.ranks import missing, missing_any
-from genobit.kendall.kernels.ties import ties
+from genobit.kendall.kernels.tau import Block, Counted, Whole
+from genobit.kendall.kernels.ties import Ties, ordered_triples, ties
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Planes
+    from genobit.engine.bits.planes import Planes, Rows
 
 MOST_LEVELS = 2048
 """Most levels of a variable: the table of a pair has the square of the levels as cells."""
@@ -102,6 +108,69 @@ def _block(
             out[i, j] = _from_table(at_least)
 
 
+@njit
+def _score_of_three(
+    n: Whole,
+    x1: Whole,
+    x2: Whole,
+    y1: Whole,
+    y2: Whole,
+    n11: Whole,
+    n12: Whole,
+    n21: Whole,
+    n22: Whole,
+) -> Whole:
+    """Return the score of variables of three levels.
+
+    x1 and x2 of n observations are at or above levels 1 and 2 of x; n12 are at or above level 1 of
+    x and level 2 of y.
+    """
+    # Cells of the table: t12 counts level 1 of x and level 2 of y.
+    t22, t21, t12 = n22, n21 - n22, n12 - n22
+    t20, t02 = x2 - n21, y2 - n12
+    t11 = n11 - n21 - n12 + n22
+    t10, t01 = x1 - n11 - t20, y1 - n11 - t02
+    t00 = n - x1 - y1 + n11
+    same = t22 * (t11 + t10 + t01 + t00) + t21 * (t10 + t00) + t12 * (t01 + t00) + t11 * t00
+    opposite = t20 * (t11 + t12 + t01 + t02) + t21 * (t12 + t02) + t10 * (t01 + t02) + t11 * t02
+    return same - opposite
+
+
+@njit
+def _three(
+    counts: NDArray[np.int32],
+    first: int,
+    n: int,
+    x: NDArray[np.int64],
+    y: NDArray[np.int64],
+    diagonal: int,
+    out: NDArray[np.int64],
+) -> None:
+    """Write the scores of variables of three levels to ``out``; arguments as for `_block`."""
+    for i in range(out.shape[0]):
+        for j in range(max(0, i + diagonal), out.shape[1]):
+            r, c = (3 - first) * i, (3 - first) * j
+            if first:
+                m = np.int64(n)
+                x1, x2, y1, y2 = x[r], x[r + 1], y[c], y[c + 1]
+            else:
+                m = np.int64(counts[r, c])
+                x1, x2 = np.int64(counts[r + 1, c]), np.int64(counts[r + 2, c])
+                y1, y2 = np.int64(counts[r, c + 1]), np.int64(counts[r, c + 2])
+                r, c = r + 1, c + 1
+            out[i, j] = _score_of_three(
+                m,
+                x1,
+                x2,
+                y1,
+                y2,
+                np.int64(counts[r, c]),
+                np.int64(counts[r, c + 1]),
+                np.int64(counts[r + 1, c]),
+                np.int64(counts[r + 1, c + 1]),
+            )
+
+
 def _levels(ranks: NDArray[Any]) -> int:
     found = ties(ranks).levels
     if found.max(initial=0) > MOST_LEVELS:
@@ -128,9 +197,98 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
         return
     of_a = planes(a, first, levels)
     of_b = of_a if a is b else planes(b, first, levels)
-    x, y = count_rows(of_a[0]), count_rows(of_b[0])
-    x, y = x.reshape(-1, group), y.reshape(-1, group)
+    x, y = _margins(of_a, group), _margins(of_b, group)
     for rows, columns, diagonal, counts in counted("and", of_a, of_b, group=group, upper=upper):
-        of_rows, of_columns = x[rows].ravel(), y[columns].ravel()
-        table = first, levels, a.shape[1], of_rows, of_columns, diagonal, out[rows, columns]
-        _block(counts, *table)
+        of_pairs = a.shape[1], x[rows].ravel(), y[columns].ravel(), diagonal, out[rows, columns]
+        if levels == 3:
+            _three(counts, first, *of_pairs)
+        else:
+            _block(counts, first, levels, *of_pairs)
+
+
+def _margins(planes: Planes, group: int) -> NDArray[np.int64]:
+    """Return the number of observations in each plane of each variable, (variables, group)."""
+    return count_rows(planes[0]).astype(np.int64, copy=False).reshape(-1, group)
+
+
+@njit
+def _ties_of_three(n: Whole, one: Whole, two: Whole) -> tuple[Whole, float, Whole]:
+    """Return tied pairs, tied triples and levels; one, two: observations at or above 1 and 2."""
+    pairs = levels = np.int64(0)
+    triples = 0.0
+    for t in (n - one, one - two, two):
+        pairs += t * (t - 1) // 2
+        triples += ordered_triples(t)
+        levels += t > 0
+    return pairs, triples, levels
+
+
+@njit
+def _ties_within(
+    counts: NDArray[np.int32],
+    diagonal: int,
+    calls: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    triples: NDArray[np.float64],
+    levels: NDArray[np.int32],
+) -> None:
+    """Write the calls present in both variants (rows, columns), and ties (2, rows, columns).
+
+    counts: (3 rows, 3 columns) of planes called, carrier and hom_alt. Row i has counts from column
+    ``i + diagonal`` on.
+    """
+    for i in range(calls.shape[0]):
+        for j in range(max(0, i + diagonal), calls.shape[1]):
+            n = np.int64(counts[3 * i, 3 * j])
+            x1, x2 = np.int64(counts[3 * i + 1, 3 * j]), np.int64(counts[3 * i + 2, 3 * j])
+            y1, y2 = np.int64(counts[3 * i, 3 * j + 1]), np.int64(counts[3 * i, 3 * j + 2])
+            calls[i, j] = n
+            pairs[0, i, j], triples[0, i, j], levels[0, i, j] = _ties_of_three(n, x1, x2)
+            pairs[1, i, j], triples[1, i, j], levels[1, i, j] = _ties_of_three(n, y1, y2)
+
+
+def _genotype_ties(n: int, at_least: NDArray[np.int64]) -> Ties:
+    """Return the ties of variants without missing calls.
+
+    at_least: (variants, 2), the samples with at least one and with two copies.
+    """
+    t = np.stack([n - at_least[:, 0], at_least[:, 0] - at_least[:, 1], at_least[:, 1]])
+    many = t.astype(np.float64)
+    triples = (many * (many - 1.0) * (many - 2.0)).sum(axis=0)
+    return Ties((t * (t - 1) // 2).sum(axis=0), triples, (t > 0).sum(axis=0, dtype=np.int32))
+
+
+def genotype_blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[Block]:
+    """Yield scores, calls present in both and ties of all pairs of variants, block by block.
+
+    a, b: planes of dosages of the row and column variants; without ``b``, ``a`` is paired with
+    itself. ``upper`` computes only the pairs with row <= column, half of the product; the others
+    are 0.
+    """
+    sides = (a,) if b is None else (a, b)
+    complete = all(side.complete() for side in sides)
+    group = 2 if complete else 3
+    planes = [stacked(*(() if complete else (r.every(),)), *r.planes) for r in sides]
+    x, y = (_margins(planes[k], group) for k in (0, -1))
+    if complete:
+        ties_x, ties_y = _genotype_ties(a.bits, x), _genotype_ties(a.bits, y)
+    for rows, columns, diagonal, counts in counted(
+        "and", planes[0], planes[-1], group=group, upper=upper
+    ):
+        shape = counts.shape[0] // group, counts.shape[1] // group
+        score = np.zeros(shape, np.int64)
+        of_pairs = x[rows].ravel(), y[columns].ravel(), diagonal, score
+        _three(counts, 3 - group, a.bits, *of_pairs)
+        if complete:
+            x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
+            yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
+        else:
+            both = 2, *shape
+            found = Ties(np.zeros(both, np.int64), np.zeros(both), np.zeros(both, np.int32))
+            calls = np.zeros(shape, np.int32)
+            _ties_within(counts, diagonal, calls, *found)
+            yield Block(rows, columns, Counted(score, calls, _part(found, 0), _part(found, 1)))
+
+
+def _part(ties: Ties, index: Any) -> Ties:
+    return Ties(ties.pairs[index], ties.triples[index], ties.levels[index])

@@ -1,4 +1,4 @@
-"""Kendall's tau, Somers' D and p-values from scores, observations and ties of pairs of variables.
+"""Kendall's tau and Somers' D from scores, observations and ties of pairs of variables.
 
 Each function makes one pass over the pairs of a tile and allocates no array of its size. Every
 expression gives the same bits for (x, y) and (y, x), so a result does not depend on the side of the
@@ -17,7 +17,6 @@ from genobit.engine.simd.jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kendall.kernels.pvalues import Untied
     from genobit.kendall.kernels.ties import Ties
 
 A, B, C, D_ROWS, D_COLUMNS = range(5)
@@ -77,23 +76,6 @@ def _coefficient(
 
 
 @njit
-def asymptotic(score: Whole, n: Whole, x: tuple[Whole, float], y: tuple[Whole, float]) -> float:
-    """Return the two-sided normal p-value with the variance under ties (Kendall 1970, chapter 4).
-
-    x and y are (tied pairs, tied triples): sum t (t - 1) / 2 and sum t (t - 1) (t - 2).
-    """
-    pairs = n * (n - 1)
-    # Floats hold these integers exactly up to 100,000 observations, so the order of addition does
-    # not matter. In 63 bits, cubes of 1.3 million would overflow.
-    fives = 18.0 * float(x[0] + y[0]) + 2.0 * (float(x[1]) + float(y[1]))
-    variance = (float(pairs) * float(2 * n + 5) - fives) / 18.0
-    variance += 2.0 * (float(x[0]) * float(y[0])) / float(pairs)
-    if n > 2:
-        variance += float(x[1]) * float(y[1]) / (9.0 * float(pairs) * float(n - 2))
-    return math.erfc(abs(float(score)) / math.sqrt(variance) / math.sqrt(2.0))
-
-
-@njit
 def _coefficients(
     code: int,
     score: NDArray[np.int64],
@@ -116,43 +98,7 @@ def _coefficients(
             )
 
 
-@njit
-def _pvalues(
-    score: NDArray[np.int64],
-    n: NDArray[np.integer],
-    x: tuple[NDArray[np.int64], NDArray[np.float64]],
-    y: tuple[NDArray[np.int64], NDArray[np.float64]],
-    exact: bool,
-    starts: NDArray[np.int64],
-    values: NDArray[np.float64],
-    extremes: NDArray[np.float64],
-    out: NDArray[np.floating],
-) -> None:
-    """Write all p-values (rows, columns); x and y are tied pairs and triples.
-
-    The other arguments are the fields of `Untied`.
-    """
-    for i in range(score.shape[0]):
-        for j in range(score.shape[1]):
-            m = np.int64(n[i, j])
-            total = m * (m - 1) // 2
-            if max(x[0][i, j], y[0][i, j]) == total:
-                out[i, j] = np.nan
-                continue
-            if x[0][i, j] == 0 and y[0][i, j] == 0:
-                # Without ties the p-value depends on n and the score alone.
-                fewer = (total - abs(score[i, j])) // 2
-                if starts[m] >= 0:
-                    out[i, j] = values[starts[m] + fewer]
-                    continue
-                if exact and fewer <= 1:
-                    out[i, j] = extremes[min(m - fewer, extremes.shape[0] - 1)]
-                    continue
-            ties_x, ties_y = (x[0][i, j], x[1][i, j]), (y[0][i, j], y[1][i, j])
-            out[i, j] = asymptotic(score[i, j], m, ties_x, ties_y)
-
-
-def _spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Broadcast both arguments to one shape, so that numba compiles each kernel only once."""
     return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
@@ -164,60 +110,7 @@ def coefficients(counted: Counted, variant: str, out: NDArray[np.floating]) -> N
     observations.
     """
     shape = counted.score.shape
-    score, n = _spread(shape, counted.score, counted.n)
-    x = _spread(shape, counted.rows.pairs, counted.rows.levels)
-    y = _spread(shape, counted.columns.pairs, counted.columns.levels)
+    score, n = spread(shape, counted.score, counted.n)
+    x = spread(shape, counted.rows.pairs, counted.rows.levels)
+    y = spread(shape, counted.columns.pairs, counted.columns.levels)
     _coefficients(VARIANTS[variant], score, n, x, y, out)
-
-
-def pvalues(counted: Counted, untied: Untied, out: NDArray[np.floating]) -> None:
-    """Write two-sided p-values of independence to ``out``, NaN where tau is NaN.
-
-    ``untied`` holds the p-values of pairs without ties (`genobit.kendall.kernels.pvalues.untied`).
-    """
-    shape = counted.score.shape
-    score, n = _spread(shape, counted.score, counted.n)
-    x = _spread(shape, counted.rows.pairs, counted.rows.triples)
-    y = _spread(shape, counted.columns.pairs, counted.columns.triples)
-    _pvalues(score, n, x, y, *untied, out)
-
-
-@njit
-def count_further(
-    score: NDArray[np.int64], observed: NDArray[np.int64], further: NDArray[np.int32]
-) -> None:
-    """Increment ``further`` where the score is at least as far from 0 as the observed score."""
-    for i in range(score.shape[0]):
-        for j in range(score.shape[1]):
-            further[i, j] += abs(score[i, j]) >= abs(observed[i, j])
-
-
-@njit
-def _shares(
-    n: NDArray[np.integer],
-    ties_x: NDArray[np.int64],
-    ties_y: NDArray[np.int64],
-    further: NDArray[np.int32],
-    permutations: int,
-    out: NDArray[np.floating],
-) -> None:
-    for i in range(further.shape[0]):
-        for j in range(further.shape[1]):
-            m = np.int64(n[i, j])
-            total = m * (m - 1) // 2
-            if max(ties_x[i, j], ties_y[i, j]) == total:
-                out[i, j] = np.nan
-            else:
-                out[i, j] = (further[i, j] + 1.0) / (permutations + 1.0)
-
-
-def shares(
-    counted: Counted, further: NDArray[np.int32], permutations: int, out: NDArray[np.floating]
-) -> None:
-    """Write permutation p-values: (further + 1) / (permutations + 1), NaN where tau is NaN.
-
-    Adding 1 counts the observed order as one of the equally likely orders, so no p-value is 0.
-    """
-    x, y = _spread(further.shape, counted.rows.pairs, counted.columns.pairs)
-    n, _ = _spread(further.shape, counted.n, 0)
-    _shares(n, x, y, further, permutations, out)

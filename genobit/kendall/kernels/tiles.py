@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.transpose import mirror
-from genobit.kendall.kernels import genotype_tables, registry, tau
-from genobit.kendall.kernels.pvalues import untied
+from genobit.kendall.kernels import pvalues, registry
 from genobit.kendall.kernels.ranks import missing_any
 from genobit.kendall.kernels.signs import MOST_TIED
+from genobit.kendall.kernels.tables import genotype_blocks
+from genobit.kendall.kernels.tau import Block, Counted, coefficients
 from genobit.kendall.kernels.ties import Ties, ties, ties_within
 
 if TYPE_CHECKING:
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.planes import Rows
-    from genobit.kendall.kernels.tau import Block, Counted
 
 BLOCK = 2**16
 """Most pairs per block of tie counts if observations are missing: 3 MiB."""
-
-
 REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
 """The variant of Somers' D for the pair in the other order."""
 
@@ -35,7 +33,7 @@ class Wanted(NamedTuple):
     outputs: tuple[str, ...]
     """Keys of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
     rule: str = "auto"
-    """Rule for p-values: one of `pvalues.RULES`, or "permutation"."""
+    """Rule for p-values: "auto", "exact", "asymptotic" or "permutation"."""
     kernel: str = "auto"
     """Kernel for scores: a key of `registry.KERNELS`, or "auto"."""
     dtype: str = "float64"
@@ -60,36 +58,38 @@ def _blocks(
     if complete:
         x, y = found[0], found[-1]
         rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
-        yield tau.Block(slice(0, len(a)), everything, tau.Counted(score, a.shape[1], rows, y))
+        yield Block(slice(0, len(a)), everything, Counted(score, a.shape[1], rows, y))
         return
     columns = a if b is None else b
     step = max(1, BLOCK // max(1, score.shape[1]))
     for start in range(0, len(a), step):
         part = slice(start, min(start + step, len(a)))
         n, x, y = ties_within(a[part], columns)
-        yield tau.Block(part, everything, tau.Counted(score[part], n, x, y))
+        yield Block(part, everything, Counted(score[part], n, x, y))
 
 
-def fill(block: Block, wanted: Wanted, common: int, longest: int, out: dict[str, Any]) -> None:
+def _fill(block: Block, wanted: Wanted, longest: int, out: dict[str, Any]) -> None:
     """Write the outputs of a block to the arrays of its tile, except permutation p-values.
 
-    If nothing is missing, ``common`` is the number of observations of all pairs, else 0.
     ``longest`` is the largest number of observations of a pair. ``out`` maps outputs to arrays.
     """
+    n = block.counted.n
     for name, values in out.items():
         part = values[block.rows, block.columns]
         if name == "n":
-            part[:] = block.counted.n
+            part[:] = n
         elif name != "pvalue":
-            tau.coefficients(block.counted, name, part)
+            coefficients(block.counted, name, part)
         elif wanted.rule != "permutation":
             numbers: tuple[int, ...] = ()
             if wanted.rule == "exact":
-                numbers = tuple(np.unique(block.counted.n).tolist())
-            tau.pvalues(block.counted, untied(wanted.rule, longest, numbers, common), part)
+                numbers = tuple(np.unique(n).tolist())
+            common = n if isinstance(n, int) else 0
+            untied = pvalues.untied(wanted.rule, longest, numbers, common)
+            pvalues.pvalues(block.counted, untied, part)
 
 
-def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
+def _empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
     """Allocate the output arrays of a tile of this shape."""
     return {
         name: np.empty(shape, dtype)
@@ -97,13 +97,19 @@ def empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
     }
 
 
-def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
-    """Compute the wanted outputs for the rows of ``a`` with those of ``b``, or with ``a`` itself.
+def tile(
+    rows: Sequence[NDArray[Any]], others: Sequence[NDArray[Any]] | None, wanted: Wanted
+) -> tuple[NDArray[Any], ...]:
+    """Compute the wanted outputs for all pairs of a chunk of variables, or of two chunks.
 
-    a: (rows, n), b: (columns, n) dense ranks; returns one (rows, columns) array per output.
+    rows: ((rows, n),), others: ((columns, n),) dense ranks; returns one (rows, columns) array per
+    output.
     """
-    b = _of_one_type(a, b)
+    a, b = rows[0], None if others is None else others[0]
     columns = a if b is None else b
+    if columns.dtype != a.dtype:
+        msg = f"ranks of {a.dtype} and of {columns.dtype} are not of the same observations"
+        raise ValueError(msg)
     complete = not missing_any(a) and (b is None or not missing_any(b))
     found: list[Ties] = []
     if complete or wanted.kernel == "auto":
@@ -112,10 +118,9 @@ def tile(a: NDArray[Any], b: NDArray[Any] | None, wanted: Wanted) -> tuple[NDArr
     if kernel == "auto":
         kernel = _cheapest(a, b, found, complete=complete)
     score = registry.scores(a, b, kernel)
-    out = empty(score.shape, wanted)
-    n = a.shape[1]
+    out = _empty(score.shape, wanted)
     for block in _blocks(a, b, score, found, complete=complete):
-        fill(block, wanted, n if complete else 0, n, out)
+        _fill(block, wanted, a.shape[1], out)
         if wanted.rule == "permutation" and "pvalue" in out:
             part = out["pvalue"][block.rows]
             _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
@@ -131,13 +136,12 @@ def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any]
     a, b: planes of dosages; returns one (rows, columns) array per output.
     """
     columns = a if b is None else b
-    out = empty((len(a.planes[0]), len(columns.planes[0])), wanted)
-    complete = a.complete() and columns.complete()
+    out = _empty((len(a.planes[0]), len(columns.planes[0])), wanted)
     # Transposing a tile also swaps the dependent variable of Somers' D.
     partners = [REVERSED.get(name, name) for name in out]
     upper = b is None and all(partner in out for partner in partners)
-    for block in genotype_tables.blocks(a, b, upper=upper):
-        fill(block, wanted, a.bits if complete else 0, a.bits, out)
+    for block in genotype_blocks(a, b, upper=upper):
+        _fill(block, wanted, a.bits, out)
     if upper:
         _mirror_all(out, partners)
     return tuple(out[name] for name in wanted.outputs)
@@ -151,13 +155,6 @@ def _mirror_all(out: dict[str, NDArray[Any]], partners: Sequence[str]) -> None:
         else:
             below = np.tri(len(values), k=-1, dtype=bool)
             np.copyto(values, out[partner].T, where=below)
-
-
-def _of_one_type(a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[Any] | None:
-    if b is not None and b.dtype != a.dtype:
-        msg = f"ranks of {a.dtype} and of {b.dtype} are not of the same observations"
-        raise ValueError(msg)
-    return b
 
 
 def _cheapest(
@@ -174,13 +171,6 @@ def _cheapest(
     )
 
 
-def orders(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the permutations of n observations for a seed; all pairs use the same ones."""
-    generator = np.random.default_rng(seed)
-    for _ in range(permutations):
-        yield generator.permutation(n)
-
-
 def _permuted(
     a: NDArray[Any],
     b: NDArray[Any],
@@ -189,8 +179,10 @@ def _permuted(
     kernel: str,
     out: NDArray[Any],
 ) -> None:
-    """Write permutation p-values to ``out``."""
+    """Write permutation p-values to ``out``; all pairs use the same permutations."""
     further = np.zeros(counted.score.shape, np.int32)
-    for order in orders(a.shape[1], wanted.permutations, wanted.seed):
-        tau.count_further(registry.scores(a, b[:, order], kernel), counted.score, further)
-    tau.shares(counted, further, wanted.permutations, out)
+    generator = np.random.default_rng(wanted.seed)
+    for _ in range(wanted.permutations):
+        order = generator.permutation(a.shape[1])
+        pvalues.count_further(registry.scores(a, b[:, order], kernel), counted.score, further)
+    pvalues.shares(counted, further, wanted.permutations, out)

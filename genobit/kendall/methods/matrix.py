@@ -68,8 +68,8 @@ class ArrayCorrelations:
             How to treat NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations that any variable misses. "refuse" raises an error.
         kernel
-            Algorithm: "naive", "merge", "packed-merge", "signs", "orders" or "table", or "auto"
-            for the cheapest. All give the same bits.
+            Algorithm: "naive", "packed-merge", "signs", "orders" or "table", or "auto" for the
+            cheapest. All give the same bits.
         dtype
             "float64", or "float32" for large results.
         permutations, seed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,14 +228,12 @@ def _found(
 ) -> PairTable | Path:
     import pandas as pd
 
-    from genobit.kendall.matrix import tile
     from genobit.kendall.pairs import WHOLE, Question, Search
 
     check_dimension(dim)
     columns = (f"{dim}_0", f"{dim}_1", "tau")
     question = Question(min_abs, fdr, columns, WHOLE if share is None else share)
-    function = partial(tile, wanted=wanted, layout=variables.layout)
-    search = Search(function, variables.arrays, question, progress=progress)
+    search = Search(variables.tile(wanted), variables.arrays, question, progress=progress)
     attributes |= {"min_abs": search.question.min_abs, "fdr": search.question.fdr}
     if share is not None:
         attributes["share"] = list(search.question.share)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,15 +17,25 @@ from scipy import stats
 from genobit.kendall.kernels.bitonic_sort import network
 from genobit.kendall.kernels.knight import NARROW, ROWS
 from genobit.kendall.kernels.ranks import ranked
-from genobit.kendall.kernels.registry import KERNELS, scores
+from genobit.kendall.kernels.registry import KERNELS, Kernel, scores
 from genobit.kendall.kernels.tables import MOST_LEVELS
 from genobit.kendall.kernels.ties import ties
 from tests.reference import kendall_scores
 from tests.sized import sized
 
 MERGES = ("merge", "packed-merge")
-QUICK = sized([*KERNELS], [name for name in KERNELS if name != "orders"])
+ALL = (*KERNELS, "merge")
+"""The kernels, and the merge sort of the benchmarks."""
+QUICK = sized([*ALL], [name for name in ALL if name != "orders"])
 """Tables of orders take seconds without compilation."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def merge() -> Iterator[None]:
+    """Score pairs by ``kernel="merge"``, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(KERNELS, "merge", Kernel("tests.benchmarks.merge_sort", lambda _: math.inf))
+        yield
 
 
 def values_of(seed: int, rows: int, n: int, levels: int, missing: float) -> np.ndarray:
@@ -40,11 +52,11 @@ def values_of(seed: int, rows: int, n: int, levels: int, missing: float) -> np.n
 def halves(kernel: str, ranks: np.ndarray) -> np.ndarray:
     """The upper triangle of a kernel, which leaves the lower as it was."""
     out = np.full((len(ranks), len(ranks)), -(2**40))
-    importlib.import_module(KERNELS[kernel]).score_pairs(ranks, ranks, True, out)
+    importlib.import_module(KERNELS[kernel].module).score_pairs(ranks, ranks, True, out)
     return np.triu(out)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", ALL)
 @settings(max_examples=sized(40, 10))
 @given(
     seed=st.integers(0, 2**32),
@@ -108,7 +120,7 @@ def test_merges__agree_in_long_rows(n: int, missing: float) -> None:
 
 
 @pytest.mark.compiled("17,000 pairs of variables take minutes")
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", ALL)
 def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
     ranks = ranked(values_of(3, 2 * ROWS + 5, 40, 6, 0.02))
     expected = scores(ranks, ranks, "naive")

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, UNITS
-from genobit.kendall.kernels import costs as kendall_costs
-from genobit.kendall.kernels import orders, signs
+from genobit.kendall.kernels import orders, registry, signs
 from genobit.kendall.kernels.order_tables import STRICT, WEAK, Shape
 from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.registry import KERNELS, chosen_kernel, costs, scores
@@ -110,7 +109,7 @@ def test_costs__are_fitted_where_a_choice_is_close_and_long(
         asked.append(kernel)
         return 0.01 if kernel == "signs" else 1.0
 
-    monkeypatch.setattr(kendall_costs, "factor", factor)
+    monkeypatch.setattr(registry, "factor", factor)
     assert chosen_kernel(353, 10_000, tied=False) == "signs"
     assert set(asked) == {"orders", "signs"}
     asked.clear()

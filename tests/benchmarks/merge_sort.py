@@ -1,7 +1,8 @@
-"""Merge sort that counts exchanges of neighbours, which are the discordant pairs.
+"""Kendall scores by merge sort: Knight's algorithm, O(n log n), one key at a time.
 
-Knight 1966: put the observations in the order of one variable, then sort them by the other. The
-pairs that exchange places are the discordant pairs.
+This is GSE, the generic sort-enabled algorithm of Liu, Pan, Green, Aluru 2017, which the kernel
+"packed-merge" is compared with. Knight 1966: put the observations in the order of one variable,
+then sort them by the other. The pairs that exchange places are the discordant pairs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.transpose import mirror
 from genobit.engine.simd.jit import njit
+from genobit.kendall.kernels.knight import NARROW, _deal, _gather, _order, _starts, _tied
+from genobit.kendall.kernels.ranks import missing
+from genobit.kendall.kernels.ties import ties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,3 +101,57 @@ def count_exchanges(keys: NDArray[Any], other: NDArray[Any], n: int) -> tuple[An
         swapped = not swapped
         width *= 2
     return exchanges, swapped
+
+
+@njit
+def _scores(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    absent: int,
+    upper: bool,
+    tied_b: NDArray[np.int64],
+    keys: NDArray[Any],
+    other: NDArray[Any],
+    out: NDArray[np.int64],
+) -> None:
+    """Write the scores of ``a`` (rows, n) with ``b`` (columns, n); tied_b: tied pairs of b."""
+    rows, n = a.shape
+    shift = np.int64(keys.itemsize * 4)
+    low, whole = (np.int64(1) << shift) - 1, np.int64(-1)
+    starts = np.empty((rows, n + 1), np.int32)
+    for i in range(rows):
+        _starts(a[i], absent, starts[i])
+    places, order = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    for j in range(b.shape[0]):
+        y = b[j]
+        of_y = _order(y, absent, places, order)
+        for i in range(min(rows, j + 1) if upper else rows):
+            if tied_b[j] == 0:
+                count = _gather(a[i], absent, order[:of_y], shift, keys)
+                first = np.int64(0)
+            else:
+                count = _deal(a[i], y, absent, order[:of_y], starts[i], places, shift, keys)
+                first = _tied(keys, count, low)
+            exchanges, swapped = count_exchanges(keys, other, count)
+            ordered = other if swapped else keys
+            # Keys hold x first if y has no ties, else y first. Pairs tied in both count once.
+            ties_of = first + _tied(ordered, count, ~low) - _tied(ordered, count, whole)
+            out[i, j] = np.int64(count) * (count - 1) // 2 - ties_of - 2 * exchanges
+
+
+def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.int64]) -> None:
+    """Write the scores of the rows of ``a`` with those of ``b`` to ``out``.
+
+    a: (rows, n), b: (columns, n); writes out (rows, columns), with ``upper`` only where row <=
+    column.
+    """
+    keys, other = np.empty((2, max(a.shape[1], 1)), np.int32 if a.shape[1] <= NARROW else np.int64)
+    _scores(a, b, missing(a), upper, ties(b).pairs, keys, other, out)
+
+
+def scores(a: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the scores of all pairs of rows, as `genobit.kendall.kernels.registry.scores`."""
+    out = np.empty((len(a), len(a)), np.int64)
+    score_pairs(a, a, True, out)
+    mirror(out, 0, 0, out)
+    return out
