@@ -105,7 +105,7 @@ class Bundle:
         if event.setter is self._plot:  # the browser sent this change
             return
         self._events.append(event)
-        if len(self._events) == 1:
+        if len(self._events) == 1 and self._home.loop is not None:
             self._home.loop.call_soon(self.send)
 
     def clear(self) -> None:
@@ -144,12 +144,13 @@ def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
 
     plot = pn.ipywidget(pn.pane.HoloViews(view, align="start", linked_axes=False))
     _without_echo(plot)
-    if home.loop is None:
+    loop = home.loop
+    if loop is None:
         return plot
     receive = plot._sync_model
     plot.on_msg(receive, remove=True)
     plot.on_msg(partial(home.run, receive))
-    return _mounted(plot, home, _started + START_OF_BOKEHJS - time.monotonic())
+    return _mounted(plot, home, loop, _started + START_OF_BOKEHJS - time.monotonic())
 
 
 def start_bokehjs() -> None:
@@ -197,7 +198,9 @@ def _without_echo(plot: Any) -> None:
     plot.update_from_model(plot._model)
 
 
-def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Widget:
+def _mounted(
+    plot: ipywidgets.Widget, home: Home, loop: asyncio.AbstractEventLoop, early: float
+) -> ipywidgets.Widget:
     """Return a box with the plot, which is attached again if the browser was not ready for it.
 
     BokehJS arrives with the output of the same cell and takes time to start. A view made before
@@ -220,7 +223,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
     def attach(due: float) -> None:
         if plot._view_count:
             return
-        late = home.loop.time() - due
+        late = loop.time() - due
         if late > LATE:
             # The count of a working view may still be queued; replacing that view loses a click.
             look_in(late)
@@ -233,7 +236,7 @@ def _mounted(plot: ipywidgets.Widget, home: Home, early: float) -> ipywidgets.Wi
             look_in(wait)
 
     def look_in(seconds: float) -> None:
-        home.loop.call_later(seconds, attach, home.loop.time() + seconds)
+        loop.call_later(seconds, attach, loop.time() + seconds)
 
     def viewed(change: Any) -> None:
         if not change["old"] and change["new"]:

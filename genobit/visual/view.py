@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import holoviews as hv
 import ipywidgets
@@ -13,6 +13,7 @@ from genobit.visual.bridge import Home, as_widget
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Drawn = TypeVar("Drawn")
 Frame = hv.streams.Stream.define("Frame", number=0)
 
 
@@ -52,6 +53,13 @@ class View:
     def _redraw(self) -> None:
         if self._frame is not None:
             self._frame.event(number=self._frame.number + 1)
+
+
+def drawn(state: Drawn | None) -> Drawn:
+    """Return state that the first drawing sets. Raises ValueError before it."""
+    if state is None:
+        raise ValueError("nothing has been drawn yet; wait for the pictures")
+    return state
 
 
 def plot_of(picture: Any, home: Home) -> ipywidgets.Widget:

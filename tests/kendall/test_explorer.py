@@ -187,7 +187,7 @@ class TestNetwork:
     @pytest.mark.parametrize("label", ["gene_module", "gene_loading", ""])
     def test_colours(self, explorer, label):
         explorer.colour_by = label
-        colours = explorer._network._colours
+        _, colours = explorer._network._content
         assert len(colours.values) == explorer._scene.shown.size
         assert not explorer.status.startswith("Error")
 

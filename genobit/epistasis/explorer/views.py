@@ -11,7 +11,7 @@ from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
 from genobit.visual.selecting import Boxes, Picks
-from genobit.visual.view import View, hooks_of
+from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,12 +85,12 @@ class Genome(_EpistasisView):
             self._redraw()
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        picture = draw_arcs(self._arcs, self._marked)
+        picture = draw_arcs(drawn(self._arcs), self._marked)
         hooks = [*hooks_of(picture), self._taps.hook]
         return picture.opts(framewise=False, hooks=hooks)
 
     def _tapped(self, x: float, y: float) -> None:
-        rank, distance = self._arcs.rank_at(x, y)
+        rank, distance = drawn(self._arcs).rank_at(x, y)
         if distance <= REACH:
             self._chosen(rank)
 
@@ -137,4 +137,4 @@ class Permutations(_EpistasisView):
             self._redraw()
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        return draw_permutations(self._found, self._marked)
+        return draw_permutations(drawn(self._found), self._marked)

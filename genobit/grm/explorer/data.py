@@ -55,7 +55,9 @@ class Relations:
             tuple(MEASURES) if genotypes else ()
         )
         self.genotypes = genotypes
-        self.n_samples = ds.sizes["samples"] if "samples" in ds.sizes else grm.sizes["samples_0"]
+        self.n_samples = (
+            ds.sizes["samples"] if grm is None or "samples" in ds.sizes else grm.sizes["samples_0"]
+        )
         if not self.n_samples:
             raise ValueError("the Dataset has no samples, so there is nothing to explore")
         self._check()
@@ -96,7 +98,7 @@ class Relations:
 
     def label_of(self, method: str) -> str:
         """Return the label of a method."""
-        if method == GIVEN:
+        if method == GIVEN and self._given is not None:
             return f"as given: {measure_of(self._given).label}"
         return MEASURES[method].label
 
@@ -109,7 +111,7 @@ class Relations:
         if wanted not in self._matrices:
             ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
             lazy = self._given
-            if method != GIVEN:
+            if method != GIVEN or lazy is None:
                 lazy = ds.genobit.grm(method, autosomes=self._autosomes)
             fresh = computed(lazy)
             kept = sum(matrix.nbytes for matrix in self._matrices.values()) + fresh.nbytes

@@ -25,6 +25,7 @@ from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
+from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -251,9 +252,9 @@ class GRMExplorer(GRMTraits):
         if "components" in stale:
             self._work("principal components", self.relations.components, self._got_components)
         if self._components is not None and stale & {"scatter", "selection"}:
-            self._try(self._draw_scatter, stale)
+            self._try(self._draw_scatter, self._components, stale)
         if self._all is not None and "compute" not in stale:
-            self._try(self._draw_pairs, stale)
+            self._try(self._draw_pairs, self._all, stale)
 
     def _compute(self) -> None:
         relations, shown = self.relations, self.shown
@@ -285,13 +286,12 @@ class GRMExplorer(GRMTraits):
                 view.say("There is nothing to draw: see the message above.")
             self._table_line.value = ""
             return
-        self._all, self._view = result
+        self._all, self._view = every, _ = result
         self._drawn = wanted
-        self._said = self._in_words(seconds)
-        self._draw_pairs({"matrix"})
+        self._said = self._in_words(every, seconds)
+        self._draw_pairs(every, {"matrix"})
 
-    def _in_words(self, seconds: float) -> str:
-        every = self._all
+    def _in_words(self, every: Arranged, seconds: float) -> str:
         text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
         text += number(len(every.pairs), "pair")
         variants = every.matrix.attrs.get("variants")
@@ -311,16 +311,16 @@ class GRMExplorer(GRMTraits):
             self._scatter.say(f"No principal components: {in_words(result)}")
             return
         self._components = result
-        self._draw_scatter({"scatter"})
+        self._draw_scatter(result, {"scatter"})
 
     def _colouring(self) -> Colouring:
         nothing = np.zeros(self.relations.n_samples)
         return colouring(self.colour_by, self.relations.variables.get(self.colour_by, nothing))
 
-    def _draw_scatter(self, stale: set[str]) -> None:
+    def _draw_scatter(self, components: xr.Dataset, stale: set[str]) -> None:
         if "scatter" in stale:
             picture = pca_scatter(
-                self._components,
+                components,
                 x=self.component_x,
                 y=self.component_y,
                 colour=self._colouring(),
@@ -329,30 +329,29 @@ class GRMExplorer(GRMTraits):
             self._scatter.draw(picture)
         self._scatter.mark(self.selected)
 
-    def _draw_pairs(self, stale: set[str]) -> None:
+    def _draw_pairs(self, every: Arranged, stale: set[str]) -> None:
         if "matrix" in stale:
-            self._histogram.draw(self._all.pairs, measure_of(self._all.matrix), self.between)
+            self._histogram.draw(every.pairs, measure_of(every.matrix), self.between)
         elif "range" in stale:
             self._histogram.mark(self.between)
         if stale & {"matrix", "colour"}:
             shown = np.arange(self.relations.n_samples) if self.shown is None else self.shown
             strip = self._colouring() if self.colour_by else None
-            self._heatmap.draw(self._view, np.asarray(shown), strip, self.selected)
+            self._heatmap.draw(drawn(self._view), np.asarray(shown), strip, self.selected)
         elif "selection" in stale:
             self._heatmap.mark(self.selected)
         listed_anew = stale & {"matrix", "range", "listed"}
         if listed_anew or ("selection" in stale and self.pairs_of != "all"):
-            self._list_pairs()
+            self._list_pairs(every)
         self._table.mark(self.selected)
 
     # The table of pairs, and the selection.
 
-    def _list_pairs(self) -> None:
+    def _list_pairs(self, every: Arranged) -> None:
         of = None
         if self.pairs_of != "all" and self._listed_of:
             of = np.zeros(self.relations.n_samples, dtype=bool)
             of[list(self._listed_of)] = True
-        every = self._all
         table = list_pairs(
             every.matrix,
             every.pairs,

@@ -11,7 +11,7 @@ from genobit.grm.plots.heatmap import Arranged, draw_heatmap
 from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import Boxes, Picks
-from genobit.visual.view import View, hooks_of
+from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,17 +71,18 @@ class Heatmap(_GRMView):
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         here = np.flatnonzero(np.isin(self._samples, self._selected))
-        picture = draw_heatmap(self._arranged, here.tolist(), self._strip)
+        picture = draw_heatmap(drawn(self._arranged), here.tolist(), self._strip)
         return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
 
     def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
-        ranks = np.arange(self._arranged.n_samples)
+        arranged = drawn(self._arranged)
+        ranks = np.arange(arranged.n_samples)
         # A sample is in the box if its centre is.
         inside = ((ranks >= x0) & (ranks <= x1)) | ((ranks >= y0) & (ranks <= y1))
-        self._chosen(self._samples[self._arranged.tree.order[inside]].tolist())
+        self._chosen(self._samples[arranged.tree.order[inside]].tolist())
 
     def _tapped(self, x: float, y: float) -> None:
-        arranged = self._arranged
+        arranged = drawn(self._arranged)
         order = arranged.tree.order
         values = cast("np.ndarray", _Ordered(arranged.matrix.values, order))
         try:
@@ -117,8 +118,7 @@ class Scatter(_GRMView):
 
     def draw(self, picture: hv.Points) -> None:
         """Draw a new scatter plot of all samples, from `pca_scatter`."""
-        drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
-        self._show(drawn)
+        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark samples, given by position."""
@@ -154,7 +154,7 @@ class Histogram(_GRMView):
         self._redraw()
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        picture = draw_histogram(self._counted, between=self._between)
+        picture = draw_histogram(drawn(self._counted), between=self._between)
         return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
 
 
@@ -181,8 +181,7 @@ class Pairs(_GRMView):
         # New picks: SlickGrid would report the selected rows of the old list for the new one.
         self._picks = Picks(self._picked)
         picture = draw_pairs(table)
-        drawn = picture.opts(hooks=[*hooks_of(picture), self._picks.hook])
-        self._show(drawn)
+        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
     def mark(self, selected: Sequence[int]) -> None:
         """Select the rows whose two samples are both selected."""
@@ -192,5 +191,5 @@ class Pairs(_GRMView):
         self._picks.show(np.flatnonzero(both).tolist())
 
     def _picked(self, rows: list[int]) -> None:
-        chosen = self.table.iloc[rows]
+        chosen = drawn(self.table).iloc[rows]
         self._chosen(np.unique(chosen[["samples_0", "samples_1"]].to_numpy()).tolist())

@@ -66,17 +66,16 @@ class Correlated:
         pairs: PairTable | None = None,
         dim: Hashable | None = None,
     ) -> None:
-        self._array = self._bits = None
+        self._data: xr.DataArray | xr.Dataset
         if isinstance(data, xr.Dataset):
-            self._bits, self._layout, self._planes = packed.by_variants(data, phased=False)
-            labelled: xr.Dataset = self._bits
+            self._data, self._layout, self._planes = packed.by_variants(data, phased=False)
+            labelled = self._data
             self.variable, self.observation = "variants", "samples"
         else:
-            self._array = side_of(data, dim)
-            labelled = self._array.coords.to_dataset()
-            self.variable, self.observation = (str(name) for name in self._array.dims)
-        sizes = data.sizes if self._bits is None else self._bits.sizes
-        self.n_variables = int(sizes[self.variable])
+            self._data = side_of(data, dim)
+            labelled = self._data.coords.to_dataset()
+            self.variable, self.observation = (str(name) for name in self._data.dims)
+        self.n_variables = int(self._data.sizes[self.variable])
         if self.n_variables < 2:
             raise ValueError(
                 f"there is {self.n_variables} along {self.variable!r}, and a correlation is of two"
@@ -121,27 +120,27 @@ class Correlated:
 
     def _pairs(self, floor: float) -> PairTable:
         # Without a limit kendall_pairs would refuse the table; every q-value is at most 1.
-        if self._bits is not None:
-            return self._bits.genobit.kendall_pairs(min_abs=floor, fdr=1.0)
-        return self._array.genobit.kendall_pairs(min_abs=floor, fdr=1.0, dim=self.observation)
+        if isinstance(self._data, xr.Dataset):
+            return self._data.genobit.kendall_pairs(min_abs=floor, fdr=1.0)
+        return self._data.genobit.kendall_pairs(min_abs=floor, fdr=1.0, dim=self.observation)
 
     def tau(self, places: np.ndarray) -> xr.Dataset:
         """Compute tau, p and n of all pairs of the variables at some positions."""
-        if self._bits is not None:
-            few = self._bits.genobit.isel(variants=places)
-            return few.genobit.kendall("b", pvalue=True).compute()
-        few = self._array.isel({self.variable: places})
+        if isinstance(self._data, xr.Dataset):
+            planes = self._data.genobit.isel(variants=places)
+            return planes.genobit.kendall("b", pvalue=True).compute()
+        few = self._data.isel({self.variable: places})
         return few.genobit.kendall("b", pvalue=True, dim=self.observation).compute()
 
     def values(self, place: int) -> xr.DataArray:
         """Return the values of the variable at a position, (observations,), with its name."""
-        if self._bits is not None:
+        if isinstance(self._data, xr.Dataset):
             rows = {name: plane[place : place + 1] for name, plane in self._planes.items()}
             row = dosages(rows, self._layout)[0].compute()
-            coords = {k: v for k, v in self._bits.coords.items() if v.dims == (self.observation,)}
+            coords = {k: v for k, v in self._data.coords.items() if v.dims == (self.observation,)}
             found = xr.DataArray(row, coords, (self.observation,))
         else:
-            found = self._array.isel({self.variable: place}).compute()
+            found = self._data.isel({self.variable: place}).compute()
         return found.rename(str(self.names[place]))
 
     def scene(self, pairs: PairTable, opened: tuple[int, ...] | None) -> Scene:

@@ -24,6 +24,7 @@ from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
+from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -199,7 +200,7 @@ class KendallExplorer(KendallTraits):
 
     def _observed(self) -> np.ndarray:
         """Return the positions of the observations in the scatter plot."""
-        _, x, y, *_ = self._pair_found
+        _, x, y, *_ = drawn(self._pair_found)
         values = np.asarray([x.values, y.values], dtype="f8")
         return np.flatnonzero(~np.isnan(values).any(axis=0))
 
@@ -225,9 +226,9 @@ class KendallExplorer(KendallTraits):
             self._work(what, self.correlated.candidates, self._got_candidates)
         if self._candidates is not None:
             if stale & {"edges", "scene"}:
-                self._try(self._cut if "edges" in stale else self._ask_scene)
+                self._try(self._cut if "edges" in stale else self._ask_scene, self._candidates)
             elif self._scene is not None:
-                self._try(self._draw_scene, stale)
+                self._try(self._draw_scene, self._scene, stale)
         if stale & {"pair", "points"}:
             self._try(self._ask_pair if "pair" in stale else self._draw_pair)
 
@@ -245,14 +246,13 @@ class KendallExplorer(KendallTraits):
         if held.floor:
             text += f": all of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
         self._said = f"{text}; ready in {seconds:.1f} s"
-        self._cut()
+        self._cut(held)
 
-    def _cut(self) -> None:
+    def _cut(self, held: Candidates) -> None:
         """Count the edges that pass the threshold and request their network."""
-        held = self._candidates
         self._rows = self._found(held)
         if not len(self._rows):
-            self._say_empty()
+            self._say_empty(held)
             return
         degree = held.degree(self._rows)
         self.count_line.value = (
@@ -260,7 +260,7 @@ class KendallExplorer(KendallTraits):
             f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
         )
         self._histogram.draw(degree)
-        self._ask_scene()
+        self._ask_scene(held)
 
     def _condition(self) -> str:
         if self.threshold_by == "tau":
@@ -268,8 +268,7 @@ class KendallExplorer(KendallTraits):
         text = f"FDR ≤ {self.fdr:.2g}"
         return f"{text} and |τ| ≥ {self.floor:.2f}" if self.floor else text
 
-    def _say_empty(self) -> None:
-        held = self._candidates
+    def _say_empty(self, held: Candidates) -> None:
         self._scene, self._wanted = None, None
         self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
         by_tau = self.threshold_by == "tau"
@@ -281,9 +280,9 @@ class KendallExplorer(KendallTraits):
             view.say("There is no edge to show.")
         self._table_line.value = ""
 
-    def _ask_scene(self) -> None:
+    def _ask_scene(self, held: Candidates) -> None:
         self._wanted = wanted = object()
-        held, rows, opened = self._candidates, self._rows, self.opened
+        rows, opened = self._rows, self.opened
 
         def work() -> tuple[object, Scene | None]:
             # A moving slider updates only the counts, so check again after it has rested.
@@ -301,10 +300,9 @@ class KendallExplorer(KendallTraits):
         wanted, scene = result
         if wanted is self._wanted and scene is not None:
             self._scene = scene
-            self._draw_scene({"colour", "heatmap", "listed"})
+            self._draw_scene(scene, {"colour", "heatmap", "listed"})
 
-    def _draw_scene(self, stale: set[str]) -> None:
-        scene = self._scene
+    def _draw_scene(self, scene: Scene, stale: set[str]) -> None:
         if "colour" in stale:
             self._network.select(self._marked_nodes())
             labels = self.correlated.variable_labels
@@ -317,12 +315,11 @@ class KendallExplorer(KendallTraits):
         elif "pair" in stale:
             self._heatmap.mark(self.pair)
         if "listed" in stale:
-            self._list_edges()
+            self._list_edges(scene)
         elif "pair" in stale:
             self._table.mark(self.pair)
 
-    def _list_edges(self) -> None:
-        scene = self._scene
+    def _list_edges(self, scene: Scene) -> None:
         links, whose = scene.shown, "" if self.opened is None else " of this community"
         if self.variable is not None:
             links = scene.links.of_variable(self.variable)

@@ -13,7 +13,7 @@ from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import Laid, draw
 from genobit.visual.placing import nearest_segment
 from genobit.visual.selecting import Boxes, Picks
-from genobit.visual.view import View, hooks_of
+from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,15 +73,14 @@ class Network(_Clicked):
         super().__init__(home)
         self._pair_chosen, self._variable_chosen = pair_chosen, variable_chosen
         self._opened = opened
-        self._laid: Laid | Bubbles | None = None
-        self._colours: Colouring | None = None
+        self._content: tuple[Laid | Bubbles, Colouring] | None = None
         self._marked: Pair | None = None
         self._selected: Sequence[int] = ()
 
     def draw(self, laid: Laid | Bubbles, colours: Colouring, marked: Pair | None) -> None:
         """Draw a network with the colours of its variables; mark an edge by its two positions."""
-        alike = type(laid) is type(self._laid)
-        self._laid, self._colours, self._marked = laid, colours, marked
+        alike = self._content is not None and type(laid) is type(self._content[0])
+        self._content, self._marked = (laid, colours), marked
         self._draw(alike=alike)
 
     def select(self, selected: Sequence[int]) -> None:
@@ -91,20 +90,21 @@ class Network(_Clicked):
     def mark(self, marked: Pair | None, selected: Sequence[int]) -> None:
         """Mark an edge by its two positions, and nodes by their positions."""
         self._marked, self._selected = marked, selected
-        if isinstance(self._laid, Laid):
+        if self._content is not None and isinstance(self._content[0], Laid):
             self._redraw()
 
     def _picture(self, number: int) -> Any:  # noqa: ARG002  the counter of the stream
-        picture = draw(self._laid, self._colours, self._marked, self._selected)
+        laid, colours = drawn(self._content)
+        picture = draw(laid, colours, self._marked, self._selected)
         title = picture.opts.get("plot").kwargs["title"]
-        if isinstance(self._laid, Bubbles):
+        if isinstance(laid, Bubbles):
             first, *rest = title.splitlines()
             title = "\n".join([f"{first}: click one to open it", *rest])
         hooks = [*hooks_of(picture), self._taps.hook]
         return picture.opts(framewise=False, title=title, hooks=hooks)
 
     def _tapped(self, x: float, y: float) -> None:
-        laid = self._laid
+        laid, _ = drawn(self._content)
         if isinstance(laid, Bubbles):
             bubble = laid.bubble_at(x, y)
             if bubble is not None:
@@ -152,11 +152,11 @@ class Heatmap(_Clicked):
         if self._marked is not None and np.isin(self._marked, self._places).all():
             first, second = np.searchsorted(self._places, self._marked)
             marked = int(first), int(second)
-        picture = draw_heatmap(self._ordered, marked)
+        picture = draw_heatmap(drawn(self._ordered), marked)
         return picture.opts(hooks=[*hooks_of(picture), self._taps.hook])
 
     def _tapped(self, x: float, y: float) -> None:
-        pair = self._ordered.pair_at(x, y)
+        pair = drawn(self._ordered).pair_at(x, y)
         if pair is not None:
             first, second = sorted(int(self._places[k]) for k in pair)
             self._chosen((first, second))
@@ -244,5 +244,5 @@ class Edges(_KendallView):
 
     def _picked(self, rows: list[int]) -> None:
         if rows:
-            first, second = self.table[self._ends].iloc[rows[-1]]
+            first, second = drawn(self.table)[self._ends].iloc[rows[-1]]
             self._chosen((int(first), int(second)))

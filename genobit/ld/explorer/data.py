@@ -176,12 +176,12 @@ class Cohort:
             )
         thinned = members.thinned(choice.step)
 
+        def planes(side: range) -> xr.Dataset:
+            return self.bits.isel(variants=thinned[side.start : side.stop])
+
         def compute(rows: range, columns: range | None) -> np.ndarray:
-            bits, other = (
-                None if side is None else self.bits.isel(variants=thinned[side.start : side.stop])
-                for side in (rows, columns)
-            )
-            return bits.genobit.ld(statistic, other=other).values
+            other = None if columns is None else planes(columns)
+            return planes(rows).genobit.ld(statistic, other=other).values
 
         level = (statistic, contig, min_maf, choice.step)
         values, computed = self._tiles.square(level, choice.places, len(thinned), compute)

@@ -26,7 +26,7 @@ from genobit.visual.looks import panel, wrapping
 from genobit.visual.pixels import lay_out, pair_at
 from genobit.visual.style import WIDTH, few_marks, margins, number, scale_of
 from genobit.visual.traits import refuse_unknown
-from genobit.visual.view import Frame, plot_of
+from genobit.visual.view import Frame, drawn, plot_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -328,7 +328,7 @@ class LDExplorer(LDTraits):
     def _track_picture(self) -> hv.Overlay:
         choice = self._now().choice
         ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
-        return ld_track(self._row, axis=self.axis, **ranks)
+        return ld_track(drawn(self._row), axis=self.axis, **ranks)
 
     # Gestures in the browser.
 

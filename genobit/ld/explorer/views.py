@@ -13,7 +13,7 @@ from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
 from genobit.visual.bridge import Gestures, Home
 from genobit.visual.selecting import Picks
 from genobit.visual.style import few_marks, margins, number, plain_frame, scale_of
-from genobit.visual.view import View, hooks_of
+from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class Along(View):
         self._build(self._drawn)
 
     def _drawn(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        picture = self._picture()
+        picture = drawn(self._picture)()
         given = hooks_of(picture) or [margins]
         hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook]
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)

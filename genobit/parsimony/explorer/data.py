@@ -92,8 +92,11 @@ class Phylogenies:
         return int(self.of(tree)["length"])
 
     def of(self, tree: int) -> xr.Dataset:
-        """Return the scores of one tree."""
-        return self.scores.isel(trees=tree) if "trees" in self.scores.dims else self.scores
+        """Return the scores of one tree. Raises ValueError before they are computed."""
+        scores = self.scores
+        if scores is None:
+            raise ValueError("there are no scores yet; wait, or search for a tree")
+        return scores.isel(trees=tree) if "trees" in scores.dims else scores
 
     def title(self, tree: int) -> str:
         """Return the title of a tree: its number, length, CI and RI."""

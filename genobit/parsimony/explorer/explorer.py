@@ -21,6 +21,7 @@ from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
+from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -265,7 +266,7 @@ class ParsimonyExplorer(Files):
 
     def _where(self) -> Placed:
         if self._placed is None:
-            self._placed = arrange(self._ancestry.tree, self.layout_of_tree, self.lengths)
+            self._placed = arrange(drawn(self._ancestry).tree, self.layout_of_tree, self.lengths)
         return self._placed
 
     def _draw_sites(self) -> None:
@@ -286,7 +287,7 @@ class ParsimonyExplorer(Files):
             self._branch_line.value = "<b>changes of a branch</b>"
             self._changes.say("Click a branch to list its changes.")
             return
-        found = changes_of(self._ancestry.states, self.branch)
+        found = changes_of(drawn(self._ancestry).states, self.branch)
         text = f"<b>branch to {html.escape(self._branch_name())}</b>: "
         text += number(len(found), "change")
         if len(found) > LISTED:
@@ -298,8 +299,9 @@ class ParsimonyExplorer(Files):
             self._changes.say("No site changes on this branch.")
 
     def _branch_name(self) -> str:
-        name = str(self._ancestry.tree.names[self.branch])
-        below = self.known.below(self._ancestry, self.branch)
+        ancestry = drawn(self._ancestry)
+        name = str(ancestry.tree.names[self.branch])
+        below = self.known.below(ancestry, self.branch)
         if len(below) == 1:
             return name
         more = f" and {len(below) - 3} more" if len(below) > 4 else ""

@@ -38,8 +38,6 @@ class Files(ParsimonyTraits):
     @property
     def sites(self) -> pd.DataFrame:
         """All sites with their changes on the shown tree, most homoplastic first."""
-        if self.known.scores is None:
-            raise ValueError("there are no scores yet; wait, or search for a tree")
         return site_table(self.known.of(self.tree), self.n_sites)
 
     @property

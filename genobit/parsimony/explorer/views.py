@@ -15,7 +15,7 @@ from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree, title_of
 from genobit.visual.selecting import Boxes, Picks
-from genobit.visual.view import View, hooks_of
+from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ class TreeView(_ParsimonyView):
         super().say(text)
 
     def _tapped(self, x: float, y: float) -> None:
-        branch, distance = self._placed.branch_at(x, y)
+        branch, distance = drawn(self._placed).branch_at(x, y)
         self._chosen(branch if distance <= REACH else None)
 
 
@@ -130,7 +130,7 @@ class Sites(_ParsimonyView):
 
     def _picked(self, rows: list[int]) -> None:
         if rows:
-            self._chosen(int(self.table["site"].iloc[rows[-1]]))
+            self._chosen(int(drawn(self.table)["site"].iloc[rows[-1]]))
 
 
 class Changes(_ParsimonyView):
