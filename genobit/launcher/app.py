@@ -47,7 +47,7 @@ def _is_news(record: logging.LogRecord) -> bool:
     return record.exc_info is None or record.exc_info[0] is not WebSocketClosedError
 
 
-class Page(TornadoVoilaHandler):  # type: ignore[misc]
+class Page(TornadoVoilaHandler):
     """The page of the notebook.
 
     Without the token it answers 403, instead of asking for the token in a form.
@@ -58,7 +58,7 @@ class Page(TornadoVoilaHandler):  # type: ignore[misc]
         raise HTTPError(403, reason="Open the link that genobit app printed, with its token")
 
 
-class App(Voila):  # type: ignore[misc]
+class App(Voila):
     """Voila with a token and a check of the Host header."""
 
     @default("auto_token")

@@ -14,7 +14,7 @@ import numpy as np
 import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
-from genobit.visual.bridge import Home, start_bokehjs
+from genobit.visual.bridge import Coalesced, Home, start_bokehjs
 from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.looks import THEMES
 from genobit.visual.stopping import Stoppable, Stopped
@@ -79,6 +79,8 @@ class Explorer(ipywidgets.VBox):
     selection: Selection
     _names: dict[str, Names]
     _quiet = False
+    _stale: set[str]
+    _later: Coalesced
 
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
@@ -124,6 +126,11 @@ class Explorer(ipywidgets.VBox):
 
     def _complain(self, error: Exception) -> None:
         self.status = f"Error: {in_words(error)}"
+
+    def _mark(self, stale: set[str]) -> None:
+        """Add parts to those that the next refresh computes and draws."""
+        self._stale |= stale
+        self._later()
 
     # Computing.
 

@@ -238,10 +238,6 @@ class GRMExplorer(GRMTraits):
         elif kind == "variants" and self.of_variants == "selected":
             self._mark({"compute"})
 
-    def _mark(self, stale: set[str]) -> None:
-        self._stale |= stale
-        self._later()
-
     # Computing on a worker thread, drawing on the home thread.
 
     def refresh(self) -> None:

@@ -212,10 +212,6 @@ class KendallExplorer(KendallTraits):
         chosen = self._observed()[list(points)].tolist()
         self._select("samples", chosen)
 
-    def _mark(self, stale: set[str]) -> None:
-        self._stale |= stale
-        self._later()
-
     # Computation in a worker thread; drawing on the event loop.
 
     def refresh(self) -> None:

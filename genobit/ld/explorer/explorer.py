@@ -80,7 +80,7 @@ class LDExplorer(LDTraits):
         table = None if genes is None else read_genes(genes)
         self._cohort = self._whole = cohort = Cohort(ds)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
-        self._stale: set[str] = set()
+        self._stale = set()
         self._from_gesture = False
         self._window: Window | None = None
         self._row: xr.DataArray | None = None
@@ -125,10 +125,6 @@ class LDExplorer(LDTraits):
             self.selected = tuple(self._places("variants").tolist())
         elif kind == "samples" and self.of_samples == "selected":
             self._mark({"window", "track"})
-
-    def _mark(self, stale: set[str]) -> None:
-        self._stale |= stale
-        self._later()
 
     # Results and files.
 

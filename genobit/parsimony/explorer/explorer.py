@@ -96,7 +96,7 @@ class ParsimonyExplorer(Files):
         self._ancestry: Ancestry | None = None
         self._placed: Placed | None = None
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
-        self._stale: set[str] = set()
+        self._stale = set()
         if trees is not None:
             self.known.read(trees)
         super().__init__(**initial)
@@ -158,10 +158,6 @@ class ParsimonyExplorer(Files):
         if not own and len(sites) == 1:
             self._asked_site = True
             self.site = int(sites[0])
-
-    def _mark(self, stale: set[str]) -> None:
-        self._stale |= stale
-        self._later()
 
     def _choose_branch(self, branch: int | None) -> None:
         self.branch = branch
