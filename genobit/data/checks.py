@@ -1,11 +1,27 @@
-"""Check numbers that a caller gives. May import: numpy."""
+"""Check choices and numbers that a caller gives. May import: numpy."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def check_one_of(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ValueError unless the value is one of the choices, which the message lists."""
+    if value not in choices:
+        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
+        raise ValueError(msg)
+
+
+def is_whole(value: Any, least: int = 1) -> bool:
+    """Return whether the value is of an integer type, not a bool, and at least ``least``."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and bool(value >= least)
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:

@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from genobit.data import labels, model
+from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def pack(
     """
     from genobit.engine.schedule.costs import chunk_of_variants
 
-    _one_of("rows", rows, ("variants", "samples"))
-    _one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
-    _one_of("missing", missing, ("keep", "refuse"))
+    check_one_of("rows", rows, ("variants", "samples"))
+    check_one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
+    check_one_of("missing", missing, ("keep", "refuse"))
     if model.layout_of(ds) is not None:
         msg = "the Dataset is packed already; pack the genotypes it was made of"
         raise ValueError(msg)
@@ -61,12 +62,6 @@ def pack(
         along = (numbers, alleles, limits)
         planes = _call_planes(chosen, calls, layout, along, chunk, refuse_missing=refuse)
     return _packed_dataset(chosen, calls, planes, layout)
-
-
-def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
-        raise ValueError(msg)
 
 
 def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:

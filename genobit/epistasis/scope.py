@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels
+from genobit.data.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,8 +167,8 @@ def checked(limits: Limits, order: int, count: int) -> Limits:
             msg = f"max_r2={limits.max_r2!r} is outside [0, 1]"
             raise ValueError(msg)
         limits = limits._replace(max_r2=float(limits.max_r2))
-    n: Any = limits.prefilter
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < order):
+    n = limits.prefilter
+    if n is not None and not is_whole(n, order):
         msg = f"prefilter={n!r} is not a whole number of at least order={order} variants"
         raise ValueError(msg)
     if limits.gap and limits.coordinates is not None:

@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.checks import check_one_of, is_whole
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
@@ -104,9 +106,7 @@ def checked(
     ``min_n`` defaults to half of the samples. Chance alone gives a combination an MI of about
     df / 2n, so with a few complete cases it exceeds any effect.
     """
-    if statistic not in LONG_NAMES:
-        msg = f"statistic={statistic!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
-        raise ValueError(msg)
+    check_one_of("statistic", statistic, LONG_NAMES)
     _at_least("order", order, 2 if statistic == "gain" else 1)
     for name, number, least in (
         ("top", top, 1),
@@ -144,8 +144,7 @@ def checked(
 
 
 def _at_least(name: str, number: Any, least: int) -> None:
-    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if not whole or number < least:
+    if not is_whole(number, least):
         msg = f"{name}={number!r} is not a whole number of at least {least}"
         raise ValueError(msg)
 

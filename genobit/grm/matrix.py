@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.data.checks import check_one_of
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.grm.shrinkage import hadamard, shrunk
 from genobit.grm.sums import Groups, Matrix, RelationshipSums
@@ -86,9 +87,7 @@ def check(
 
     Raises ValueError for an unknown method or an option that the method does not support.
     """
-    if method not in LONG_NAMES:
-        msg = f"method={method!r} is not one of {', '.join(map(repr, LONG_NAMES))}"
-        raise ValueError(msg)
+    check_one_of("method", method, LONG_NAMES)
     choices = _CHOICES.get(method, ("mean", "pairwise"))
     if missing is not None and missing not in choices:
         msg = f"method={method!r} takes missing={' or '.join(map(repr, choices))}, not {missing!r}"

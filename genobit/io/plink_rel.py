@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.checks import check_one_of
 from genobit.data.guards.bounded import lines_of, open_text
 from genobit.data.guards.damage import named_damage
 from genobit.engine.files import WRITE, replacing
@@ -81,9 +82,7 @@ def to_plink_rel(
     '1\n0\t1\n'
     """
     grm = files.require_square(grm, "to_plink_rel")
-    if form not in FORMS:
-        msg = f"form={form!r} is not one of {', '.join(map(repr, FORMS))}"
-        raise ValueError(msg)
+    check_one_of("form", form, FORMS)
     if not 1 <= digits <= 17:
         msg = f"digits={digits!r} is not within 1 to 17, what a float64 holds"
         raise ValueError(msg)

@@ -20,12 +20,12 @@ S, so all five statistics have the same p-value (`genobit.kendall.kernels.tau`,
 from __future__ import annotations
 
 import contextlib
-import numbers
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.rows import as_rows
 
@@ -92,9 +92,9 @@ def checked(
     from genobit.kendall.kernels.registry import KERNELS
     from genobit.kendall.kernels.tiles import Wanted
 
-    _one_of("variant", variant, tuple(LONG_NAMES))
-    _one_of("missing", missing, tuple(MISSING))
-    _one_of("kernel", kernel, ("auto", *KERNELS))
+    check_one_of("variant", variant, tuple(LONG_NAMES))
+    check_one_of("missing", missing, tuple(MISSING))
+    check_one_of("kernel", kernel, ("auto", *KERNELS))
     dtype = _dtype(dtype)
     permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
@@ -109,7 +109,7 @@ def _dtype(dtype: Any) -> str:
         with contextlib.suppress(TypeError):
             name = np.dtype(dtype).name
     if name not in DTYPES:
-        _one_of("dtype", dtype, DTYPES)
+        check_one_of("dtype", dtype, DTYPES)
     return str(name)
 
 
@@ -131,16 +131,10 @@ def _rule(*, pvalue: bool | str, permutations: int) -> str:
 
 
 def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+    if not is_whole(value, 0):
         msg = f"{name}={value!r} is not a whole number from 0 on"
         raise ValueError(msg)
     return int(value)
-
-
-def _one_of(name: str, value: Any, choices: Sequence[str]) -> None:
-    if value not in choices:
-        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
-        raise ValueError(msg)
 
 
 def _genotype_tile(

@@ -26,6 +26,7 @@ import numpy as np
 from dask.base import persist
 from dask.utils import format_bytes
 
+from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
@@ -85,16 +86,11 @@ class Components(NamedTuple):
 
 def check(components: int | None, algorithm: str, missing: str) -> None:
     """Raise ValueError for an invalid argument, with its name and its valid values."""
-    whole = isinstance(components, int | np.integer) and not isinstance(components, bool)
-    if components is not None and (not whole or components < 1):
+    if components is not None and not is_whole(components):
         msg = f"components={components!r} is not a positive whole number"
         raise ValueError(msg)
-    if algorithm not in ALGORITHMS:
-        msg = f"algorithm={algorithm!r} is not one of {', '.join(map(repr, ALGORITHMS))}"
-        raise ValueError(msg)
-    if missing not in MISSING:
-        msg = f"missing={missing!r} is not one of {', '.join(map(repr, MISSING))}"
-        raise ValueError(msg)
+    check_one_of("algorithm", algorithm, ALGORITHMS)
+    check_one_of("missing", missing, MISSING)
     if missing == "pairwise" and algorithm == "randomized":
         msg = (
             "missing='pairwise' divides each element of the relationship matrix by a number of its "

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.schedule import tiles
 from genobit.similarity import schedule
 
@@ -46,14 +47,11 @@ def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None
     if measure not in LONG_NAMES:
         msg = f"measure {measure!r} is not one of {', '.join(LONG_NAMES)}"
         raise ValueError(msg)
-    if missing not in MISSING:
-        msg = f"missing={missing!r} is not one of {', '.join(map(repr, MISSING))}"
-        raise ValueError(msg)
+    check_one_of("missing", missing, MISSING)
     if np.dtype(dtype) not in {np.dtype("f4"), np.dtype("f8")}:
         msg = f"dtype={dtype!r} is neither 'float32' nor 'float64'"
         raise ValueError(msg)
-    whole = isinstance(top, int | np.integer) and not isinstance(top, bool) and top > 0
-    if top is not None and not whole:
+    if top is not None and not is_whole(top):
         msg = f"top={top!r} is no positive number of neighbours"
         raise ValueError(msg)
 
