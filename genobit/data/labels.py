@@ -240,10 +240,17 @@ def values_along(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> NDArra
     return np.asarray(data[name].values)
 
 
-def first_difference(ours: Any, theirs: Any) -> int | None:
-    """Return the index of the first label that differs as text, or None.
+def first_difference(ours: Any, theirs: Any, name: str = "labels") -> tuple[int, Any, Any] | None:
+    """Return the index of the first label that differs, and both labels; None if all are equal.
 
-    Both sides have the same length.
+    Both sides have the same length. Labels compare as text if those of one side are text. Missing
+    labels are equal.
     """
-    wrong = np.flatnonzero(text(ours) != text(theirs))
-    return int(wrong[0]) if wrong.size else None
+    here, there = (decoded(side, name) for side in (ours, theirs))
+    if is_text(here) or is_text(there):
+        here, there = text(here), text(there)
+    differ = (here != there) & ~(np.asarray(pd.isna(here)) & np.asarray(pd.isna(there)))
+    if not differ.any():
+        return None
+    k = int(np.flatnonzero(differ)[0])
+    return k, here.astype(object)[k], there.astype(object)[k]

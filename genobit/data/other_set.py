@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
 import xarray as xr
 
-from genobit.data.labels import decoded, is_text, text
+from genobit.data.labels import first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -72,19 +70,11 @@ def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
         )
         raise ValueError(msg)
     for name, label in side.coords.items():
-        if label.dims == (along,) and name in other.coords:
-            _same_labels(str(name), label, other.coords[name], remedy)
-
-
-def _same_labels(name: str, ours: xr.DataArray, theirs: xr.DataArray, remedy: str) -> None:
-    if theirs.dims != ours.dims:
-        return
-    here, there = (decoded(x.values, name) for x in (ours, theirs))
-    if is_text(here) or is_text(there):
-        here, there = text(here), text(there)
-    differ = (here != there) & ~(np.asarray(pd.isna(here)) & np.asarray(pd.isna(there)))
-    if differ.any():
-        k = int(np.flatnonzero(differ)[0])
-        here, there = (x.astype(object)[k] for x in (here, there))
-        msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
-        raise ValueError(msg)
+        # `coords.get` would make up numbers for a dimension without labels.
+        if name not in other.coords or not label.dims == other.coords[name].dims == (along,):
+            continue
+        found = first_difference(label.values, other.coords[name].values, str(name))
+        if found is not None:
+            k, here, there = found
+            msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
+            raise ValueError(msg)

@@ -154,9 +154,10 @@ def check_same_samples(
         raise ValueError(msg)
     ours, theirs = (labels.ids(ds, model.SAMPLES) for ds in (left, right))
     if ours is not None and theirs is not None:
-        k = labels.first_difference(ours, theirs)
-        if k is not None:
-            msg = f"sample_id[{k}] is {ours[k]!r} here and {theirs[k]!r} in other=; {remedy}"
+        found = labels.first_difference(ours, theirs)
+        if found is not None:
+            k, here, there = found
+            msg = f"sample_id[{k}] is {here!r} here and {there!r} in other=; {remedy}"
             raise ValueError(msg)
 
 

@@ -67,10 +67,11 @@ def _require_same_samples(grm: xr.DataArray, function: str) -> None:
     for name in (ID, FAMILY):
         if f"{name}_0" in grm.coords and f"{name}_1" in grm.coords:
             rows, columns = (text(grm[f"{name}_{side}"].values) for side in (0, 1))
-            k = first_difference(rows, columns)
-            if k is not None:
+            found = first_difference(rows, columns)
+            if found is not None:
+                k, row, column = found
                 msg = (
-                    f"{name}_0[{k}] is {rows[k]!r} and {name}_1[{k}] is {columns[k]!r}: {function} "
+                    f"{name}_0[{k}] is {row!r} and {name}_1[{k}] is {column!r}: {function} "
                     "writes one list of samples; select the same in both dimensions"
                 )
                 raise ValueError(msg)

@@ -174,10 +174,10 @@ def _same_samples(
         )
     if here is None or ids is None:
         return
-    theirs = labels.text(here.values)
-    k = labels.first_difference(ids, theirs)
-    if k is not None:
+    found = labels.first_difference(ids, labels.text(here.values))
+    if found is not None:
+        k, ours, theirs = found
         raise ValueError(
-            f"sample_id[{k}] is {ids[k]!r} in the Dataset and {theirs[k]!r} in "
+            f"sample_id[{k}] is {ours!r} in the Dataset and {theirs!r} in "
             f"{argument}; bring both into one order"
         )
