@@ -12,7 +12,7 @@ from genobit.engine.files import replacing
 from genobit.io.resumable_zarr import discard, to_zarr
 from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
 from genobit.launcher.demo.report import render
-from genobit.launcher.demo.stopwatch import Stopwatch
+from genobit.launcher.demo.steps import Stopwatch
 
 if TYPE_CHECKING:
     from pathlib import Path

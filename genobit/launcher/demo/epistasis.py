@@ -11,7 +11,7 @@ from genobit.launcher.demo.report import Figure, Section, Table
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 CASE = "sample_case"
 #: Evenly spread variants that are searched together with the planted ones, by order.

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.launcher.demo.pairs import write
 from genobit.launcher.demo.report import Figure, Section, Table
-from genobit.launcher.terminal import progress
+from genobit.launcher.demo.steps import progress, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 #: Least kinship in the table of pairs: the lower limit of second-degree relatives.
 MIN_KINSHIP = 0.0884

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from genobit.launcher.demo.report import Figure, Section, Table
-from genobit.launcher.terminal import progress
+from genobit.launcher.demo.steps import progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.kendall.network import PairTable
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 #: An edge of the network has at least this |tau|, and at most this false discovery rate.
 MIN_ABS = 0.6

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.launcher.demo.pairs import write
 from genobit.launcher.demo.report import Figure, Section
-from genobit.launcher.terminal import progress
+from genobit.launcher.demo.steps import progress, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 #: Least r2 in the table of pairs.
 MIN_R2 = 0.2

@@ -9,7 +9,7 @@ from genobit.launcher.demo.report import Figure, Section, Table
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 LISTED = 8
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genobit.launcher.demo.stopwatch import Stopwatch
+    from genobit.launcher.demo.steps import Stopwatch
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
-"""Time steps, and note the work of each step."""
+"""Steps of the demonstration: timings, progress bars and tables of pairs."""
 
 from __future__ import annotations
 
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    import dask.dataframe as dd
 
 
 @dataclass
@@ -36,3 +39,22 @@ class Stopwatch:
         width = max(len(name) for name, _, _ in self.rows)
         lines = [f"{name:<{width}} {seconds:9.2f}  {work}" for name, work, seconds in self.rows]
         return "\n".join([f"{'step':<{width}} {'seconds':>9}  what", *lines])
+
+
+def progress(what: str) -> Any:
+    """Show a progress bar on standard error while dask computes inside the block."""
+    from tqdm.dask import TqdmCallback
+
+    return TqdmCallback(desc=f"{what:<28}", unit="task")
+
+
+def write(pairs: dd.DataFrame, folder: Path, what: str) -> int:
+    """Write pairs to a folder of Parquet files under a progress bar; return their number.
+
+    An existing folder is replaced. `what` is the text before the bar.
+    """
+    from pyarrow import parquet
+
+    with progress(what):
+        pairs.to_parquet(folder, overwrite=True)
+    return sum(parquet.read_metadata(part).num_rows for part in folder.glob("*.parquet"))
