@@ -16,8 +16,6 @@ from genobit.data import model
 from genobit.data.labels import decoded, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import xarray as xr
     from numpy.typing import NDArray
 
@@ -62,48 +60,45 @@ _BY_POSITION = Needs(by_variants=True, variable=model.VARIANT_POSITION)
 _OF_SAMPLES = Needs(dosages=True)
 _OF_DOSAGES = Needs(by_variants=True, dosages=True)
 
-METHODS: dict[str, Needs] = {
-    "ld": _OF_VARIANTS,
-    "ld_pairs": _OF_VARIANTS,
-    "ld_prune": _OF_VARIANTS,
-    "ld_clump": _BY_POSITION,
-    "ld_decay": _BY_POSITION,
-    "ld_blocks": Needs(by_variants=True, dosages=True, variable=model.VARIANT_POSITION),
-    "ld_score": Needs(by_variants=True, variable=model.VARIANT_GENETIC_POSITION),
-    "grm": _OF_SAMPLES,
-    "grm_pairs": _OF_SAMPLES,
-    "unrelated": _OF_SAMPLES,
-    "crossproduct": _OF_SAMPLES,
-    "pca": _OF_SAMPLES,
-    "project": _OF_SAMPLES,
-    "kendall": _OF_DOSAGES,
-    "kendall_pairs": _OF_DOSAGES,
-    "epistasis": Needs(by_variants=True, dosages=True, phenotype=True),
-    "alignment": Needs(ploidy=1, calls=True),
-    "allele_frequency": _OF_VARIANTS,
-    "pack": Needs(calls=True),
-}
-"""Requirements of each method of ``ds.genobit``; `isel` takes any Dataset."""
 
-_CALLS = {
-    "ld_pairs": "ld_pairs(min_r2=)",
-    "ld_clump": "ld_clump(p)",
-    "ld_decay": "ld_decay(window)",
-    "epistasis": "epistasis(phenotype)",
-    "alignment": "alignment().genobit.parsimony(tree)",
-    "project": "project(pcs)",
-}
-_LISTED = {
-    "linkage": ("ld",),
-    "pairs near each other": (
-        "ld_pairs", "ld_prune", "ld_clump", "ld_decay", "ld_blocks", "ld_score",
+class Method(NamedTuple):
+    """What a method of ``ds.genobit`` needs, and where the summary lists it."""
+
+    needs: Needs
+    analysis: str = ""
+    """Analysis of the method, or "" if the summary leaves it out."""
+    call: str = ""
+    """The method as typed, if it has required arguments."""
+
+
+_NEAR = "pairs near each other"
+
+METHODS = {
+    "ld": Method(_OF_VARIANTS, "linkage"),
+    "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(min_r2=)"),
+    "ld_prune": Method(_OF_VARIANTS, _NEAR),
+    "ld_clump": Method(_BY_POSITION, _NEAR, "ld_clump(p)"),
+    "ld_decay": Method(_BY_POSITION, _NEAR, "ld_decay(window)"),
+    "ld_blocks": Method(_BY_POSITION._replace(dosages=True), _NEAR),
+    "ld_score": Method(_OF_VARIANTS._replace(variable=model.VARIANT_GENETIC_POSITION), _NEAR),
+    "grm": Method(_OF_SAMPLES, "relationships"),
+    "grm_pairs": Method(_OF_SAMPLES, "relationships"),
+    "unrelated": Method(_OF_SAMPLES, "relationships"),
+    "crossproduct": Method(_OF_SAMPLES),
+    "pca": Method(_OF_SAMPLES, "principal components"),
+    "project": Method(_OF_SAMPLES, "principal components", "project(pcs)"),
+    "kendall": Method(_OF_DOSAGES, "rank correlation"),
+    "kendall_pairs": Method(_OF_DOSAGES, "rank correlation"),
+    "epistasis": Method(
+        _OF_DOSAGES._replace(phenotype=True), "interactions", "epistasis(phenotype)"
     ),
-    "relationships": ("grm", "grm_pairs", "unrelated"),
-    "principal components": ("pca", "project"),
-    "rank correlation": ("kendall", "kendall_pairs"),
-    "interactions": ("epistasis",),
-    "parsimony": ("alignment",),
-}  # fmt: skip
+    "alignment": Method(
+        Needs(ploidy=1, calls=True), "parsimony", "alignment().genobit.parsimony(tree)"
+    ),
+    "allele_frequency": Method(_OF_VARIANTS),
+    "pack": Method(Needs(calls=True)),
+}
+"""Methods of ``ds.genobit``, in the order of the documentation; `isel` takes any Dataset."""
 
 
 def wanted(ds: xr.Dataset, method: str) -> str:
@@ -119,7 +114,7 @@ def wanted(ds: xr.Dataset, method: str) -> str:
     >>> wanted(ds, "grm"), wanted(ds.isel(ploidy=[0]), "grm"), wanted(ds, "ld_clump")
     ('', 'ploidy 2 (here 1)', 'variant_position')
     """
-    needs, layout = METHODS[method], model.layout_of(ds)
+    needs, layout = METHODS[method].needs, model.layout_of(ds)
     found = _wanted_of_calls(ds, needs) if layout is None else _wanted_of_planes(layout, needs)
     if found:
         return found
@@ -173,15 +168,15 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
         "linkage": _statistics(ds, model.layout_of(ds)),
         "interactions": f"a variable along samples, such as {named[0]!r}" if named else "",
     }
-    return [
-        Analysis(name, _in_words(methods), wants, notes.get(name, ""))
-        for name, every in _LISTED.items()
-        for wants, methods in groupby(every, lambda method: wanted(ds, method))
+    listed = [
+        (method.analysis, wanted(ds, name), method.call or f"{name}()")
+        for name, method in METHODS.items()
+        if method.analysis
     ]
-
-
-def _in_words(methods: Iterable[str]) -> str:
-    return ", ".join(_CALLS.get(method, f"{method}()") for method in methods)
+    return [
+        Analysis(name, ", ".join(call for *_, call in found), wants, notes.get(name, ""))
+        for (name, wants), found in groupby(listed, lambda row: row[:2])
+    ]
 
 
 def wanted_of_array(da: xr.DataArray, method: str) -> str:

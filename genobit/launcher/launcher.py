@@ -130,7 +130,7 @@ class Launcher(Explorer):
         if not self._buttons[offer.name].value:
             return  # closed while it was prepared
         made = {"theme": self.theme, "selection": self.selection} | initial
-        explorer = offer.build(result, **made)
+        explorer = result(**made)
         self.opened[offer.name] = explorer
         self._arrange()
         self._said = f"Opened {offer.title} in {seconds:.1f} s"

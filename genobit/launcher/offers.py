@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genobit.data.availability import CLASSES, levels, phenotypes, wanted, wanted_of_array
@@ -24,15 +25,14 @@ class Offer:
     """An explorer with a button in the launcher.
 
     `why_not` is empty if the explorer can be opened. `prepare` takes the reader's choices and
-    computes on another thread; `build` makes a widget of its result.
+    computes on another thread; it returns the function that makes the widget of initial traits.
     """
 
     name: str
     title: str
     question: str
     why_not: str
-    prepare: Callable[[dict[str, Any]], Any]
-    build: Callable[..., Any]
+    prepare: Callable[[dict[str, Any]], Callable[..., Any]]
     choices: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()
     """Name, text and values of each choice."""
 
@@ -52,6 +52,9 @@ def in_words(data: xr.Dataset | xr.DataArray) -> str:
 _LESSER = {"ploidy", "alleles", "words", "contigs", "contig"}
 
 
+_TREES = "Which tree needs the fewest changes, and where are they?"
+
+
 def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
     """Return the explorers of genotypes or packed planes."""
     explore = ds.genobit.explore
@@ -63,8 +66,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "linkage disequilibrium",
             "Which variants are inherited together?",
             _why_no_ld(ds) or lone,
-            lambda _: packed_for_ld(ds),
-            lambda bits, **initial: bits.genobit.explore.ld(**initial),
+            lambda _: packed_for_ld(ds).genobit.explore.ld,
         ),
         Offer(
             "grm",
@@ -72,16 +74,14 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "Who is related to whom, and which samples stand out?",
             _why_not(ds, "grm")
             or ("there is one sample, and this is about pairs" if _few(ds, "samples") else ""),
-            lambda _: None,
-            lambda _, **initial: explore.grm(**initial),
+            lambda _: explore.grm,
         ),
         Offer(
             "kendall",
             "rank correlation",
             "Which variants rise and fall together, and what network do they make?",
             _why_not(ds, "kendall_pairs") or lone,
-            lambda _: None,
-            lambda _, **initial: explore.kendall(**initial),
+            lambda _: explore.kendall,
         ),
         Offer(
             "epistasis",
@@ -89,17 +89,15 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "Which combinations of variants go with a phenotype?",
             (_why_not(ds, "epistasis") if traits else _why_not(ds, "kendall") or _NO_PHENOTYPE)
             or lone,
-            lambda chosen: search(ds, **chosen),
-            explore.epistasis,
+            lambda chosen: partial(explore.epistasis, search(ds, **chosen)),
             (("phenotype", "phenotype", tuple(traits)), ("order", "variants", (2, 3))),
         ),
         Offer(
             "parsimony",
             "trees",
-            "Which tree needs the fewest changes, and where are they?",
+            _TREES,
             _why_not(ds, "alignment"),
-            lambda _: ds.genobit.alignment(),
-            lambda aln, **initial: aln.genobit.explore.parsimony(**initial),
+            lambda _: ds.genobit.alignment().genobit.explore.parsimony,
         ),
     ]
 
@@ -107,24 +105,21 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
 def offers_of_array(da: xr.DataArray) -> list[Offer]:
     """Return the explorers of measurements or an alignment: a DataArray of two dimensions."""
     explore = da.genobit.explore
-    kendall, trees = (wanted_of_array(da, method) for method in ("kendall_pairs", "parsimony"))
     few = "" if min(da.shape, default=0) > 1 else "there is one, and this is about pairs"
     return [
         Offer(
             "kendall",
             "rank correlation",
             "Which variables rise and fall together, and what network do they make?",
-            f"it needs {kendall}" if kendall else few,
-            lambda _: None,
-            lambda _, **initial: explore.kendall(**initial),
+            _in_need(wanted_of_array(da, "kendall_pairs")) or few,
+            lambda _: explore.kendall,
         ),
         Offer(
             "parsimony",
             "trees",
-            "Which tree needs the fewest changes, and where are they?",
-            f"it needs {trees}" if trees else "",
-            lambda _: None,
-            lambda _, **initial: explore.parsimony(**initial),
+            _TREES,
+            _in_need(wanted_of_array(da, "parsimony")),
+            lambda _: explore.parsimony,
         ),
     ]
 
@@ -140,7 +135,10 @@ def _few(ds: xr.Dataset, dim: str) -> bool:
 
 
 def _why_not(ds: xr.Dataset, method: str) -> str:
-    wants = wanted(ds, method)
+    return _in_need(wanted(ds, method))
+
+
+def _in_need(wants: str) -> str:
     return f"it needs {wants}" if wants else ""
 
 

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 from genobit.data import availability
+from genobit.launcher.offers import packed_for_ld
 from tests.cohorts import cohort, mosaic_calls
 
 SAMPLES = 24
@@ -140,6 +141,4 @@ def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, method in {**methods, "parsimony": "alignment"}.items():
             assert (offers[name].why_not == "") == (availability.wanted(ds, method) == "")
         if not offers["ld"].why_not:
-            assert (
-                error_of(lambda _, offer=offers["ld"]: offer.prepare({}).genobit.ld(), ds) is None
-            )
+            assert error_of(lambda _, ds=ds: packed_for_ld(ds).genobit.ld(), ds) is None
