@@ -15,6 +15,7 @@ import numpy as np
 
 from genobit.data import alphabets
 from genobit.data.alphabets import GAP, MISSING
+from genobit.data.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -294,8 +295,7 @@ def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int)
     if all(issubclass(found, str | bytes) for found in set(map(type, objects.flat))):
         return
     for (taxon, site), entry in np.ndenumerate(objects):
-        is_number = isinstance(entry, int | np.integer) and not isinstance(entry, bool)
-        if not (isinstance(entry, str | bytes) or (is_number and entry >= 0)):
+        if not (isinstance(entry, str | bytes) or is_whole(entry, 0)):
             msg = (
                 f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is no text and no whole "
                 "number from 0: use '?' for missing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def check_one_of(name: str, value: object, choices: Collection[str]) -> None:
         raise ValueError(msg)
 
 
-def is_whole(value: Any, least: int = 1) -> bool:
+def is_whole(value: Any, least: int = 1) -> TypeGuard[int]:
     """Return whether the value is of an integer type, not a bool, and at least ``least``."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return whole and bool(value >= least)

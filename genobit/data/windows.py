@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from genobit.data import labels, model
+from genobit.data.checks import is_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,7 +80,7 @@ def parse_window(window: int | str, name: str = "window") -> tuple[str | None, f
     >>> parse_window(1000), parse_window("1000 variants")
     ((None, 1000.0), (None, 1000.0))
     """
-    if isinstance(window, int | np.integer) and not isinstance(window, bool) and window > 0:
+    if is_whole(window):
         return None, float(window)
     if isinstance(window, str):
         text = window.strip().replace("_", "").replace(",", "").lower()

@@ -9,6 +9,7 @@ import numpy as np
 
 from genobit.data import alphabets
 from genobit.data.alignment import SITES, TAXA, require_names
+from genobit.data.checks import is_whole
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
@@ -121,7 +122,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 
     from genobit.io.alignment_files._fasta import index_fasta
 
-    if not isinstance(chunks, int | np.integer) or isinstance(chunks, bool) or chunks < 1:
+    if not is_whole(chunks):
         raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")
     _require_file(source)
     try:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.checks import is_whole
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.passes import in_groups
 from genobit.engine.schedule.rows import as_rows, ordered
@@ -133,7 +134,7 @@ def edges_of(bins: int | Sequence[float], window: float) -> NDArray[np.float64]:
     >>> edges_of(2, 100.0).tolist()
     [0.0, 50.0, 100.0]
     """
-    if isinstance(bins, int | np.integer) and not isinstance(bins, bool) and bins > 0:
+    if is_whole(bins):
         return np.linspace(0.0, window, int(bins) + 1)
     edges = np.asarray(bins, np.float64)
     fits = edges.ndim == 1 and edges.size > 1 and bool((np.diff(edges) > 0).all())
