@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.io import _plink_text
-from genobit.io._plain_columns import plain_bim
+from genobit.io._plink_text import plain_bim
 from genobit.io.kernels.bed import expand_bed_rows
 from genobit.io.plink import BedFile, bed_source, open_plink
 from tests.laziness import raise_if_dask_computes
