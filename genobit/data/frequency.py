@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.bits.layout import CALLED, Layout
+from genobit.engine.schedule.rows import ordered
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
 
 DIVISORS = {
     False: "variants of two alleles",
@@ -25,8 +27,7 @@ def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
 
     planes: name to uint64 (variants, words). The frequency is NaN where nothing is called.
     """
-    names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
-    arrays = whole_rows([planes[name] for name in names])
+    arrays = whole_rows(ordered(planes, layout))
     return da.blockwise(
         _frequency,
         "v",

@@ -13,6 +13,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.options import require_fits
+from genobit.engine.schedule.blocks import from_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,16 +119,7 @@ def read_label(name: str, variable: xr.Variable, store: Any) -> NDArray[Any]:
 def lazy(name: str, variable: xr.Variable, chunks: Mapping[Any, int], store: Any) -> da.Array:
     """Return a large variable as a dask array, which reads chunks when it is computed."""
     sizes = tuple(chunks.get(dim, -1) for dim in variable.dims)
-    source = _Stored(name, variable, str(store))
-    array: da.Array = da.from_array(
-        source,
-        chunks=sizes,
-        asarray=False,
-        fancy=False,
-        inline_array=True,
-        meta=np.empty((0,) * variable.ndim, dtype=variable.dtype),
-    )
-    return array
+    return from_reader(_Stored(name, variable, str(store)), sizes)
 
 
 class _Stored:

@@ -13,6 +13,7 @@ import xarray as xr
 
 from genobit.data import packer
 from genobit.engine.files import local_path
+from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import row_chunk
 from genobit.io._plink_text import read_bim, read_fam
@@ -108,7 +109,7 @@ class BedFile:
     def raw_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
         """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
         sizes = self._row_chunks(chunks)
-        return _lazy(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
+        return from_reader(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
 
     def call_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
         """Return the calls as a lazy array: int8 (variants, samples, 2), chunked along variants.
@@ -116,7 +117,9 @@ class BedFile:
         0 is A2, 1 is A1 and -1 is missing.
         """
         sizes = self._row_chunks(chunks)
-        return _lazy(_Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes))
+        return from_reader(
+            _Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes)
+        )
 
     def _row_chunks(self, chunks: int | Literal["auto"] | tuple[int, ...]) -> tuple[int, ...]:
         if isinstance(chunks, tuple):
@@ -170,19 +173,6 @@ class _Calls(_Rows):
         from genobit.io.kernels.bed import expand_bed_rows
 
         return expand_bed_rows(rows, self.bed.n_samples)
-
-
-def _lazy(source: _Rows, chunks: tuple[tuple[int, ...], ...], name: str) -> da.Array:
-    array: da.Array = da.from_array(
-        source,
-        chunks=chunks,
-        name=name,
-        asarray=False,
-        fancy=False,
-        inline_array=True,
-        meta=np.empty((0,) * source.ndim, dtype=source.dtype),
-    )
-    return array
 
 
 def open_plink(

@@ -15,6 +15,7 @@ from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
 from genobit.data.guards.chunks import GuardedStore
+from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 
 _REMEDY = "The store is damaged: copy it again, or pack the genotypes again."
@@ -25,15 +26,7 @@ def guarded_plane(data: da.Array) -> da.Array:
     stored = _stored_array(data)
     if stored is None or stored.dtype != data.dtype or stored.shape != data.shape:
         return data
-    return da.from_array(
-        _Plane(stored),
-        chunks=data.chunks,
-        name=layer_name("planes", data.name),
-        asarray=False,
-        fancy=False,
-        inline_array=True,
-        meta=np.empty((0,) * data.ndim, data.dtype),
-    )
+    return from_reader(_Plane(stored), data.chunks, layer_name("planes", data.name))
 
 
 def _stored_array(data: da.Array) -> zarr.Array[Any] | None:

@@ -1,4 +1,4 @@
-"""Join lists of blocks from `dask.array.blockwise`, and chunk an array in memory."""
+"""Join lists of blocks from `dask.array.blockwise`, and chunk arrays in memory and in files."""
 
 from __future__ import annotations
 
@@ -36,6 +36,23 @@ def in_chunks(array: NDArray[Any], rows: int) -> da.Array:
     sizes = tuple(min(rows, n - start) for start in range(0, max(n, 1), rows))
     name, graph = named_layer("genobit-rows", _parts, array, rows)
     return da.Array(graph, name, (sizes, array.shape[1:]), array.dtype)
+
+
+def from_reader(source: Any, chunks: Any, name: str | None = None) -> da.Array:
+    """Return an object with ``shape``, ``dtype``, ``ndim`` and slices as a dask array.
+
+    Each task holds the object and reads its own slice.
+    """
+    array: da.Array = da.from_array(
+        source,
+        chunks=chunks,
+        name=name,
+        asarray=False,
+        fancy=False,
+        inline_array=True,
+        meta=np.empty((0,) * source.ndim, source.dtype),
+    )
+    return array
 
 
 def _parts(name: str, array: NDArray[Any], rows: int) -> dict[Any, Any]:
