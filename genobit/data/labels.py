@@ -127,6 +127,20 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Varia
     }
 
 
+def of_pairs(
+    rows: tuple[str, xr.Dataset], columns: tuple[str, xr.Dataset]
+) -> tuple[tuple[str, ...], dict[Hashable, Any]]:
+    """Return the dimensions and coordinates of a matrix of pairs.
+
+    Each side is the name of its dimension and a Dataset with the labels along it.
+    """
+    sides = [(dim, ds, f"_{side}") for side, (dim, ds) in enumerate((rows, columns))]
+    coords: dict[Hashable, Any] = {}
+    for dim, ds, suffix in sides:
+        coords |= along(ds, dim, suffix)
+    return tuple(dim + suffix for dim, _, suffix in sides), coords
+
+
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
     """Return the number of alleles of each variant from ``variant_allele``; None without it."""
     if model.VARIANT_ALLELE not in ds:

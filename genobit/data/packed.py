@@ -134,14 +134,22 @@ def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
-def require_dataset(other: object) -> None:
-    """Raise TypeError if ``other`` is no Dataset."""
+def other_by_variants(
+    other: object, ds: xr.Dataset, layout: Layout
+) -> tuple[xr.Dataset, dict[str, da.Array]]:
+    """Return ``other`` packed as `by_variants` packed ``ds``, and its planes.
+
+    Raises TypeError if it is no Dataset, and ValueError if it has other samples.
+    """
     if not isinstance(other, xr.Dataset):
         msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
         raise TypeError(msg)
+    right, right_layout, planes = by_variants(other, phased=layout.kind == "haplotype")
+    _check_same_samples(ds, layout, right, right_layout)
+    return right, planes
 
 
-def check_same_samples(
+def _check_same_samples(
     left: xr.Dataset, left_layout: Layout, right: xr.Dataset, right_layout: Layout
 ) -> None:
     """Raise ValueError if two packed Datasets differ in layout or in sample names."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels
+from genobit.data import labels, model
 from genobit.data.availability import BITS
 from genobit.data.other_set import dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
@@ -124,16 +124,10 @@ class ArraySimilarity:
             found = similarity.neighbours(planes, others, bits, measure, dtype, top)
             nearest = _nearest(side, found, top, attributes)
             return computed(nearest, "a smaller top= or fewer rows") if compute else nearest
-        matrix = xr.DataArray(
-            similarity.matrix(planes, others, bits, measure, dtype),
-            {
-                **labels.along(labels_of(side), names[0], "_0"),
-                **labels.along(labels_of(side if right is None else right), names[0], "_1"),
-            },
-            (f"{names[0]}_0", f"{names[0]}_1"),
-            "similarity",
-            attributes,
-        )
+        sides = [labels_of(x) for x in (side, side if right is None else right)]
+        dims, coords = labels.of_pairs((names[0], sides[0]), (names[0], sides[1]))
+        values = similarity.matrix(planes, others, bits, measure, dtype)
+        matrix = model.labelled(values, coords, dims, "similarity", attributes)
         return (
             computed(matrix, "top=, to_zarr(), dtype='float32' or fewer rows")
             if compute

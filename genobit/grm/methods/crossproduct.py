@@ -65,11 +65,7 @@ class CrossproductMethods:
             "variants": sum(samples.variants),
             model.COUNTED_ALLELE: model.counted_allele(ds),
         }
-        result = xr.DataArray(
-            crossproduct(samples, kernel),
-            {**labels.along(ds, model.SAMPLES, "_0"), **labels.along(ds, model.SAMPLES, "_1")},
-            (model.SAMPLES + "_0", model.SAMPLES + "_1"),
-            "crossproduct",
-            attributes,
-        )
+        dims, coords = labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
+        products = crossproduct(samples, kernel)
+        result = model.labelled(products, coords, dims, "crossproduct", attributes)
         return computed(result, "to_zarr() or ds.genobit.isel(samples=...)") if compute else result

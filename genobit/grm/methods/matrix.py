@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -13,8 +13,6 @@ from genobit.data.frequency import DIVISORS
 from genobit.data.size_limit import computed
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from numpy.typing import ArrayLike
 
     from genobit.data.autosomes import Autosomes
@@ -171,11 +169,7 @@ def _labelled(
     """Return the matrix with the samples' labels on both sides and the contigs left out."""
     from genobit.grm.matrix import LONG_NAMES
 
-    dims: tuple[str, ...] = (model.SAMPLES + "_0", model.SAMPLES + "_1")
-    coords: dict[Hashable, Any] = {
-        **labels.along(ds, model.SAMPLES, "_0"),
-        **labels.along(ds, model.SAMPLES, "_1"),
-    }
+    dims, coords = labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
     if contigs is not None:
         dims = ("contigs", *dims)
         # dtype object: Zarr has no stable specification for fixed-width text.

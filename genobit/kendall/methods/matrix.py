@@ -219,9 +219,7 @@ class GenotypeCorrelations:
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         sides, operands = [ds], [planes]
         if other is not None:
-            packed.require_dataset(other)
-            right, right_layout, right_planes = packed.by_variants(other, phased=False)
-            packed.check_same_samples(ds, layout, right, right_layout)
+            right, right_planes = packed.other_by_variants(other, ds, layout)
             sides.append(right)
             operands.append(right_planes)
         names = [(model.VARIANTS, model.SAMPLES)] * len(sides)
@@ -292,9 +290,7 @@ def _result(
     from genobit.kendall.matrix import matrices
 
     found = matrices(operands[0], operands[1] if len(operands) > 1 else None, wanted)
-    (rows, left), (columns, right) = sets[0], sets[-1]
-    coords = {**labels.along(left, rows, "_0"), **labels.along(right, columns, "_1")}
-    dims = (f"{rows}_0", f"{columns}_1")
+    dims, coords = labels.of_pairs(sets[0], sets[-1])
     variant = attributes["variant"]
     tau = model.labelled(found[variant], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:

@@ -100,11 +100,7 @@ class LdMethods:
             raise ValueError(msg)
         right, right_planes = ds, None
         if other is not None:
-            packed.require_dataset(other)
-            right, right_layout, right_planes = packed.by_variants(
-                other, phased=layout.kind == "haplotype"
-            )
-            packed.check_same_samples(ds, layout, right, right_layout)
+            right, right_planes = packed.other_by_variants(other, ds, layout)
         last = None if window is None else window_ends(ds, window)
         if explain:
             return _explained(planes, layout, last, right_planes)
@@ -112,15 +108,11 @@ class LdMethods:
         if last is not None and window is not None:
             data = ld.band(planes, layout, statistic, last)
             wide = named_window(window)
-            band = _band(data, ds, statistic, {**attributes, "window": wide})
+            band = band_of(data, model.VARIANTS, ds, statistic, {**attributes, "window": wide})
             smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
             return computed(band, smaller) if compute else band
         data = ld.matrix(planes, layout, statistic, right_planes)
-        coords = {
-            **labels.along(ds, model.VARIANTS, "_0"),
-            **labels.along(right, model.VARIANTS, "_1"),
-        }
-        dims = (model.VARIANTS + "_0", model.VARIANTS + "_1")
+        dims, coords = labels.of_pairs((model.VARIANTS, ds), (model.VARIANTS, right))
         matrix = model.labelled(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
         return computed(matrix, smaller) if compute else matrix
@@ -153,10 +145,13 @@ def _explained(
     )
 
 
-def _band(data: Any, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]) -> xr.DataArray:
-    coords: dict[Hashable, Any] = labels.along(ds, model.VARIANTS)
+def band_of(
+    data: Any, dim: str, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]
+) -> xr.DataArray:
+    """Return a band (dim, offsets) with the labels that ``ds`` has along ``dim``."""
+    coords: dict[Hashable, Any] = labels.along(ds, dim)
     coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
-    return model.labelled(data, coords, (model.VARIANTS, "offsets"), statistic, attributes)
+    return model.labelled(data, coords, (dim, "offsets"), statistic, attributes)
 
 
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:

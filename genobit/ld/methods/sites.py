@@ -11,10 +11,9 @@ from genobit.data import labels, model
 from genobit.data.alignment import SITES, TAXA, alignment_of
 from genobit.data.size_limit import computed
 from genobit.data.windows import named_window, window_ends
+from genobit.ld.methods.matrix import band_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from genobit.data.alignment import Alignment
     from genobit.ld.sites import Sites
 
@@ -95,15 +94,12 @@ class ArrayLinkage:
             data = finite_sites.band(
                 sites, statistic, window_ends(of_sites.rename({SITES: model.VARIANTS}), window)
             )
-            coords: dict[Hashable, Any] = labels.along(of_sites, SITES)
-            coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
             attributes["window"] = named_window(window, SITES)
-            result = xr.DataArray(data, coords, (SITES, "offsets"), statistic, attributes)
+            result = band_of(data, SITES, of_sites, statistic, attributes)
         else:
-            coords = {**labels.along(of_sites, SITES, "_0"), **labels.along(of_sites, SITES, "_1")}
-            dims = (SITES + "_0", SITES + "_1")
+            dims, coords = labels.of_pairs((SITES, of_sites), (SITES, of_sites))
             data = finite_sites.matrix(sites, statistic)
-            result = xr.DataArray(data, coords, dims, statistic, attributes)
+            result = model.labelled(data, coords, dims, statistic, attributes)
         return computed(result, "use window= or select sites") if compute else result
 
 
