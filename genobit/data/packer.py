@@ -89,6 +89,7 @@ def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
 
 def _none_missing(calls: xr.DataArray) -> bool:
     """Return whether genotypes in memory have no missing call; lazy ones are not computed."""
+    # The private name: `.data` would read all calls of a file that was opened without dask.
     data = calls.variable._data
     return isinstance(data, np.ndarray) and bool((data >= 0).all())
 
