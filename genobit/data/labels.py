@@ -241,7 +241,11 @@ def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
 
 def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None:
     """Return the identifiers along ``dim`` as text (n,); None if the data have none."""
-    name = ID_OF.get(dim, dim)
+    return texts_along(data, ID_OF.get(dim, dim), dim)
+
+
+def texts_along(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> NDArray[np.object_] | None:
+    """Return a label along ``dim`` as text (n,); None if the data have none."""
     values = values_along(data, name, dim)
     return None if values is None else text(values, name)
 

@@ -269,9 +269,9 @@ def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
     kept = data.coords.to_dataset() if isinstance(data, xr.DataArray) else data
     places = pd.RangeIndex(data.sizes[dim])
     named_by = "variant_id" if KINDS[dim] == "variants" else "sample_id"
-    found = _texts(kept, named_by, dim)
+    found = labels.texts_along(kept, named_by, dim)
     if found is None:
-        found = _texts(kept, dim, dim)
+        found = labels.texts_along(kept, dim, dim)
     if KINDS[dim] == "variants":
         found = _with_positions(kept, dim, found)
     if found is None:
@@ -286,19 +286,13 @@ def _with_positions(kept: xr.Dataset, dim: str, ids: np.ndarray | None) -> np.nd
         lacking = pd.Series(ids).duplicated(keep=False).to_numpy() | np.isin(ids, (".", ""))
         if not lacking.any():
             return ids
-    position = _texts(kept, "variant_position", dim)
+    position = labels.texts_along(kept, "variant_position", dim)
     if position is None:
         return ids
     contigs = labels.contigs(kept)
     if contigs is not None and kept["variant_contig"].dims == (dim,):
         position = contigs.of_variants() + ":" + position
     return position if ids is None else np.where(lacking, position, ids)
-
-
-def _texts(kept: xr.Dataset, name: str, dim: str) -> np.ndarray | None:
-    if name not in kept.variables or kept[name].dims != (dim,):
-        return None
-    return labels.text(kept[name].values, name)
 
 
 def _checked(kind: str, values: np.ndarray, size: int) -> np.ndarray:
