@@ -45,6 +45,13 @@ _NO_SYMBOL = "\0 {}()"
 _NUCLEOTIDE_SYMBOLS = {*NUCLEOTIDES, *NUCLEOTIDE_CODES}
 
 
+def check_kind(kind: str | None) -> None:
+    """Raise ValueError for an unknown kind; None leaves the kind to the symbols."""
+    if kind is not None and kind not in KINDS:
+        msg = f"kind={kind!r} is none of {', '.join(KINDS)}"
+        raise ValueError(msg)
+
+
 def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:
     """Return the states of a kind of characters, in order, given the symbols seen.
 

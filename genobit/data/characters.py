@@ -124,9 +124,7 @@ def check_asked(array: Any, kind: str | None, gap: str) -> None:
     if gap not in {"missing", "state"}:
         msg = f"gap={gap!r} is neither 'missing' nor 'state'"
         raise ValueError(msg)
-    if kind is not None and kind not in alphabets.KINDS:
-        msg = f"kind={kind!r} is none of {', '.join(alphabets.KINDS)}"
-        raise ValueError(msg)
+    alphabets.check_kind(kind)
     if array.ndim != 2 or array.size == 0:
         msg = f"the alignment has shape {array.shape}, expected (taxa, sites), neither of them 0"
         raise ValueError(msg)

@@ -194,9 +194,7 @@ def _described(
     counts: Mapping[str, int], kind: str | None, states: Sequence[str] | None
 ) -> tuple[str, tuple[str, ...]]:
     """Return kind and states of an alignment with these symbols."""
-    if kind is not None and kind not in alphabets.KINDS:
-        msg = f"kind={kind!r} is none of {', '.join(alphabets.KINDS)}"
-        raise ValueError(msg)
+    alphabets.check_kind(kind)
     kind = kind or alphabets.guess_kind(counts)
     if kind == "standard" and states is not None:
         return kind, tuple(states)
