@@ -184,7 +184,7 @@ def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 SIX = """
 import itertools, sys, time
 import genobit as gb
-from genobit.io import streams
+from genobit.io import resumable_zarr as streams
 from genobit.engine.schedule.graphs import Grid
 from tests.io.test_streams import matrix
 
