@@ -20,7 +20,7 @@ from dask.delayed import delayed
 
 from genobit.data.topology import children, is_binary
 from genobit.engine.schedule.computing import compute
-from genobit.parsimony.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
+from genobit.parsimony.kernels import fitch_lengths, hartigan, sankoff
 from genobit.parsimony.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from genobit.data.characters import Characters
 
-KERNELS = ("planes", "bytes")
 _BATCH_WORK = 10**8
 """States x patterns x nodes of one task, which takes a few hundredths of a second."""
 
@@ -141,14 +140,13 @@ def tree_changes(
     trees: Sequence[NDArray[np.int64]],
     *,
     costs: NDArray[np.float64] | None = None,
-    kernel: str = "planes",
     shared: bool = True,
 ) -> NDArray[Any]:
     """Return the changes of each pattern on each tree, or their costs.
 
     Returns (trees, patterns), int64, or float64 with costs. trees: parents of the nodes of each
     tree, as in `genobit.data.topology`. ``shared`` distributes trees over dask tasks; pass False
-    inside a task. Raises ValueError for a kernel or costs that the states or trees do not allow.
+    inside a task.
 
     Examples
     --------
@@ -157,22 +155,19 @@ def tree_changes(
     >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
     [[1, 1]]
     """
-    check(found.symbols, trees, costs, kernel)
 
     def batch_changes(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
-        return np.stack([_changes(found, parents, costs, kernel) for parents in batch])
+        return np.stack([_changes(found, parents, costs) for parents in batch])
 
     return _in_batches(batch_changes, found, trees, shared)
 
 
 def _changes(
-    found: Columns, parents: NDArray[np.int64], costs: NDArray[np.float64] | None, kernel: str
+    found: Columns, parents: NDArray[np.int64], costs: NDArray[np.float64] | None
 ) -> NDArray[Any]:
     tree = children(parents)
     if costs is not None:
         return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
-    if kernel == "bytes":
-        return byte_fitch.changes(found.patterns.sets, tree.starts, tree.members)
     return hartigan.changes(found.planes, tree, found.weights.size)
 
 
@@ -181,7 +176,6 @@ def tree_lengths(
     trees: Sequence[NDArray[np.int64]],
     *,
     costs: NDArray[np.float64] | None = None,
-    kernel: str = "planes",
     shared: bool = True,
 ) -> NDArray[Any]:
     """Return lengths of trees without the changes of each site, which is faster for binary trees.
@@ -196,12 +190,11 @@ def tree_lengths(
     >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
     [2, 2]
     """
-    check(found.symbols, trees, costs, kernel)
-    by_site = costs is not None or kernel != "planes" or not all(is_binary(t) for t in trees)
+    by_site = costs is not None or not all(is_binary(t) for t in trees)
 
     def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
         if by_site:
-            changes = (_changes(found, parents, costs, kernel) for parents in batch)
+            changes = (_changes(found, parents, costs) for parents in batch)
             return np.concatenate([weighted(each[None], found.weights) for each in changes])
         # Each task needs its own copy, because trees are scored in place.
         space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
@@ -243,19 +236,6 @@ def _exact_sum(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> Fracti
     return sum((Fraction(cost) * total for cost, total in each), Fraction(0))
 
 
-def bounds(found: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the fewest and most changes of each pattern on any tree, (patterns,) each.
-
-    Examples
-    --------
-    >>> from genobit.data.characters import state_sets
-    >>> found = columns(state_sets([["A", "C"], ["A", "R"], ["A", "G"], ["A", "G"]], "dna"))
-    >>> [values.tolist() for values in bounds(found)]
-    [[0, 1], [0, 1]]
-    """
-    return change_bounds.bounds(found.patterns.sets, len(found.symbols))
-
-
 def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
     """Return the indices of homoplasy from changes s, fewest changes m and most changes g.
 
@@ -270,36 +250,10 @@ def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
     return Indices(ci, ri, ci * ri)
 
 
-def check(
-    symbols: tuple[str, ...],
-    trees: Sequence[NDArray[np.int64]],
-    costs: NDArray[np.float64] | None,
-    kernel: str,
-) -> None:
-    """Raise ValueError unless the kernel and costs fit the states and trees."""
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel={kernel!r} is none of {', '.join(map(repr, KERNELS))}")
-    if costs is not None:
-        if kernel != "planes":
-            raise ValueError(f"costs= has a kernel of its own: leave out kernel={kernel!r}")
-        _check_root(trees, costs, symbols)
-    if kernel == "bytes":
-        states = len(symbols)
-        if states > byte_fitch.MOST_STATES:
-            msg = (
-                f"a byte holds {byte_fitch.MOST_STATES} states and the alignment has {states}: "
-                "take kernel='planes'"
-            )
-            raise ValueError(msg)
-        for number, parents in enumerate(trees):
-            if not is_binary(parents):
-                msg = f"tree {number} has a node of three or more children: take kernel='planes'"
-                raise ValueError(msg)
-
-
-def _check_root(
+def check_root(
     trees: Sequence[NDArray[np.int64]], costs: NDArray[np.float64], symbols: tuple[str, ...]
 ) -> None:
+    """Raise ValueError for costs that differ by direction, unless all trees have a root."""
     differ = np.argwhere(costs != costs.T)
     if not differ.size:
         return

@@ -15,6 +15,7 @@ import numpy as np
 from genobit.data.characters import Characters, sets_in
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony import lengths as parsimony
+from genobit.parsimony.kernels import change_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,6 @@ class Trees(NamedTuple):
 
     parents: Sequence[NDArray[np.int64]]
     costs: NDArray[np.float64] | None
-    kernel: str
     sites: bool
     """Whether to return results by site."""
 
@@ -57,18 +57,19 @@ def scores(
     """Score trees on an alignment, a few chunks at a time if it is lazy.
 
     values: (taxa, sites); weights: (sites,), 1 by default. Raises ValueError for an entry that is
-    no symbol, and for a kernel or costs that the trees do not allow.
+    no symbol, and for costs that need a root that a tree does not have.
 
     Examples
     --------
     >>> from genobit.data.characters import Coding
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
-    >>> trees = Trees([np.array([3, 3, 4, 4, -1])], None, "planes", sites=True)
+    >>> trees = Trees([np.array([3, 3, 4, 4, -1])], None, sites=True)
     >>> found = scores(np.array([list("AC"), list("AT"), list("GC")]), dna, "abc", trees)
     >>> found.lengths.tolist(), found.changes.tolist(), found.total.tolist()
     ([2], [[1, 1]], [2, 2])
     """
-    parsimony.check(coding.symbols, trees.parents, trees.costs, trees.kernel)
+    if trees.costs is not None:
+        parsimony.check_root(trees.parents, trees.costs, coding.symbols)
     score = partial(_of_part, coding=coding, taxa=taxa, trees=trees)
     if not isinstance(values, da.Array):
         return score(values, 0, weights, shared=True)
@@ -109,7 +110,7 @@ def _of_part(
         return _empty(trees, 0)
     found = parsimony.columns(Characters(sets, coding.symbols), weights, sites=trees.sites)
     of_site = found.patterns.of_site
-    how: dict[str, Any] = {"costs": trees.costs, "kernel": trees.kernel, "shared": shared}
+    how: dict[str, Any] = {"costs": trees.costs, "shared": shared}
     changes = None
     if trees.sites:
         by_pattern = parsimony.tree_changes(found, trees.parents, **how)
@@ -119,6 +120,6 @@ def _of_part(
         lengths = parsimony.tree_lengths(found, trees.parents, **how)
     if trees.costs is not None:
         return Scores(lengths, changes, np.zeros(2, np.int64), None)
-    bounds = np.stack(parsimony.bounds(found))
+    bounds = np.stack(change_bounds.bounds(found.patterns.sets, len(found.symbols)))
     by_site = bounds[:, of_site] if trees.sites else None
     return Scores(lengths, changes, bounds @ found.weights, by_site)

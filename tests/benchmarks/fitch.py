@@ -20,7 +20,6 @@ from genobit.data.topology import children
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
 from genobit.parsimony.kernels import fitch_lengths
-from genobit.parsimony.kernels.byte_fitch import join_bytes
 from genobit.parsimony.kernels.fitch import join_four
 from genobit.parsimony.kernels.state_planes import (
     BLOCK,
@@ -30,6 +29,7 @@ from genobit.parsimony.kernels.state_planes import (
     weight_planes,
 )
 
+from .byte_fitch import join_bytes
 from .measure import Row, rates, ratio
 from .published import Peer, popcount_limit, published
 

@@ -71,19 +71,16 @@ def tree_of(taxa: int, rng: np.random.Generator, most_children: int = 2) -> Phyl
     st.sampled_from(["missing", "state"]),
     st.booleans(),
     st.booleans(),
-    st.sampled_from(["planes", "bytes", "whole", "fractions"]),
+    st.sampled_from(["planes", "binary", "whole", "fractions"]),
 )
 def test_scores_do_not_depend_on_chunks(case, gap, sites, weighted, how) -> None:
     aln, lazy, rng = case
-    binary = how == "bytes"
-    trees = [tree_of(aln.sizes["taxa"], rng, 2 if binary else 4) for _ in range(3)]
+    trees = [tree_of(aln.sizes["taxa"], rng, 2 if how == "binary" else 4) for _ in range(3)]
     asked = {"gap": gap, "sites": sites}
     if weighted:
         asked["weights"] = rng.integers(0, 3, aln.sizes["sites"])
         asked["weights"][rng.integers(asked["weights"].size)] = 1
     states = len(aln.genobit.parsimony(trees[0], gap=gap).attrs["states"])
-    if how == "bytes":
-        asked["kernel"] = "bytes" if states <= 8 else "planes"
     if how in {"whole", "fractions"}:
         costs = (
             rng.integers(0, 9, (states, states)) if how == "whole" else rng.random((states,) * 2)

@@ -230,14 +230,12 @@ def test_costs_past_whole_numbers_are_floats(cost, length, sites):
         ({"weights": ["1", "2"]}, "weights= has dtype"),
         ({"costs": np.ones((2, 2))}, r"costs= has shape \(2, 2\), expected \(4, 4\).*A, C, G, T"),
         ({"costs": -np.ones((4, 4))}, r"costs\[A, A\] is -1"),
-        ({"costs": 1 - np.eye(4), "kernel": "bytes"}, "kernel of its own"),
         ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0, .* set the diagonal to 0"),
         ({"costs": np.triu(np.ones((4, 4)), 1)}, "A to C is 1.0 and back is 0.0.*root it"),
         (
             {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG")}, ("of", "to"))},
             "no label 'T' along 'of'",
         ),
-        ({"kernel": "floats"}, "kernel='floats' is none of 'planes', 'bytes'"),
         ({"gap": "fifth"}, "gap='fifth'"),
     ],
 )
@@ -245,15 +243,6 @@ def test_refusals_say_what_to_do(options, message):
     aln = alignment(["AC", "CC", "AG"], kind="dna")
     with pytest.raises(ValueError, match=message):
         aln.genobit.parsimony(tree_of(np.array([3, 3, 3, -1])), **options)
-
-
-def test_refusals_of_bytes():
-    aln = alignment(["MK", "MR", "LK", "LR"], kind="protein")
-    with pytest.raises(ValueError, match=r"holds 8 states .* 20: take kernel='planes'"):
-        aln.genobit.parsimony(tree_of(BALANCED), kernel="bytes")
-    aln = alignment(["A", "C", "A", "C"], kind="dna")
-    with pytest.raises(ValueError, match="tree 0 has a node of three or more children"):
-        aln.genobit.parsimony(tree_of(np.array([4, 4, 4, 5, 5, -1])), kernel="bytes")
 
 
 def test_refusals_of_alignments_and_resolutions():

@@ -35,7 +35,6 @@ class ArrayPhylogenetics:
         gap: str = "missing",
         weights: str | ArrayLike | xr.DataArray | None = None,
         costs: ArrayLike | None = None,
-        kernel: str = "planes",
         sites: bool = True,
     ) -> xr.Dataset:
         """Compute lengths of trees, changes of each site, and indices of homoplasy.
@@ -57,9 +56,6 @@ class ArrayPhylogenetics:
             aligned by label. Costs are any numbers from 0, and 0 for no change; they need not be a
             metric. Costs that differ by direction need rooted trees. Lengths are then exact costs,
             computed by Sankoff's algorithm, which is slower.
-        kernel
-            "planes", or "bytes" to compare with one byte for each site (Richer 2013). "bytes" takes
-            at most 8 states and binary trees.
         sites
             False omits the results by site, for many trees.
 
@@ -99,11 +95,10 @@ class ArrayPhylogenetics:
         each = None if weights is None else weights_of(self._da, weights)
         matrix = None if costs is None else _costs(costs, aligned.coding.symbols)
         parents = [phylogeny.parents for phylogeny in trees]
-        asked = tree_scores.Trees(parents, matrix, kernel, sites)
+        asked = tree_scores.Trees(parents, matrix, sites)
         found = tree_scores.scores(aligned.values, aligned.coding, aligned.taxa, asked, each)
+        kernel = "planes" if matrix is None else "costs"
         attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
-        if matrix is not None:
-            attrs["kernel"] = "costs"
         ds = _scored(found, matrix)
         ds = ds.assign_coords(aligned.coords if sites else {}).assign_attrs(attrs)
         return ds.isel({TREES: 0}) if one else ds

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.data.topology import children
-from genobit.parsimony.kernels import byte_fitch, change_bounds, fitch_lengths, hartigan, sankoff
+from genobit.parsimony.kernels import change_bounds, fitch_lengths, hartigan, sankoff
 from genobit.parsimony.kernels.state_planes import state_planes, weight_planes
 from tests import reference
+from tests.benchmarks import byte_fitch
 from tests.sized import sized
 from tests.trees import random_parents, random_sets, scored, unrooted
 

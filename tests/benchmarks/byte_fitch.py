@@ -1,7 +1,7 @@
 """Fitch's down pass with one byte for each site, as in Richer's report (2013).
 
-A state is one bit of a byte, so there are at most eight states. This kernel is the baseline for
-the state planes of `fitch`, which hold twice as many sites of four states in a register.
+A state is one bit of a byte, so there are at most eight states. The tests and the benchmark compare
+it with state planes, which hold twice as many sites of four states in a register.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from genobit.engine.simd.jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_STATES = 8
 MOST_CHANGES = 2**16 - 1
 _PIECE = 4096
 """Sites scored at a time: three rows and the counts of a join take 20 KiB of the L1 cache."""
