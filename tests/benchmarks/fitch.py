@@ -20,7 +20,7 @@ from genobit.data.topology import children
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
 from genobit.parsimony.kernels import fitch_lengths
-from genobit.parsimony.kernels.fitch import join_four
+from genobit.parsimony.kernels.joins import join_register
 from genobit.parsimony.kernels.state_planes import (
     BLOCK,
     BLOCK_WORDS,
@@ -61,7 +61,8 @@ def _pairs(flat: NDArray[np.uint64], blocks: int, times: int) -> int:
         counts = zero_register()
         for i in range(0, blocks * 3 * step, 3 * step):
             for w in range(i, i + BLOCK_WORDS, REGISTER_WORDS):
-                counts = counts + popcount(join_four(flat, w, w + step, w + 2 * step))
+                some = join_register(flat, w, flat, w + step, flat, w + 2 * step, 4)
+                counts = counts + popcount(some)
         kept += sum_lanes(counts)
     return times * blocks * BLOCK - kept
 

@@ -29,6 +29,7 @@ from genobit.engine.simd.vector import (
     zero_register,
 )
 from genobit.parsimony.kernels.hartigan import depth_of, down_block, most_children, numbers
+from genobit.parsimony.kernels.joins import weigh
 from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
 
 if TYPE_CHECKING:
@@ -104,15 +105,11 @@ def _one_state(
 
 
 @njit
-def _weight(flags: Any, w: int, common: int, planes: NDArray[np.uint64]) -> int:
-    """Return the summed weight of the flagged patterns of a register at word w."""
+def _changes(kept: Any, w: int, common: int, planes: NDArray[np.uint64]) -> int:
+    """Return the summed weight of the patterns not set in ``kept``, a register at word w."""
     if common > 0:
-        return common * sum_lanes(popcount(flags))
-    total = 0
-    for bit in range(planes.size // BLOCK_WORDS):
-        plane = load_register(planes, bit * BLOCK_WORDS + w)
-        total += sum_lanes(popcount(flags & plane)) << bit
-    return total
+        return common * (64 * REGISTER_WORDS - sum_lanes(popcount(kept)))
+    return sum_lanes(weigh(kept, planes, w, planes.size // BLOCK_WORDS))
 
 
 @njit
@@ -139,11 +136,11 @@ def _up_block(
             i, parent = node * step + w, parents[node] * step + w
             if rule == 0:
                 may, near = _all_sets(lower, upper, i, parent, states)
-                fewest[node] += _weight(andnot(full, near), w, common, planes)
-                most[node] += _weight(may, w, common, planes)
+                fewest[node] += _changes(near, w, common, planes)
+                most[node] += _changes(andnot(full, may), w, common, planes)
             else:
                 kept = _one_state(lower, upper, i, parent, states, rule == 2)
-                changed = _weight(andnot(full, kept), w, common, planes)
+                changed = _changes(kept, w, common, planes)
                 fewest[node] += changed
                 most[node] += changed
 

@@ -10,19 +10,13 @@ tree may be rooted on any branch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
-    REGISTER_WORDS,
-    load_register,
-    popcount,
-    sum_lanes,
-    zero_register,
-)
-from genobit.parsimony.kernels.fitch import join, join_four
+from genobit.engine.simd.jit import inlined, njit
+from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
+from genobit.parsimony.kernels.joins import join_register, weigh
 from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_words
 
 if TYPE_CHECKING:
@@ -97,31 +91,19 @@ def _place(of: int, origin: int, slots: int, step: int) -> int:
     return origin + of * step if of >= 0 else slots - (of + 1) * step
 
 
-@njit
-def _counted(some: Any, weights: NDArray[np.uint64], first: int, bits: int) -> Any:
-    """Return the weighted popcount of a register; its lowest weight plane starts at ``first``."""
-    counts = zero_register()
-    for bit in range(bits - 1, -1, -1):
-        plane = load_register(weights, first + bit * BLOCK_WORDS)
-        counts = counts + counts + popcount(some & plane)
-    return counts
-
-
-@njit
-def _kept_of_four(
+@inlined
+def _changes(
     flat: NDArray[np.uint64],
     plan: NDArray[np.int64],
     origin: int,
     slots: int,
     weights: NDArray[np.uint64],
     first: int,
-    bits: int,
+    depth: int,
+    states: int,
 ) -> int:
-    """Return the number of (pattern, join) pairs of a block without a change, for four states.
-
-    Patterns count by weight if ``bits`` > 0.
-    """
-    step = 4 * BLOCK_WORDS
+    """Make the joins of a block; return its changes, by weight if ``depth`` > 0."""
+    step = states * BLOCK_WORDS
     counts = zero_register()
     for row in range(plan.shape[0]):
         i = _place(plan[row, 0], origin, slots, step)
@@ -129,39 +111,12 @@ def _kept_of_four(
         k = _place(plan[row, 2], origin, slots, step)
         # Finish all registers of a join before the next join, which waits for their stores.
         for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
-            some = join_four(flat, i + w, j + w, k + w)
-            if bits == 0:
+            some = join_register(flat, i + w, flat, j + w, flat, k + w, states)
+            if depth == 0:
                 counts = counts + popcount(some)
             else:
-                counts = counts + _counted(some, weights, first + w, bits)
-    return sum_lanes(counts)
-
-
-@njit
-def _kept(
-    flat: NDArray[np.uint64],
-    plan: NDArray[np.int64],
-    origin: int,
-    slots: int,
-    weights: NDArray[np.uint64],
-    first: int,
-    bits: int,
-    states: int,
-) -> int:
-    """Return the weighted pairs without a change as `_kept_of_four`, for any number of states."""
-    step = states * BLOCK_WORDS
-    counts = zero_register()
-    for row in range(plan.shape[0]):
-        i = _place(plan[row, 0], origin, slots, step)
-        j = _place(plan[row, 1], origin, slots, step)
-        k = _place(plan[row, 2], origin, slots, step)
-        for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
-            some = join(flat, i + w, j + w, k + w, states)
-            if bits == 0:
-                counts = counts + popcount(some)
-            else:
-                counts = counts + _counted(some, weights, first + w, bits)
-    return sum_lanes(counts)
+                counts = counts + weigh(some, weights, first + w, depth)
+    return sum_lanes(counts) if depth > 0 else plan.shape[0] * BLOCK - sum_lanes(counts)
 
 
 @njit
@@ -179,19 +134,14 @@ def _length(
     plan = joins(starts, members, taxa)
     step = states * BLOCK_WORDS
     slots = blocks * taxa * step
-    depth = planes.shape[1]
     weights = planes.reshape(-1)
     total = 0
     for block in range(blocks):
-        origin, first = block * taxa * step, block * depth * BLOCK_WORDS
-        bits, factor, most = depth, 1, np.int64(0)
-        if common[block] > 0:
-            bits, factor, most = 0, common[block], np.int64(BLOCK)
-        for word in range(bits * BLOCK_WORDS):
-            most += np.int64(popcount(weights[first + word])) << (word // BLOCK_WORDS)
+        origin, first = block * taxa * step, block * planes.shape[1] * BLOCK_WORDS
+        depth = 0 if common[block] > 0 else planes.shape[1]
         if states == 4:
-            kept = _kept_of_four(flat, plan, origin, slots, weights, first, bits)
+            changes = _changes(flat, plan, origin, slots, weights, first, depth, 4)
         else:
-            kept = _kept(flat, plan, origin, slots, weights, first, bits, states)
-        total += factor * (plan.shape[0] * most - kept)
+            changes = _changes(flat, plan, origin, slots, weights, first, depth, states)
+        total += max(common[block], 1) * changes
     return total

@@ -5,7 +5,7 @@ import pytest
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import REGISTER_WORDS, store_register
-from genobit.parsimony.kernels.fitch import common, join, join_four
+from genobit.parsimony.kernels.joins import common_register, join_register
 from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, state_planes
 from tests import reference
 
@@ -22,11 +22,12 @@ def _joined(planes, shared, seen, four):
         for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
             i = block * 3 * step + w
             if four:
-                some = join_four(flat, i, i + step, i + 2 * step)
+                some = join_register(flat, i, flat, i + step, flat, i + 2 * step, 4)
             else:
-                some = join(flat, i, i + step, i + 2 * step, states)
+                some = join_register(flat, i, flat, i + step, flat, i + 2 * step, states)
             store_register(shared, block * BLOCK_WORDS + w, some)
-            store_register(seen, block * BLOCK_WORDS + w, common(flat, i, flat, i + step, states))
+            some = common_register(flat, i, flat, i + step, states)
+            store_register(seen, block * BLOCK_WORDS + w, some)
 
 
 @pytest.mark.parametrize(
