@@ -16,7 +16,6 @@ import numpy as np
 from genobit.data.topology import NO_PARENT
 from genobit.engine.schedule.limits import check_time
 from genobit.parsimony.kernels import swaps, tree_set
-from genobit.parsimony.kernels.equally_parsimonious import swap_pool
 from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
 from genobit.parsimony.kernels.sites import sites_of
 from genobit.parsimony.schedule.steps import MOVES, looks, trees_in
@@ -84,7 +83,7 @@ def gathered(plan: Plan, run: Run) -> Found:
         work = swaps.room_for_search(sites)
         try:
             while pool.state[tree_set.SWAPPED] < pool.state[tree_set.COUNT]:
-                swap_pool(sites, moves, 1, pool, work)
+                swaps.swap_pool(sites, moves, 1, pool, work)
         except KeyboardInterrupt:
             partial = True
     constant = plan.patterns.constant

@@ -27,8 +27,7 @@ from genobit.parsimony.kernels.half_edges import (
     link,
 )
 from genobit.parsimony.kernels.random import below
-from genobit.parsimony.kernels.sites import filled
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
+from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, filled
 from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, Pool, keep
 
 if TYPE_CHECKING:
@@ -75,11 +74,11 @@ def later(patterns: Informative, sites: Sites) -> Later:
     """Find the states of each taxon, and the states that some taxon has unambiguously."""
     sets = patterns.sets
     every, none = np.bitwise_or.reduce(sets, axis=0), sets.dtype.type(0)
-    known = filled(np.where(sets == every, none, sets), sites)
+    known = filled(np.where(sets == every, none, sets), sites.order, sites.states)
     alone = np.where(np.bitwise_count(sets) == 1, sets, none)
     # A single row with the states of all taxa.
     row = np.bitwise_or.reduce(alone, axis=0)[None]
-    return Later(known, filled(row, sites))
+    return Later(known, filled(row, sites.order, sites.states))
 
 
 @njit

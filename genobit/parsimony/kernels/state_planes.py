@@ -12,7 +12,6 @@ its popcount is multiplied.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -91,29 +90,49 @@ def aligned_words(size: int) -> NDArray[np.uint64]:
 
 def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
-    shape = (blocks_of(sets.shape[1]), sets.shape[0], states, BLOCK_WORDS)
-    out = aligned_words(math.prod(shape)).reshape(shape)
-    _fill(sets, out)
+    rows, patterns = sets.shape
+    blocks = blocks_of(patterns)
+    flat = filled(sets, np.arange(patterns), np.full(blocks, states, np.int64))
+    return flat.reshape(blocks, rows, states, BLOCK_WORDS)
+
+
+def filled(
+    sets: NDArray[np.unsignedinteger], order: NDArray[np.int64], states: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Convert state sets (rows, patterns) to flat planes, with pattern order[k] as bit k.
+
+    states: number of states of each block, (blocks,).
+    """
+    out = aligned_words(sets.shape[0] * BLOCK_WORDS * int(states.sum()))
+    _fill(sets, order, states, out)
     return out
 
 
 @njit
-def _fill(sets: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+def _fill(
+    sets: NDArray[np.unsignedinteger],
+    order: NDArray[np.int64],
+    states: NDArray[np.int64],
+    out: NDArray[np.uint64],
+) -> None:
     rows, patterns = sets.shape
-    blocks, _, states, words = out.shape
     one, every = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-    for row in range(rows):
-        for block in range(blocks):
-            for word in range(words):
-                first = (block * words + word) * 64
+    part, start = np.empty(64, np.uint64), 0
+    for block in range(states.size):
+        for row in range(rows):
+            for word in range(BLOCK_WORDS):
+                first = block * BLOCK + word * 64
                 count = min(64, patterns - first)
-                for state in range(states):
+                for k in range(count):
+                    part[k] = sets[row, order[first + k]]
+                for state in range(states[block]):
                     bits = np.uint64(0) if count > 0 else every
                     if 0 < count < 64:
                         bits = every << np.uint64(count)
                     for k in range(count):
-                        bits |= (sets[row, first + k] >> np.uint64(state) & one) << np.uint64(k)
-                    out[block, row, state, word] = bits
+                        bits |= (part[k] >> np.uint64(state) & one) << np.uint64(k)
+                    out[start + state * BLOCK_WORDS + word] = bits
+            start += states[block] * BLOCK_WORDS
 
 
 @njit
@@ -128,18 +147,35 @@ def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], fir
 
 def weight_planes(weights: NDArray[np.int64]) -> Weights:
     """Arrange the weights of patterns (patterns,) by block."""
-    blocks = blocks_of(weights.size)
-    padded = np.zeros(blocks * BLOCK, np.int64)
-    padded[: weights.size] = weights
-    common = np.zeros(blocks, np.int64)
-    for block in range(blocks):
-        values = weights[block * BLOCK : (block + 1) * BLOCK]
+    common = np.zeros(blocks_of(weights.size), np.int64)
+    mixed = weights.copy()
+    for block in range(common.size):
+        values = mixed[block * BLOCK : (block + 1) * BLOCK]
         if (values == values[0]).all():
             common[block] = values[0]
-    mixed = padded.reshape(blocks, BLOCK)[common == 0]
-    depth = int(mixed.max(initial=0)).bit_length()
-    planes = np.zeros((blocks, depth, BLOCK_WORDS), np.uint64)
-    for bit in range(depth):
-        flags = (mixed >> bit & 1).astype(np.uint8)
-        planes[common == 0, bit] = np.packbits(flags, axis=1, bitorder="little").view("<u8")
-    return Weights(common, planes)
+            values[:] = 0
+    return Weights(common, weight_bits(mixed, np.arange(mixed.size), common.size)[1])
+
+
+@njit
+def weight_bits(
+    weights: NDArray[np.int64], order: NDArray[np.int64], blocks: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Return the number of bits of each block's weights (blocks,), and the bits (blocks, bits, 8).
+
+    Bits are lowest first, and pattern order[k] is bit k of the planes.
+    """
+    depths = np.zeros(blocks, np.int64)
+    for k in range(order.size):
+        while weights[order[k]] >> depths[k // BLOCK]:
+            depths[k // BLOCK] += 1
+    deepest = 1
+    for block in range(blocks):
+        deepest = max(deepest, depths[block])
+    planes = np.zeros((blocks, deepest, BLOCK_WORDS), np.uint64)
+    for k in range(order.size):
+        block, bit = k // BLOCK, k % BLOCK
+        for depth in range(depths[block]):
+            there = np.uint64(weights[order[k]] >> depth & 1)
+            planes[block, depth, bit // 64] |= there << np.uint64(bit % 64)
+    return depths, planes

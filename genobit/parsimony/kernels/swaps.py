@@ -1,9 +1,16 @@
-"""Branch swapping: subtrees are moved to where they add least, until no move shortens the tree.
+"""Branch swapping: to a local minimum, in rounds of the ratchet, and over equally short trees.
+
+Subtrees are moved to where they add least, until no move shortens the tree.
 
 NNI moves a subtree past one node. SPR moves it to any branch, keeping its root. TBR joins any
 branch of one part with any branch of the other. After each cut all its moves are counted, and the
 best move is made at once if it shortens the tree. On real data this needed fewer counts than
 comparing all cuts before each move.
+
+A round of the parsimony ratchet (Nixon 1999, Cladistics 15: 407-414) doubles the weight of a random
+share of the sites and swaps branches to a local minimum under these weights. It then swaps branches
+under the true weights. In this way, a search leaves one local minimum for another that fits most of
+the data equally well. Each round starts from the last tree that was as short as the shortest.
 """
 
 from __future__ import annotations
@@ -25,8 +32,10 @@ from genobit.parsimony.kernels.prunings import (
     regraft,
     room_for_branches,
 )
-from genobit.parsimony.kernels.random import shuffle
+from genobit.parsimony.kernels.random import next_word, shuffle
+from genobit.parsimony.kernels.sites import weighted
 from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
+from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, SWAPPED, Pool, keep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -215,3 +224,109 @@ def make(back: NDArray[np.int64], taxa: int, move: Move, work: Work) -> None:
         regraft(back, taxa, move.cut, work.rest.far[move.rest])
     if move.part > 0:
         regraft(back, taxa, back[move.cut], work.part.far[move.part])
+
+
+def perturbed(
+    weights: NDArray[np.int64], share: float, rounds: int, stream: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Draw weights (rounds, patterns) in which each site counts twice with probability ``share``.
+
+    Each pattern takes one binomial draw, because weights may be in the millions.
+    """
+    generator = np.random.Generator(np.random.Philox(key=int(next_word(stream))))
+    return weights + generator.binomial(weights, share, (rounds, weights.size))
+
+
+@njit
+def ratchet_rounds(
+    back: NDArray[np.int64],
+    sites: Sites,
+    perturbed_weights: NDArray[np.int64],
+    moves: int,
+    lengths: NDArray[np.int64],
+    pool: Pool,
+    work: Work,
+    stream: NDArray[np.uint64],
+) -> None:
+    """Run one round for each entry of ``lengths``, which receives the shortest length so far.
+
+    perturbed_weights: (rounds, patterns), from `perturbed`. ``back`` is a tree of the pool at a
+    local minimum, and is updated in place.
+    """
+    for number in range(lengths.size):
+        trial = back.copy()
+        other = weighted(sites, perturbed_weights[number])
+        swap(trial, other, moves, work, stream)
+        length = swap(trial, sites, moves, work, stream)
+        if length <= pool.state[LENGTH]:
+            back[:] = trial
+        keep(trial, length, pool)
+        lengths[number] = pool.state[LENGTH]
+
+
+@njit
+def swap_pool(sites: Sites, moves: int, trees: int, pool: Pool, work: Work) -> None:
+    """Swap the next ``trees`` unswapped trees of a pool, and keep all results as short.
+
+    A shorter tree empties the pool and is swapped next. A full pool accepts only a shorter tree, so
+    its trees are still swapped.
+    """
+    for _ in range(trees):
+        if pool.state[SWAPPED] == pool.state[COUNT]:
+            return
+        back = pool.trees[pool.state[SWAPPED]].copy()
+        pool.state[SWAPPED] += 1
+        length = fill_views(back, sites, work.views, work.order)
+        for cut in range(halves_of(sites.taxa)):
+            _keep_moves(back, length, sites, cut, moves, pool, work)
+            if pool.state[LENGTH] < length:
+                break
+
+
+@njit
+def _keep_moves(
+    back: NDArray[np.int64],
+    length: int,
+    sites: Sites,
+    cut: int,
+    moves: int,
+    pool: Pool,
+    work: Work,
+) -> None:
+    taxa = sites.taxa
+    if back[cut] < taxa or (moves == TBR and cut >= taxa and cut > back[cut]):
+        return
+    here = changes_here(back, sites, work.views, cut)
+    if moves != TBR or cut < taxa:
+        radius = 1 if moves == NNI else taxa
+        count = list_branches(back, taxa, cut, radius, work.rest)
+        if count_changes(sites, work.views, cut, count, here + 1, work.rest):
+            _keep_row(back, length, sites, cut, 0, count, here, pool, work)
+        return
+    rest, part = prepare_reconnection(back, sites, cut, work)
+    for row in range(part):
+        if row != 1 and count_pairs(sites, row, rest, here + 1, work):
+            _keep_row(back, length, sites, cut, row, rest, here, pool, work)
+
+
+@njit
+def _keep_row(
+    back: NDArray[np.int64],
+    length: int,
+    sites: Sites,
+    cut: int,
+    row: int,
+    count: int,
+    here: int,
+    pool: Pool,
+    work: Work,
+) -> None:
+    """Keep the trees that join one branch of the subtree with the listed branches of the rest."""
+    full = pool.state[COUNT] == pool.trees.shape[0]
+    for k in range(FIRST if row == 0 else 0, count):
+        changes = work.rest.changes[k]
+        if changes > here or k == 1 or (full and changes == here):
+            continue
+        trial = back.copy()
+        make(trial, sites.taxa, Move(cut, k, row, here - changes), work)
+        keep(trial, length - here + changes, pool)

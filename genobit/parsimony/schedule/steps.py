@@ -15,7 +15,6 @@ import numpy as np
 from genobit.parsimony.kernels import branch_and_bound, swaps, tree_set
 from genobit.parsimony.kernels.additions import added_stepwise
 from genobit.parsimony.kernels.half_edges import empty_views, tree_length
-from genobit.parsimony.kernels.ratchet import perturbed, ratchet_rounds
 from genobit.parsimony.kernels.sites import sites_of
 
 if TYPE_CHECKING:
@@ -143,8 +142,8 @@ def _ratchet(plan: Plan, state: State) -> State:
     more = np.zeros(min(ROUNDS, _rounds_left(plan, lengths)), np.int64)
     work = swaps.room_for_search(sites)
     moves = MOVES[plan.method]
-    weights = perturbed(plan.patterns.weights, plan.share, more.size, stream)
-    ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
+    weights = swaps.perturbed(plan.patterns.weights, plan.share, more.size, stream)
+    swaps.ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
     lengths = np.concatenate([lengths, more])
     left = _rounds_left(plan, lengths)
     # The first two lengths are the start and its swapping, not rounds.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from genobit.kendall.kernels.pvalues import exact_tables
-from genobit.parsimony.kernels.ratchet import perturbed
+from genobit.parsimony.kernels.swaps import perturbed
 
 
 def test_perturbed_weights__are_binomial_and_take_no_time_for_large_ones() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from genobit.data.topology import children
 from genobit.parsimony.kernels import (
     branch_and_bound,
-    equally_parsimonious,
     prunings,
     swaps,
     tree_set,
@@ -24,7 +23,6 @@ from genobit.parsimony.kernels.half_edges import (
     tree_length,
 )
 from genobit.parsimony.kernels.patterns import Drawn, informative
-from genobit.parsimony.kernels.ratchet import perturbed, ratchet_rounds
 from genobit.parsimony.kernels.sites import sites_of
 from tests.sized import sized
 from tests.trees import random_parents, random_sets
@@ -145,7 +143,7 @@ def test_neighbourhoods_have_as_many_trees_as_they_should(moves, neighbours):
     sites = sites_of(informative(np.ones((7, 1), np.uint64), np.ones(1)))
     pool = tree_set.empty_pool(7, 2000, 0)
     tree_set.keep(all_trees(7)[100], 0, pool)
-    equally_parsimonious.swap_pool(sites, moves, 1, pool, swaps.room_for_search(sites))
+    swaps.swap_pool(sites, moves, 1, pool, swaps.room_for_search(sites))
     assert pool.state[tree_set.COUNT] == neighbours + 1
 
 
@@ -185,8 +183,8 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
     pool = tree_set.empty_pool(taxa, 10, length)
     tree_set.keep(back, length, pool)
     lengths = np.zeros(50, np.int64)
-    weights = perturbed(patterns.weights, 0.25, lengths.size, stream)
-    ratchet_rounds(back, sites, weights, swaps.TBR, lengths, pool, work, stream)
+    weights = swaps.perturbed(patterns.weights, 0.25, lengths.size, stream)
+    swaps.ratchet_rounds(back, sites, weights, swaps.TBR, lengths, pool, work, stream)
     assert lengths[-1] == shortest
     for tree in pool.trees[: pool.state[tree_set.COUNT]]:
         assert tree_length(tree, sites) == shortest
@@ -203,7 +201,7 @@ def test_no_move_is_left_when_swapping_is_at_its_end(case):
         length = swaps.swap(back, sites, moves, work, stream)
         pool = tree_set.empty_pool(len(sets), 5000, length)
         tree_set.keep(back, length, pool)
-        equally_parsimonious.swap_pool(sites, moves, 1, pool, work)
+        swaps.swap_pool(sites, moves, 1, pool, work)
         assert pool.state[tree_set.LENGTH] == length
 
 
