@@ -5,15 +5,7 @@ There are no widgets, and no statistics beyond selecting, binning and colouring.
 
 from __future__ import annotations
 
-from genobit.engine.extras import needed_by
-
-with needed_by("genobit.plots"):
-    import holoviews.plotting.bokeh
-
-# Options need a backend. Without hv.extension(), HoloViews names one that is not loaded.
-if holoviews.Store.current_backend not in holoviews.Store.renderers:
-    holoviews.Store.set_current_backend("bokeh")
-
+import genobit.visual  # noqa: F401  first, as it says which package is missing
 from genobit.epistasis.plots.arcs import epistasis_arcs
 from genobit.epistasis.plots.marginals import marginal_effects
 from genobit.epistasis.plots.penetrance import penetrance_heatmap

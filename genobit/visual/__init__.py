@@ -2,3 +2,14 @@
 
 It knows no analysis. May import: `io`, `data` and the engine; holoviews, bokeh, ipywidgets.
 """
+
+from __future__ import annotations
+
+from genobit.engine.extras import needed_by
+
+with needed_by("genobit.plots"):
+    import holoviews.plotting.bokeh
+
+# Options need a backend. Without hv.extension(), HoloViews names one that is not loaded.
+if holoviews.Store.current_backend not in holoviews.Store.renderers:
+    holoviews.Store.set_current_backend("bokeh")
