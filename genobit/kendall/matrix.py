@@ -81,9 +81,9 @@ def checked(
     pvalue: bool | str,
     missing: str,
     kernel: str,
-    dtype: DTypeLike,
-    permutations: int,
-    seed: int,
+    dtype: DTypeLike = "float64",
+    permutations: int = 0,
+    seed: int = 0,
 ) -> Wanted:
     """Validate the user's arguments and return them as `Wanted`.
 
@@ -146,24 +146,24 @@ def _genotype_tile(
     return genotype_tile(as_rows(a, layout), None if b is None else as_rows(b, layout), wanted)
 
 
-def matrices(variables: Variables, other: Variables | None, wanted: Wanted) -> dict[str, da.Array]:
-    """Return lazy matrices of all pairs of variables, or of all pairs with ``other``, by output.
+def matrices(operands: Sequence[Variables], wanted: Wanted) -> dict[str, da.Array]:
+    """Return lazy matrices of all pairs of the rows and, if they differ, the columns, by output.
 
-    Each matrix is (variables, variables of ``other``), with one tile per pair of chunks. The tiles
-    of all outputs share one computation, so compute them together.
+    Each matrix is (rows, columns), with one tile per pair of chunks. The tiles of all outputs share
+    one computation, so compute them together.
     """
     from genobit.kendall.kernels.tiles import REVERSED
 
-    symmetric = other is None
+    rows, symmetric = operands[0], len(operands) == 1
     outputs = list(wanted.outputs)
     if symmetric:
         # Transposing a tile also swaps the dependent variable of Somers' D.
         outputs += [REVERSED[x] for x in outputs if x in REVERSED and REVERSED[x] not in outputs]
     wanted = wanted._replace(outputs=tuple(outputs))
     found = tiles.squares(
-        variables.tile(wanted),
-        variables.arrays,
-        None if other is None else other.arrays,
+        rows.tile(wanted),
+        rows.arrays,
+        None if symmetric else operands[1].arrays,
         wanted.dtypes(),
         [outputs.index(REVERSED.get(name, name)) for name in outputs] if symmetric else None,
     )

@@ -116,12 +116,7 @@ def _ranked(
 
     first = block_info[0]["array-location"][0][0]
     if keep is not None:
-        if keep.size and not keep.any():
-            msg = (
-                f"missing='dropna' leaves none of the {keep.size} {names[1]}: each of them misses "
-                "a variable; use missing='pairwise', or leave out variables that miss many"
-            )
-            raise ValueError(msg)
+        _refuse_none_left(keep, keep.size, names[1], "variable")
         values = values[:, keep]
     ranks = dense.ranked(values)
     if missing == "refuse" or rule == "permutation":
@@ -145,6 +140,16 @@ def _refuse_missing(absent: NDArray[np.bool_], names: Names, first: int, missing
             "others: use missing='dropna'"
         )
     raise ValueError(msg)
+
+
+def _refuse_none_left(keep: NDArray[Any], n: int, dim: str, of: str) -> None:
+    """Raise ValueError if "dropna" keeps none of n observations; ``of`` says what they miss."""
+    if keep.size and not keep.any():
+        msg = (
+            f"missing='dropna' leaves none of the {n} {dim}: each of them misses a {of}; use "
+            f"missing='pairwise', or leave out {of}s that miss many"
+        )
+        raise ValueError(msg)
 
 
 def _refuse_ties(ranks: NDArray[Any], names: Names, first: int) -> None:
@@ -222,12 +227,7 @@ def _repeated(plane: NDArray[np.uint64], keep: NDArray[np.uint64]) -> NDArray[np
 
 
 def _some_left(keep: NDArray[np.uint64], *, dim: str, bits: int) -> NDArray[np.uint64]:
-    if keep.size and not keep.any():
-        msg = (
-            f"missing='dropna' leaves none of the {bits} {dim}: each of them misses a variant; use "
-            "missing='pairwise', or leave out variants that miss many"
-        )
-        raise ValueError(msg)
+    _refuse_none_left(keep, bits, dim, "variant")
     return keep
 
 

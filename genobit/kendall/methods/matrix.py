@@ -15,11 +15,11 @@ from genobit.data.size_limit import computed
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    import dask.array as da
     from numpy.typing import DTypeLike
 
     from genobit.kendall.explained import Explanation
     from genobit.kendall.kernels.tiles import Wanted
-    from genobit.kendall.matrix import Variables
 
 NUMBERS = "biuf"
 """Kinds of dtypes that can be ranked without conversion."""
@@ -117,6 +117,7 @@ class ArrayCorrelations:
                [-1.   , -0.333,  1.   ]])
         """
         from genobit.kendall import matrix as kendall
+        from genobit.kendall.explained import explanation
         from genobit.kendall.variables import of_values
 
         if variant in self._da.dims and variant not in kendall.LONG_NAMES:
@@ -144,12 +145,14 @@ class ArrayCorrelations:
             wanted,
         )
         if explain:
-            return _explained(operands, wanted, sides[0].sizes[sides[0].dims[1]])
+            return explanation(operands, wanted, sides[0].shape[1])
         sets = [(str(side.dims[0]), labels_of(side)) for side in sides]
-        attributes = attributes_of(wanted, variant, missing, sides[0].shape[1])
-        attributes["dimension"] = str(sides[0].dims[1])
+        attributes = attributes_of(
+            wanted, variant, missing, str(sides[0].dims[1]), sides[0].shape[1]
+        )
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or fewer variables"
-        return _result(operands, wanted, sets, attributes, remedy if compute else None)
+        found = kendall.matrices(operands, wanted)
+        return _labelled(found, wanted, sets, attributes, remedy if compute else None)
 
 
 class GenotypeCorrelations:
@@ -205,6 +208,7 @@ class GenotypeCorrelations:
                [0.8165, 1.    ]])
         """
         from genobit.kendall import matrix as kendall
+        from genobit.kendall.explained import explanation
         from genobit.kendall.variables import of_planes
 
         wanted = kendall.checked(
@@ -217,20 +221,20 @@ class GenotypeCorrelations:
             seed=seed,
         )
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
-        sides, operands = [ds], [planes]
+        sides, sets = [planes], [(model.VARIANTS, ds)]
         if other is not None:
             right, right_planes = packed.other_by_variants(other, ds, layout)
-            sides.append(right)
-            operands.append(right_planes)
+            sides.append(right_planes)
+            sets.append((model.VARIANTS, right))
         names = [(model.VARIANTS, model.SAMPLES)] * len(sides)
-        variables = of_planes(operands, names, layout, missing, wanted)
+        operands = of_planes(sides, names, layout, missing, wanted)
         if explain:
-            return _explained(variables, wanted, layout.bits)
-        sets = [(model.VARIANTS, side) for side in sides]
-        attributes = attributes_of(wanted, variant, missing, layout.bits)
-        attributes |= {"dimension": model.SAMPLES, model.COUNTED_ALLELE: model.counted_allele(ds)}
+            return explanation(operands, wanted, layout.bits)
+        attributes = attributes_of(wanted, variant, missing, model.SAMPLES, layout.bits)
+        attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or ds.genobit.isel(variants=...)"
-        return _result(variables, wanted, sets, attributes, remedy if compute else None)
+        found = kendall.matrices(operands, wanted)
+        return _labelled(found, wanted, sets, attributes, remedy if compute else None)
 
 
 def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
@@ -265,34 +269,32 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
     return right
 
 
-def attributes_of(wanted: Wanted, variant: str, missing: str, observations: int) -> dict[str, Any]:
+def attributes_of(
+    wanted: Wanted, variant: str, missing: str, dim: str, observations: int
+) -> dict[str, Any]:
     """Return the attributes of a result: statistic, missing-data rule, kernel and observations."""
     from genobit.kendall.matrix import LONG_NAMES, MISSING
 
-    attributes: dict[str, Any] = {
+    return {
         "long_name": LONG_NAMES[variant],
         "variant": variant,
         "missing": MISSING[missing],
         "kernel": wanted.kernel,
         "observations": observations,
+        "dimension": dim,
     }
-    return attributes
 
 
-def _result(
-    operands: list[Variables],
+def _labelled(
+    found: dict[str, da.Array],
     wanted: Wanted,
     sets: list[tuple[str, xr.Dataset]],
     attributes: dict[str, Any],
     remedy: str | None,
 ) -> xr.DataArray | xr.Dataset:
     """Label the matrices; with a ``remedy`` for results past the limit, compute them."""
-    from genobit.kendall.matrix import matrices
-
-    found = matrices(operands[0], operands[1] if len(operands) > 1 else None, wanted)
     dims, coords = labels.of_pairs(sets[0], sets[-1])
-    variant = attributes["variant"]
-    tau = model.labelled(found[variant], coords, dims, "tau", attributes)
+    tau = model.labelled(found[attributes["variant"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return computed(tau, remedy) if remedy else tau
     about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}
@@ -300,18 +302,6 @@ def _result(
     if wanted.rule == "permutation":
         about |= {"permutations": wanted.permutations, "seed": wanted.seed}
     counts = {"long_name": "observations present in both"}
-    result = xr.Dataset(
-        {
-            "tau": tau,
-            "pvalue": (dims, found["pvalue"], about),
-            "n": (dims, found["n"], counts),
-        },
-        attrs=attributes,
-    )
+    pvalues, n = (dims, found["pvalue"], about), (dims, found["n"], counts)
+    result = xr.Dataset({"tau": tau, "pvalue": pvalues, "n": n}, attrs=attributes)
     return computed(result, remedy) if remedy else result
-
-
-def _explained(operands: list[Variables], wanted: Wanted, observations: int) -> Explanation:
-    from genobit.kendall.explained import explanation
-
-    return explanation(operands, wanted, observations)

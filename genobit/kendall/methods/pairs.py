@@ -114,8 +114,7 @@ class ArrayPairs:
         side = side_of(self._da, dim)
         variables, observations = (str(name) for name in side.dims)
         (ranks,) = of_values([side.data], [(variables, observations)], missing, wanted)
-        attributes = attributes_of(wanted, variant, missing, side.shape[1])
-        attributes["dimension"] = observations
+        attributes = attributes_of(wanted, variant, missing, observations, side.shape[1])
         return _found(
             ranks,
             wanted,
@@ -182,8 +181,8 @@ class GenotypePairs:
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         dims = (model.VARIANTS, model.SAMPLES)
         (variables,) = of_planes([planes], [dims], layout, missing, wanted)
-        attributes = attributes_of(wanted, variant, missing, layout.bits)
-        attributes |= {"dimension": model.SAMPLES, model.COUNTED_ALLELE: model.counted_allele(ds)}
+        attributes = attributes_of(wanted, variant, missing, model.SAMPLES, layout.bits)
+        attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
         return _found(
             variables,
             wanted,
@@ -201,15 +200,7 @@ class GenotypePairs:
 def _wanted(variant: str, fdr: float | None, missing: str, kernel: str) -> Wanted:
     from genobit.kendall.matrix import checked
 
-    wanted = checked(
-        variant,
-        pvalue=fdr is not None,
-        missing=missing,
-        kernel=kernel,
-        dtype="float64",
-        permutations=0,
-        seed=0,
-    )
+    wanted = checked(variant, pvalue=fdr is not None, missing=missing, kernel=kernel)
     return wanted._replace(outputs=(variant, "n") + (() if fdr is None else ("pvalue",)))
 
 
