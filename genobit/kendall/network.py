@@ -205,7 +205,7 @@ class PairTable(PairNetwork):
                 msg = "this table of pairs has no q-values: make it with fdr= to select by them"
                 raise ValueError(msg)
             keep &= self._edges["qvalue"].to_numpy() <= fdr
-        return PairTable(self._edges[keep], self.names, self.dim, self.value, self.attrs)
+        return rows_of(self, keep)
 
     def to_graphml(self, path: str | os.PathLike[str]) -> None:
         """Write the network as GraphML, which Gephi, Cytoscape, yEd and igraph read.
@@ -297,13 +297,27 @@ class PairTable(PairNetwork):
 
     def _repr_html_(self) -> str:
         settings = ", ".join(f"{name} {value}" for name, value in self.attrs.items())
-        strongest = np.argsort(-self._edges[self.value].abs().to_numpy(), kind="stable")[:SHOWN]
-        rows = self._edges.iloc[strongest].drop(columns=[f"{self.dim}_0", f"{self.dim}_1"])
+        rows = self._edges.iloc[by_strength(self)[:SHOWN]].drop(
+            columns=[f"{self.dim}_0", f"{self.dim}_1"]
+        )
         table = rows.to_html(index=False, border=0, float_format="{:.3g}".format)
         caption = f"The strongest {len(rows)}:" if len(rows) < len(self) else ""
         return f"<p><b>{html.escape(self._summary())}</b><br>{html.escape(settings)}</p>" + (
             f"<p>{caption}</p>{table}" if len(self) else ""
         )
+
+
+def rows_of(pairs: PairTable, rows: NDArray[Any]) -> PairTable:
+    """Return some rows of a table of pairs, by a mask or by ordered positions."""
+    edges = pairs.to_pandas()
+    chosen = edges[rows] if rows.dtype == bool else edges.iloc[rows]
+    return PairTable(chosen, pairs.names, pairs.dim, pairs.value, pairs.attrs)
+
+
+def by_strength(pairs: PairTable) -> NDArray[np.intp]:
+    """Return the rows of a table of pairs in descending order of absolute value, NaN last."""
+    strength = pairs.to_pandas()[pairs.value].abs().to_numpy(np.float64)
+    return np.argsort(-strength, kind="stable")
 
 
 def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np.int64]:

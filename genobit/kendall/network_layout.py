@@ -71,14 +71,20 @@ def _component(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
     return _by_communities(graph, nodes, communities, seed)
 
 
-def _springs(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
+def _ordered(graph: Any, nodes: Sequence[Hashable]) -> Any:
+    """Copy a graph with its nodes in this order, which random numbers follow."""
     import networkx as nx
 
-    # spring_layout draws start positions in node order, which a subgraph does not keep.
     ordered = nx.Graph()
     ordered.add_nodes_from(nodes)
     ordered.add_edges_from(graph.edges(data=True))
-    found = nx.spring_layout(ordered, seed=seed, weight="weight")
+    return ordered
+
+
+def _springs(graph: Any, nodes: Sequence[Hashable], seed: int) -> Places:
+    import networkx as nx
+
+    found = nx.spring_layout(_ordered(graph, nodes), seed=seed, weight="weight")
     places = np.array([found[node] for node in nodes])
     places -= (places.min(axis=0) + places.max(axis=0)) / 2
     reach = np.linalg.norm(places, axis=1).max()
@@ -89,10 +95,7 @@ def _communities(graph: Any, nodes: Sequence[Hashable], seed: int) -> list[list[
     import networkx as nx
 
     order = {node: k for k, node in enumerate(nodes)}
-    ordered = nx.Graph()
-    ordered.add_nodes_from(nodes)
-    ordered.add_edges_from(graph.edges(data=True))
-    found = nx.community.louvain_communities(ordered, weight="weight", seed=seed)
+    found = nx.community.louvain_communities(_ordered(graph, nodes), weight="weight", seed=seed)
     return [sorted(part, key=order.__getitem__) for part in found]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kendall.plots.links import rows_of
+from genobit.kendall.network import by_strength, rows_of
 
 if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
@@ -104,9 +104,8 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
     >>> [len(held.at_least(min_abs)) for min_abs in (0.5, 0.8, 0.95)]
     [2, 1, 0]
     """
-    table = pairs.to_pandas()
+    table, order = pairs.to_pandas(), by_strength(pairs)
     strength = table[pairs.value].abs().to_numpy("f8")
-    order = np.argsort(-strength, kind="stable")
     order = order[~np.isnan(strength[order])]
     if len(order) > limit:
         # Raise the floor to the next hundredth, the step of the slider, above the first edge cut.

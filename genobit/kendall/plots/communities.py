@@ -105,7 +105,7 @@ def _lines(bubbles: Bubbles) -> hv.Segments:
         alpha=0.6,
         line_width="width",
         default_tools=["save"],
-        tools=["pan", "wheel_zoom", "reset", _hover(("edges between", "@edges"))],
+        tools=["pan", "wheel_zoom", "reset", hover(("edges between", "@edges"))],
         active_tools=["wheel_zoom"],
     )
 
@@ -131,7 +131,7 @@ def _circles(bubbles: Bubbles, colours: Colouring) -> hv.Points:
         line_width=1,
         fill_alpha=0.85,
         default_tools=[],
-        tools=[_hover(*rows)],
+        tools=[hover(*rows)],
     )
 
 
@@ -178,7 +178,8 @@ def in_words(bubbles: Bubbles) -> str:
     return text
 
 
-def _hover(*rows: tuple[str, str]) -> Any:
+def hover(*rows: tuple[str, str]) -> Any:
+    """Return a hover tool that shows these rows of label and value."""
     from bokeh.models import HoverTool
 
     return HoverTool(tooltips=list(rows))

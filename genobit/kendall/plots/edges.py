@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
+from genobit.kendall.network import by_strength
 from genobit.visual.style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
 
 if TYPE_CHECKING:
@@ -113,9 +114,7 @@ def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:
     >>> strongest_edges(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"))["name_1"].tolist()
     ['TP53', 'MAX']
     """
-    table = pairs.to_pandas()
-    best = np.argsort(-table[pairs.value].abs().to_numpy(), kind="stable")[:limit]
-    return table.iloc[best].reset_index(drop=True)
+    return pairs.to_pandas().iloc[by_strength(pairs)[:limit]].reset_index(drop=True)
 
 
 def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.kendall.network import rows_of
+
 if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
 
@@ -136,17 +138,6 @@ def links_of(pairs: PairTable, seed: int = 0) -> Links:
     return Links(pairs, seed, variables, pairs.names[variables], first, second, tau)
 
 
-def rows_of(pairs: PairTable, rows: np.ndarray) -> PairTable:
-    """Return some rows of a table of pairs, by a mask or by ordered positions."""
-    from genobit.kendall.network import PairTable
-
-    edges = pairs.to_pandas()
-    chosen = edges[rows] if rows.dtype == bool else edges.iloc[rows]
-    return PairTable(chosen, pairs.names, pairs.dim, pairs.value, pairs.attrs)
-
-
 def _groups(labels: np.ndarray) -> list[np.ndarray]:
-    """Group indices by label, largest group first; ties keep the order of first members."""
-    _, label = np.unique(labels, return_inverse=True)
-    groups = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
-    return sorted(groups, key=lambda group: (-len(group), group[0]))
+    """Return the indices with each label, from label 0 on."""
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data.aligning import aligned
-from genobit.kendall.plots.communities import Bubbles, draw_bubbles, gather, in_words
+from genobit.kendall.plots.communities import Bubbles, draw_bubbles, gather, hover, in_words
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
@@ -228,14 +228,14 @@ def _edges(laid: Laid) -> hv.Segments:
         "second": links.names[links.second[drawn]],
     }
     lines = hv.Segments(columns, ["x", "y", "x1", "y1"], list(columns)[4:], label="Edges")
-    rows = [("", "@first"), ("", "@second"), ("τ", "@tau{0.000}")]
+    rows = [("variable", "@first"), ("variable", "@second"), ("τ", "@tau{0.000}")]
     return lines.opts(
         color="colour",
         # Many lines are drawn fainter, so that the nodes remain visible.
         alpha=0.75 if len(drawn) <= 300 else 0.45,
         line_width=1.5 if len(drawn) <= 300 else 1.0,
         default_tools=["save"],
-        tools=["pan", "wheel_zoom", "reset", _hover(rows)],
+        tools=["pan", "wheel_zoom", "reset", hover(*rows)],
         active_tools=["wheel_zoom"],
     )
 
@@ -267,7 +267,7 @@ def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points
         "line": np.where(ringed, SELECTED_COLOUR, "#ffffff"),
         "width": np.where(ringed, 3.0, 0.5),
     }
-    rows = [("", "@name"), ("edges", "@degree"), (colours.name, "@value")]
+    rows = [("variable", "@name"), ("edges", "@degree"), (colours.name or "variable", "@value")]
     nodes = hv.Points(columns, ["x", "y"], list(columns)[2:], label="Nodes")
     return nodes.opts(
         size="size",
@@ -275,7 +275,7 @@ def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points
         line_color="line",
         line_width="width",
         default_tools=[],
-        tools=[_hover(rows)],
+        tools=[hover(*rows)],
     )
 
 
@@ -356,9 +356,3 @@ def _entries(colours: Colouring) -> list[tuple[str, str]]:
 def _short(text: str) -> str:
     most = int((KEY - 24) / LETTER)
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _hover(rows: list[tuple[str, str]]) -> Any:
-    from bokeh.models import HoverTool
-
-    return HoverTool(tooltips=[(label or "variable", value) for label, value in rows])
