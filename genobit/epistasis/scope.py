@@ -228,9 +228,9 @@ def _prefiltered(
 
     Variants with too few calls for any combination to be ranked are not among the n.
     """
-    from genobit.epistasis.kernels.cells import count_cells
     from genobit.epistasis.kernels.mutual_information import x_log_x
     from genobit.epistasis.kernels.statistics import MUTUAL_INFORMATION, scores_of
+    from genobit.epistasis.kernels.tables import count_cells
 
     every = np.arange(classes.planes[0].shape[1])
     if n is None or n >= every.size:

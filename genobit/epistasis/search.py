@@ -201,9 +201,9 @@ def single_variants(
     planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
 ) -> tuple[Ranking, Columns]:
     """Rank single variants; this computes all tables at once."""
-    from genobit.epistasis.kernels.cells import count_cells
     from genobit.epistasis.kernels.mutual_information import x_log_x
     from genobit.epistasis.kernels.statistics import ranked_scores
+    from genobit.epistasis.kernels.tables import count_cells
     from genobit.epistasis.schedule.blocks import best_of
     from genobit.epistasis.schedule.planes import gathered
     from genobit.epistasis.schedule.runs import Ranking
@@ -290,8 +290,8 @@ def _tested(
     from scipy.stats import chi2
 
     from genobit.epistasis.kernels import statistics as scores
-    from genobit.epistasis.kernels.cells import count_cells
     from genobit.epistasis.kernels.mutual_information import x_log_x
+    from genobit.epistasis.kernels.tables import count_cells
 
     tables = count_cells(classes, members)
     logarithms = x_log_x(sum(classes.sizes))

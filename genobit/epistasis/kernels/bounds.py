@@ -209,18 +209,15 @@ def least_bound(information: float, terms: int) -> float:
 def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.float32]) -> None:
     """Fill ``out`` (n,) with upper bounds of mutual information, in nats.
 
-    tables: (classes, cells, n).
+    tables: (classes, cells, n); n is a multiple of ``RATIO_LANES``.
     """
     classes, cells, _ = tables.shape
     shares, samples = classed
     out[:] = 0
     if classes == 2:
-        whole = out.shape[0] // RATIO_LANES * RATIO_LANES
         flat, left, right = tables.reshape(-1), shares[0], shares[1]
-        for k in range(0, whole, RATIO_LANES):
+        for k in range(0, out.shape[0], RATIO_LANES):
             store_ratios(out, k, _of_two(flat, cells, out.shape[0], left, right, samples, k))
-        for k in range(whole, out.shape[0]):
-            out[k] = _of_two_alone(tables, left[k], right[k], samples[k], k)
         return
     total = np.empty(out.shape[0], np.float32)
     for x in range(cells):
@@ -288,23 +285,6 @@ def _of_two(
     return total / multiply_add(
         ratio_everywhere(np.float32(2)) * both, load_ratios(samples, k), tiny
     )
-
-
-@njit
-def _of_two_alone(
-    tables: NDArray[Any], left: np.float32, right: np.float32, samples: np.float32, k: int
-) -> np.float32:
-    """Return the bound of table k; `_of_two` for the tables that fill no register."""
-    two, three, nine = np.float32(2), np.float32(3) * (right - left), np.float32(9) * (left * right)
-    total = np.float32(0)
-    for x in range(tables.shape[1]):
-        a = np.float32(tables[0, x, k])
-        here = a + np.float32(tables[1, x, k])
-        d = a - left * here
-        s = d * (three * here - two * d)
-        shared = nine * here * here + s
-        total += (d * d) * shared / (here * (shared + s) + TINY)
-    return np.float32(total / (two * (left * right) * samples + TINY))
 
 
 @njit

@@ -9,7 +9,7 @@ parts share. The function `fill` does the rest for one first part.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,6 @@ from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
 from genobit.engine.simd.vector import borrowed
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from genobit.epistasis.kernels.tables import Block
@@ -53,6 +51,8 @@ class Chunk(NamedTuple):
     """(first parts, patterns): a line of counts, or ``-1 - line`` for a line of ``shared``."""
     offsets: NDArray[np.int64]
     """(patterns,): offset in ``shared`` of the cells of each pattern of the current first part."""
+    places: NDArray[np.uint32]
+    """(choices, padded last parts): subset numbers of the last parts, padded to whole registers."""
 
 
 def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
@@ -66,15 +66,18 @@ def room(counted: Block, scratch: Scratch | None = None) -> Chunk:
     n = max(1, counted.column_places.shape[1])
     # All chunks have one width; the surplus columns of the last chunk are computed, too.
     width = math.ceil(n / math.ceil(n / most) / NARROWEST) * NARROWEST
-    choices = counted.rows.choices
+    choices, parts = counted.rows.choices, counted.column_places
     lines = int(counted.rows.starts[-1]) if choices[0] == 0 else 0
     own = int(np.count_nonzero(choices == choices[-1]))
+    places = np.zeros((len(parts), -(-parts.shape[1] // COUNT_LANES) * COUNT_LANES), np.uint32)
+    places[:, : parts.shape[1]] = parts
     return Chunk(
         scratch.array("tables", (classes, rows, columns, width), dtype),
         scratch.array("shared cells", (classes, 1 + lines + own, columns, width), dtype),
         own,
         scratch.kept("sources", counted.rows, counted.row_places, lambda: _sources(counted)),
         np.empty(rows, np.int64),
+        places,
     )
 
 
@@ -87,121 +90,104 @@ def _sources(counted: Block) -> NDArray[np.int64]:
     return np.ascontiguousarray(sources)
 
 
-@njit
-def padded_places(counted: Block) -> NDArray[np.uint32]:
-    """Return the subset numbers of the last parts, padded to whole registers per choice.
+class Flat(NamedTuple):
+    """The arrays of a block and a chunk, flat and `borrowed`, and their sizes.
 
-    Returns (choices x padded last parts,) uint32.
+    `borrowed` arrays have no reference count. Their owners, the block and the chunk, must stay
+    alive.
     """
-    choices, parts = counted.column_places.shape
-    out = np.zeros((choices, -(-parts // COUNT_LANES) * COUNT_LANES), np.uint32)
-    out[:, :parts] = counted.column_places
-    return out.reshape(-1)
+
+    counts: Any
+    row_counts: Any
+    lines: tuple[int, int]
+    """Number of lines of a class, number of counts of a line."""
+    choices: Any
+    starts: Any
+    subsets: Any
+    patterns: int
+    """Number of patterns of a last part."""
+    places: Any
+    parts: int
+    """Number of last parts that ``places`` has room for."""
+    sources: Any
+    offsets: Any
+    shared: Any
+    tables: Any
+    width: int
+    shape: tuple[int, int, int, int]
+    """Classes, patterns of a first part, lines of ``shared`` in a class, ``Chunk.own``."""
 
 
 @njit
-def share(counted: Block, places: NDArray[np.uint32], start: int, chunk: Chunk) -> None:
+def flat(counted: Block, chunk: Chunk) -> Flat:
+    """Return the arrays of a block and a chunk for `fill`."""
+    columns = counted.columns
+    classes, patterns, _, width = chunk.tables.shape
+    return Flat(
+        borrowed(counted.counts.reshape(-1)),
+        borrowed(counted.row_counts.reshape(-1)),
+        counted.counts.shape[1:],
+        borrowed(columns.choices),
+        borrowed(columns.starts),
+        borrowed(columns.subsets),
+        columns.choices.shape[0],
+        borrowed(chunk.places.reshape(-1)),
+        chunk.places.shape[1],
+        borrowed(chunk.sources.reshape(-1)),
+        borrowed(chunk.offsets),
+        borrowed(chunk.shared.reshape(-1)),
+        borrowed(chunk.tables.reshape(-1)),
+        width,
+        (classes, patterns, chunk.shared.shape[1], chunk.own),
+    )
+
+
+@njit
+def share(counted: Block, chunk: Chunk, start: int) -> None:
     """Fill ``chunk.shared`` with the cells of subsets of first parts.
 
-    The chunk begins at last part ``start``; places: the result of `padded_places`.
+    The chunk begins at last part ``start``.
     """
     if counted.rows.choices[0]:
         return
-    columns = counted.columns
-    choices, starts, subsets = columns.choices, columns.starts, columns.subsets
+    arrays = flat(counted, chunk)
     classes, lines, patterns, width = chunk.shared.shape
     rows, length = counted.counts.shape[1:]
-    parts = places.shape[0] // counted.column_places.shape[0]
-    counts, shared = counted.counts.reshape(-1), chunk.shared.reshape(-1)
-    alone = np.zeros(length + COUNT_LANES, counts.dtype)
-    numbers, listed, cells = borrowed(counts), borrowed(places), borrowed(shared)
-    chosen, firsts, few = borrowed(choices), borrowed(starts), borrowed(subsets)
+    alone = np.zeros(length + COUNT_LANES, counted.counts.dtype)
     for c in range(classes):
         alone[:length] = counted.column_counts[c]
         for line in range(lines - chunk.own):
             source, at, total = borrowed(alone), 0, counted.sizes[c]
             if line:
-                source, at = numbers, (c * rows + line - 1) * length
+                source, at = arrays.counts, (c * rows + line - 1) * length
                 total = counted.row_counts[c, line - 1]
             to = (c * lines + line) * patterns * width
-            _cells_of(
-                source,
-                at,
-                total,
-                patterns,
-                chosen,
-                firsts,
-                few,
-                listed,
-                parts,
-                start,
-                cells,
-                to,
-                width,
-            )
+            _cells_of(source, at, total, start, arrays, to)
 
 
 @njit
-def fill(
-    row: int,
-    counts: Any,
-    lines: tuple[int, int],
-    row_counts: Any,
-    kinds: int,
-    choices: Any,
-    starts: Any,
-    subsets: Any,
-    places: Any,
-    parts: int,
-    start: int,
-    sources: Any,
-    offsets: Any,
-    shared: Any,
-    tables: Any,
-    shape: tuple[int, int, int, int],
-    shared_lines: int,
-    own: int,
-) -> None:
-    """Fill ``tables`` for first part ``row`` and the chunk of last parts from ``start`` on.
+def fill(row: int, start: int, arrays: Flat) -> None:
+    """Fill the tables for first part ``row`` and the chunk of last parts from ``start`` on.
 
-    The genotype of the last member changes fastest. All arrays are flat and `borrowed` by the
-    caller.
-
-    - lines: number of lines of a class, number of counts of a line
-    - kinds: number of patterns of a last part
-    - places, parts: the result of `padded_places`, padded number of last parts
-    - shape: shape of the tables of the chunk
-    - shared_lines: number of lines of ``shared`` in a class
+    The genotype of the last member changes fastest.
     """
-    classes, patterns, others, width = shape
-    size = others * width
+    classes, patterns, lines, own = arrays.shape
+    size = arrays.patterns * arrays.width
     for c in range(classes):
-        common = c * shared_lines * size
-        to = common + (shared_lines - own) * size
+        common = c * lines * size
+        to = common + (lines - own) * size
         for i in range(patterns):
-            line = sources[row * patterns + i]
+            line = arrays.sources[row * patterns + i]
             if line < 0:
-                offsets[i] = common + (-1 - line) * size
+                arrays.offsets[i] = common + (-1 - line) * size
                 continue
-            line += c * lines[0]
-            _cells_of(
-                counts,
-                line * lines[1],
-                row_counts[line],
-                kinds,
-                choices,
-                starts,
-                subsets,
-                places,
-                parts,
-                start,
-                shared,
-                to,
-                width,
-            )
-            offsets[i] = to
+            line += c * arrays.lines[0]
+            total = arrays.row_counts[line]
+            _cells_of(arrays.counts, line * arrays.lines[1], total, start, arrays, to)
+            arrays.offsets[i] = to
             to += size
-        _exactly(shared, offsets, patterns, size, tables, c * patterns * size)
+        table = c * patterns * size
+        _exactly(arrays.shared, arrays.offsets, patterns, size, arrays.tables, table)
 
 
 @njit
@@ -245,41 +231,17 @@ def _exactly(shared: Any, offsets: Any, patterns: int, size: int, tables: Any, t
 
 
 @njit
-def _cells_of(
-    counts: Any,
-    at: int,
-    total: int,
-    patterns: int,
-    choices: Any,
-    starts: Any,
-    subsets: Any,
-    places: Any,
-    parts: int,
-    start: int,
-    cells: Any,
-    to: int,
-    width: int,
-) -> None:
+def _cells_of(counts: Any, at: int, total: int, start: int, arrays: Flat, to: int) -> None:
     """Write the cells (patterns of last parts, width) of the line of counts ``at``, from ``to`` on.
 
-    ``total`` is the count of the line alone.
+    ``total`` is the count of the line alone. The cells go to ``arrays.shared``.
     """
+    choices, starts, subsets = arrays.choices, arrays.starts, arrays.subsets
+    cells, places, parts = arrays.shared, arrays.places, arrays.parts
+    patterns, width = arrays.patterns, arrays.width
     there = min(width, parts - start)
     if patterns == 9 and choices[0] == 0 and max(subsets[1], subsets[3]) <= COUNT_LANES:
-        _cells_of_two(
-            counts,
-            at,
-            total,
-            choices[1] * parts + start,
-            choices[3] * parts + start,
-            starts,
-            places,
-            start,
-            there,
-            cells,
-            to,
-            width,
-        )
+        _cells_of_two(counts, at, total, start, arrays, to)
         return
     for j in range(patterns):
         target = to + j * width
@@ -297,24 +259,13 @@ def _cells_of(
 
 
 @njit
-def _cells_of_two(
-    counts: Any,
-    at: int,
-    total: int,
-    seconds: int,
-    firsts: int,
-    starts: Any,
-    places: Any,
-    start: int,
-    there: int,
-    cells: Any,
-    to: int,
-    width: int,
-) -> None:
-    """Write the cells of last parts of two members with few subsets, all in registers.
-
-    ``seconds`` and ``firsts`` are the offsets of the members' subset numbers in ``places``.
-    """
+def _cells_of_two(counts: Any, at: int, total: int, start: int, arrays: Flat, to: int) -> None:
+    """Write the cells of last parts of two members with few subsets, all in registers."""
+    starts, cells, places, width = arrays.starts, arrays.shared, arrays.places, arrays.width
+    there = min(width, arrays.parts - start)
+    # Offsets of the members' subset numbers.
+    seconds = arrays.choices[1] * arrays.parts + start
+    firsts = arrays.choices[3] * arrays.parts + start
     every, whole = everywhere(counts, total), at + start
     second_once, second_twice = at + starts[1], at + starts[2]
     once, twice = at + starts[3], at + starts[6]

@@ -120,13 +120,7 @@ def _solved(
     left: NDArray[np.float64], right: NDArray[np.float64], least: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Solve left x = right (3,) in place; x is 0 where a pivot is not above ``least``."""
-    for b in range(3):
-        if left[b, b] <= least[b]:
-            continue
-        for c in range(b + 1, 3):
-            factor = left[c, b] / left[b, b]
-            right[c] -= factor * right[b]
-            left[c] -= factor * left[b]
+    eliminate(left, right, least)
     step = np.zeros(3)
     for b in range(2, -1, -1):
         if left[b, b] > least[b]:
@@ -135,3 +129,17 @@ def _solved(
                 rest -= left[b, c] * step[c]
             step[b] = rest / left[b, b]
     return step
+
+
+@njit
+def eliminate(
+    left: NDArray[np.float64], right: NDArray[np.float64], least: NDArray[np.float64]
+) -> None:
+    """Make left x = right (3,) upper triangular in place; skip pivots not above ``least`` (3,)."""
+    for b in range(3):
+        if left[b, b] <= least[b]:
+            continue
+        for c in range(b + 1, 3):
+            factor = left[c, b] / left[b, b]
+            right[c] -= factor * right[b]
+            left[c] -= factor * left[b]

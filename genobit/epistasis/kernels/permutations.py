@@ -8,12 +8,14 @@ of the largest class are the total less the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
-from genobit.epistasis.kernels.search import best_of_block, search
+from genobit.epistasis.kernels.contingency_tables import room
+from genobit.epistasis.kernels.mutual_information import x_log_x
+from genobit.epistasis.kernels.search import Best, best_of_block, search
 from genobit.epistasis.kernels.statistics import Rule
 from genobit.epistasis.kernels.tables import (
     Block,
@@ -25,6 +27,7 @@ from genobit.epistasis.kernels.tables import (
     product,
     room_for,
 )
+from genobit.epistasis.kernels.top_k import pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,16 +40,6 @@ LINES = 1024
 """Lines of first parts, from several permutations, in one product: enough to repay its packing."""
 COUNTS = 2**23
 """Most counts in one product."""
-
-
-class BestPermuted(NamedTuple):
-    """`genobit.epistasis.kernels.search.Best` with the largest score under each permutation."""
-
-    scores: NDArray[np.float64]
-    members: NDArray[np.int64]
-    scored: int
-    maxima: NDArray[np.float64]
-    """(permutations,), -inf if no combination is ranked."""
 
 
 def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.uint64]:
@@ -85,18 +78,19 @@ def search_permuted(
     *,
     rule: Rule,
     masks: NDArray[np.uint64],
-) -> BestPermuted:
+) -> Best:
     """Search as `genobit.epistasis.kernels.search.search`, and again under each permutation.
 
     masks: the result of `permuted_masks`.
     """
     best = search(classes, first, last, top, threshold, allowed, scratch, rule=rule)
     maxima = np.full(len(masks), -np.inf)
+    pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
     for k, counted in enumerate(_permuted(classes, first, last, masks)):
-        scores = best_of_block(counted, first, last, 1, 0.0, allowed, rule)[0]
+        scores = best_of_block(counted, room(counted), pairs, 1, 0.0, rule, logarithms)[0]
         if scores.size:
             maxima[k] = scores.max()
-    return BestPermuted(*best, maxima)
+    return best._replace(maxima=maxima)
 
 
 def _permuted(

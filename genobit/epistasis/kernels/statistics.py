@@ -2,7 +2,8 @@
 
 The genotype of the last member changes fastest along the cells. A score has the same bits for any
 coding of alleles, order of the members and order of the classes. Sums are exact in whole numbers,
-and `interaction` fits the canonical table of all mirror images.
+and `interaction` fits the canonical table of all mirror images: floating-point sums depend on the
+order of their terms.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.logistic import interaction_ratio
 from genobit.epistasis.kernels.mutual_information import BITS, Logarithms, mutual_information
-from genobit.epistasis.kernels.symmetry import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,6 +131,32 @@ def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> fl
         information, _ = mutual_information(reduced, int(np.int64(0)), logarithms)
         best = max(best, information)
         step *= 3
+    return best
+
+
+@njit
+def canonical(tables: NDArray[np.float64], exchange: bool) -> NDArray[np.float64]:
+    """Return the lexicographically smallest image of two tables (2, 3, 3) of a pair of variants.
+
+    Images come from reversing rows, reversing columns and exchanging the variants. ``exchange``
+    also exchanges the two tables.
+    """
+    best, image = tables.copy(), np.empty((2, 3, 3))
+    for number in range(1, 16 if exchange else 8):
+        smaller = 0
+        for t in range(2):
+            for a in range(3):
+                for b in range(3):
+                    i, j = (b, a) if number & 4 else (a, b)
+                    i, j = 2 - i if number & 1 else i, 2 - j if number & 2 else j
+                    found = tables[1 - t if number & 8 else t, i, j]
+                    image[t, a, b] = found
+                    if smaller == 0 and found != best[t, a, b]:
+                        smaller = 1 if found < best[t, a, b] else -1
+            if smaller < 0:
+                break
+        if smaller > 0:
+            best, image = image, best
     return best
 
 

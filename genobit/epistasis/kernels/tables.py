@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.words import count_rows, select_bits
 from genobit.engine.gemm.products import common_bits, count_type
 from genobit.engine.gemm.scratch import Scratch
@@ -38,6 +39,8 @@ of counts."""
 KEPT_BYTES = 2**21
 """Most bytes of lines of first parts that are kept for the next block. Long rows exceed it; making
 their lines again takes little time compared with the product."""
+TOGETHER = 256
+"""Combinations whose bit planes `count_cells` holds at a time."""
 
 
 class Classes(NamedTuple):
@@ -298,4 +301,36 @@ def product(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.i
     """Return the counts of common bits: left (m, words), right (n, words); returns (m, n)."""
     out = np.empty((len(left), len(right)), np.int32)
     common_bits(left, right, out)
+    return out
+
+
+def exact_planes(planes: NDArray[np.uint64], samples: int) -> NDArray[np.uint64]:
+    """Return the planes of dosage 0, 1 and 2 of one class.
+
+    planes: (kinds, variants, words) uint64; returns (3, variants, words). The kinds are carrier
+    and hom_alt, preceded by called if any call is missing.
+    """
+    carrier, hom_alt = planes[-2:]
+    called = planes[0] if len(planes) == 3 else all_called(samples, planes.shape[2])
+    return np.stack([called & ~carrier, carrier & ~hom_alt, hom_alt])
+
+
+def count_cells(classes: Classes, members: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return contingency tables (classes, 3^k, n) of combinations (n, k).
+
+    The genotype of the last member changes fastest along the cells.
+    """
+    n, order = members.shape
+    out = np.zeros((len(classes.planes), 3**order, n), np.int32)
+    for start in range(0, n, TOGETHER):
+        used, places = np.unique(members[start : start + TOGETHER], return_inverse=True)
+        places = places.reshape(-1, order)
+        for c, (planes, samples) in enumerate(zip(classes.planes, classes.sizes, strict=True)):
+            if not samples:
+                continue
+            exact = exact_planes(planes[:, used], samples)
+            cells = np.empty((3**order, exact.shape[2]), np.uint64)
+            for k in range(len(places)):
+                intersect(exact, places[k : k + 1], False, cells)
+                out[c, :, start + k] = count_rows(cells)
     return out

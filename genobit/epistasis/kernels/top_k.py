@@ -1,4 +1,4 @@
-"""Top-k buffer: scores that may be among the best so far, with the parts of each."""
+"""Pairs of parts that are combinations, and a top-k buffer of their scores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ if TYPE_CHECKING:
 
 ROOM = 4
 """Multiple of ``top`` that the buffer holds before it drops the rest."""
+EVERY = np.empty((0, 0), np.bool_)
+"""Value of ``allowed`` for a search of all pairs of parts."""
+
+
+class Pairs(NamedTuple):
+    """Pairs of first and last parts; a pair is a combination if its last part begins later."""
+
+    ends: NDArray[np.int64]
+    """Last variant of each first part, (m,)."""
+    starts: NDArray[np.int64]
+    """First variant of each last part, (n,)."""
+    allowed: NDArray[np.bool_]
+    """Which pairs the search includes, (m, n); `EVERY` for all."""
+
+
+def pairs_of(
+    first: NDArray[np.int64], last: NDArray[np.int64], allowed: NDArray[np.bool_] | None
+) -> Pairs:
+    """Return the pairs of first parts (m, p) and last parts (n, q), by default all."""
+    return Pairs(first[:, -1].copy(), last[:, 0].copy(), EVERY if allowed is None else allowed)
+
+
+@njit
+def combines(pairs: Pairs, i: int, k: int) -> bool:
+    """Return whether first part ``i`` and last part ``k`` form a combination of the search."""
+    return pairs.starts[k] > pairs.ends[i] and (pairs.allowed.size == 0 or pairs.allowed[i, k])
 
 
 class Kept(NamedTuple):

@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.planes import all_called
 from genobit.engine.gemm.products import common_bits
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
-from genobit.epistasis.kernels.cells import exact_planes
-from genobit.epistasis.kernels.symmetry import canonical
+from genobit.epistasis.kernels.logistic import eliminate
+from genobit.epistasis.kernels.search import Best
+from genobit.epistasis.kernels.statistics import canonical
+from genobit.epistasis.kernels.tables import exact_planes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,15 +60,6 @@ class Values(NamedTuple):
     squares: NDArray[np.float64]
     unit: float
     """Unit of the squares."""
-
-
-class BestPairs(NamedTuple):
-    """`genobit.epistasis.kernels.search.Best` with the largest score under each permutation."""
-
-    scores: NDArray[np.float64]
-    members: NDArray[np.int64]
-    scored: int
-    maxima: NDArray[np.float64]
 
 
 def whole_values(trait: NDArray[np.float64]) -> Values:
@@ -101,7 +95,7 @@ def search_pairs(
     values: Values,
     permutations: int = 0,
     seed: int = 0,
-) -> BestPairs:
+) -> Best:
     """Return the pairs of a first and a later last variant with the largest F of interaction.
 
     first: (m, 1), last: (n, 1); other arguments as in `genobit.epistasis.kernels.search.search`.
@@ -138,7 +132,7 @@ def search_pairs(
                 least = max(0.0, float(maxima[k]))
                 scores, _ = _scores(counts, rows, columns, wanted, least, rule, other)
                 maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
-    return BestPairs(*kept[0], scored, maxima)
+    return Best(*kept[0], scored, maxima)
 
 
 def _best(
@@ -169,8 +163,7 @@ def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
     words = planes.reshape(-1, planes.shape[2])
     starts, strides = [0, m, 2 * m], [1, 1, 1]
     if classes.complete:
-        every = np.packbits(np.arange(64 * words.shape[1]) < samples, bitorder="little")
-        words = np.concatenate([every.view("<u8").astype(np.uint64)[None], words])
+        words = np.concatenate([all_called(samples, words.shape[1])[None], words])
         starts, strides = [0, 1, 1 + m], [0, 1, 1]
     octets = words.astype("<u8", copy=False).view(np.uint8)
     bits = np.unpackbits(octets, axis=1, count=samples, bitorder="little")
@@ -342,26 +335,14 @@ def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, in
                 right[b] -= n[a, b] * total / count
                 for c in range(3):
                     left[b, c] -= n[a, b] * n[a, c] / count
-    explained, pivots = _eliminated(left, right)
-    return _one_variant(n, s) + explained, rank + pivots
-
-
-@njit
-def _eliminated(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, int]:
-    """Solve left x = right (3,) in place, and return right x and the rank of left."""
-    explained, rank = 0.0, 0
+    # A pivot of 0 marks a column whose mean follows from the others.
+    eliminate(left, right, np.full(3, DEPENDENT))
+    explained = 0.0
     for b in range(3):
-        # A pivot of 0 marks a column whose mean follows from the others.
-        if left[b, b] <= DEPENDENT:
-            continue
-        rank += 1
-        explained += right[b] * right[b] / left[b, b]
-        for c in range(b + 1, 3):
-            factor = left[b, c] / left[b, b]
-            right[c] -= factor * right[b]
-            for d in range(b + 1, 3):
-                left[c, d] -= factor * left[b, d]
-    return explained, rank
+        if left[b, b] > DEPENDENT:
+            rank += 1
+            explained += right[b] * right[b] / left[b, b]
+    return _one_variant(n, s) + explained, rank
 
 
 class Pair(NamedTuple):

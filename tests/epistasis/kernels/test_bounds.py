@@ -41,8 +41,8 @@ def extreme_tables(draw: st.DrawFn, classes: st.SearchStrategy[int]) -> np.ndarr
 
 
 def in_registers(counts: np.ndarray) -> np.ndarray:
-    """The same tables again and again, to fill registers and leave some over."""
-    return np.ascontiguousarray(np.tile(counts, (1, 1, 41 // counts.shape[2] + 1)))
+    """The same tables again and again, to fill registers."""
+    return np.ascontiguousarray(np.tile(counts, (1, 1, COUNT_LANES)))
 
 
 def bounds_of(counts: np.ndarray) -> tuple[np.ndarray, Classed]:
@@ -101,7 +101,7 @@ def test_bound__holds_for_each_statistic(statistic: int, counts: np.ndarray) -> 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_bound__is_near_the_information_of_random_tables(classes: int) -> None:
     rng = np.random.default_rng(classes)
-    counts = rng.poisson(12, (classes, 81, sized(1_000, 5 * COUNT_LANES))).astype(np.int32)
+    counts = rng.poisson(12, (classes, 81, sized(1_024, 5 * COUNT_LANES))).astype(np.int32)
     found, _ = bounds_of(counts)
     exact = [information(counts[:, :, k]) for k in range(counts.shape[2])]
     np.testing.assert_allclose(found, exact, rtol=0.02)
@@ -110,13 +110,13 @@ def test_bound__is_near_the_information_of_random_tables(classes: int) -> None:
 
 def test_bound__is_the_same_of_complete_tables_whether_classes_are_counted_or_known() -> None:
     rng = np.random.default_rng(3)
-    base = rng.multinomial(500, np.full(27, 1 / 27), (2, 4)).transpose(0, 2, 1)
+    base = rng.multinomial(500, np.full(27, 1 / 27), (2, COUNT_LANES)).transpose(0, 2, 1)
     counts = np.ascontiguousarray(base.astype(np.int16))
     found, counted = bounds_of(counts)
-    known = shares_of(np.array([500, 500]), 4)
+    known = shares_of(np.array([500, 500]), COUNT_LANES)
     np.testing.assert_array_equal(counted.shares, known.shares)
     np.testing.assert_array_equal(counted.samples, known.samples)
-    again = np.empty(4, np.float32)
+    again = np.empty(COUNT_LANES, np.float32)
     most_information(counts, known, again)
     np.testing.assert_array_equal(found, again)
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from genobit.engine.bits.planes import Rows
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import COUNT_LANES
+from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels import search as epistasis
 from genobit.epistasis.kernels.combinations import combinations, numbered
-from genobit.epistasis.kernels.contingency_tables import Chunk, fill, padded_places, room, share
+from genobit.epistasis.kernels.contingency_tables import Chunk, fill, flat, room, share
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.kernels.statistics import GAIN, Rule
 from genobit.epistasis.kernels.tables import Block, block, by_class
@@ -80,28 +81,10 @@ def test_numbered__is_exact_for_any_number(number: int, size: int) -> None:
     assert sum(math.comb(m, k + 1) for k, m in enumerate(members)) == number
 
 
-def filled(row: int, counted: Block, places: np.ndarray, start: int, chunk: Chunk) -> None:
+@njit
+def filled(row: int, counted: Block, start: int, chunk: Chunk) -> None:
     """`fill` as a search calls it."""
-    fill(
-        row,
-        counted.counts.reshape(-1),
-        counted.counts.shape[1:],
-        counted.row_counts.reshape(-1),
-        counted.columns.choices.size,
-        counted.columns.choices,
-        counted.columns.starts,
-        counted.columns.subsets,
-        places,
-        places.size // len(counted.column_places),
-        start,
-        chunk.sources.reshape(-1),
-        chunk.offsets,
-        chunk.shared.reshape(-1),
-        chunk.tables.reshape(-1),
-        chunk.tables.shape,
-        chunk.shared.shape[1],
-        chunk.own,
-    )
+    fill(row, start, flat(counted, chunk))
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -125,11 +108,10 @@ def test_tables__count_complete_cases_by_class(
     if wide:
         chunk = Chunk(*(part.astype(np.int32) for part in chunk[:2]), *chunk[2:])
     width = chunk.tables.shape[-1]
-    places = padded_places(counted)
     for begin in range(0, len(last), width):
-        share(counted, places, begin, chunk)
+        share(counted, chunk, begin)
         for i, start in enumerate(first.tolist()):
-            filled(i, counted, places, begin, chunk)
+            filled(i, counted, begin, chunk)
             found = chunk.tables.reshape(classes, -1, width)
             for j, end in enumerate(last[begin : begin + width].tolist()):
                 expected = table(dosage, group, (*start, *end), classes)
@@ -142,10 +124,10 @@ def test_tables__of_more_subsets_than_a_register_has_lanes() -> None:
     counted = block(by_class(rows_of(dosage), group, 2), first, last)
     assert counted.columns.subsets.max() > COUNT_LANES
     chunk = room(counted)
-    width, places = chunk.tables.shape[-1], padded_places(counted)
+    width = chunk.tables.shape[-1]
     for begin in range(0, len(last), width):
-        share(counted, places, begin, chunk)
-        filled(1, counted, places, begin, chunk)
+        share(counted, chunk, begin)
+        filled(1, counted, begin, chunk)
         found = chunk.tables.reshape(2, -1, width)
         for j, end in enumerate(last[begin : begin + width].tolist()):
             expected = table(dosage, group, (*first[1].tolist(), *end), 2)
