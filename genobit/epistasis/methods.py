@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.epistasis.schedule.estimates import Estimate
-    from genobit.epistasis.schedule.runs import Ranking
+    from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.scope import Limits
     from genobit.epistasis.search import Columns, Wanted
 
@@ -155,7 +155,7 @@ class InteractionMethods:
             the search starts, and the message has ways to reduce the memory.
         OSError
             If the folder of ``spill_to`` has no room.
-        genobit.epistasis.schedule.runs.SearchError
+        genobit.epistasis.schedule.search.SearchError
             If a part of the search fails; the error holds the ranking of the other parts.
 
         Notes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from genobit.engine.bits.layout import Layout
     from genobit.epistasis.kernels.tables import Classes
-    from genobit.epistasis.schedule.scope import Scope
+    from genobit.epistasis.schedule.variants import Scope
     from genobit.epistasis.search import Wanted
 
 
@@ -191,7 +191,7 @@ def scope_of(
     Raises ValueError if ``prefilter`` leaves fewer variants than a combination has, and MemoryError
     if the linked pairs take more than ``get_options().eager_limit``.
     """
-    from genobit.epistasis.schedule.scope import Scope
+    from genobit.epistasis.schedule.variants import Scope
 
     if limits.none:
         return None

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
     from genobit.epistasis.schedule.estimates import Estimate
-    from genobit.epistasis.schedule.runs import Ranking
-    from genobit.epistasis.schedule.search import CombinationSearch
+    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
     from genobit.epistasis.scope import Limits
 
 LONG_NAMES = {
@@ -184,15 +183,22 @@ def prepared(
 
     planes: dosage planes of the variants.
     """
-    from genobit.epistasis.schedule.planes import gathered
     from genobit.epistasis.schedule.search import CombinationSearch
+    from genobit.epistasis.schedule.variants import gathered
     from genobit.epistasis.scope import scope_of
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     scope = scope_of(limits, classes, planes, layout, wanted)
     score, held = _scoring(classes, wanted)
-    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope, held=held)
-    smaller_units(work, 1 + wanted.permutations)
+    work = CombinationSearch(
+        classes,
+        wanted.order,
+        wanted.top,
+        score=score,
+        scope=scope,
+        held=held,
+        times=1 + wanted.permutations,
+    )
     about = {"permutations": wanted.permutations, "seed": wanted.seed}
     return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))
 
@@ -204,9 +210,9 @@ def single_variants(
     from genobit.epistasis.kernels.mutual_information import x_log_x
     from genobit.epistasis.kernels.statistics import ranked_scores
     from genobit.epistasis.kernels.tables import count_cells
-    from genobit.epistasis.schedule.blocks import best_of
-    from genobit.epistasis.schedule.planes import gathered
-    from genobit.epistasis.schedule.runs import Ranking
+    from genobit.epistasis.schedule.search import Ranking
+    from genobit.epistasis.schedule.units import best_of
+    from genobit.epistasis.schedule.variants import gathered
 
     classes = gathered(planes, layout, phenotype.numbers, len(phenotype.names))
     members = np.arange(classes.planes[0].shape[1])[:, None]
@@ -226,12 +232,6 @@ def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDAr
     # Equal scores of different tables may differ by rounding.
     reached = maxima >= scores[:, None] * (1 - 1e-12)
     return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
-
-
-def smaller_units(work: CombinationSearch, times: int) -> None:
-    """Make the units of a search smaller if a combination takes ``times`` as long."""
-    cut = work.work.cut
-    work.work = work.work._replace(cut=cut._replace(unit=max(1, cut.unit // times)))
 
 
 def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.schedule.blas import one_blas_thread
-from genobit.epistasis.search import Columns, Prepared, smaller_units
+from genobit.epistasis.search import Columns, Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +49,8 @@ def prepared(
     """Prepare a search of pairs by F, as `genobit.epistasis.search.prepared` does for classes."""
     from genobit.engine.schedule.checkpoints import digest
     from genobit.epistasis.kernels.trait import TraitRule, whole_values
-    from genobit.epistasis.schedule.planes import gathered
     from genobit.epistasis.schedule.search import CombinationSearch
+    from genobit.epistasis.schedule.variants import gathered
     from genobit.epistasis.scope import scope_of
 
     if limits.prefilter is not None:
@@ -71,8 +71,10 @@ def prepared(
         seed=wanted.seed,
     )
     scope = scope_of(limits, classes, planes, layout, wanted)
-    work = CombinationSearch(classes, wanted.order, wanted.top, score=score, scope=scope)
-    smaller_units(work, SLOWER * (1 + wanted.permutations))
+    times = SLOWER * (1 + wanted.permutations)
+    work = CombinationSearch(
+        classes, wanted.order, wanted.top, score=score, scope=scope, times=times
+    )
     about = {"trait": digest([values.trait, values.squares])}
     return Prepared(work, about, partial(columns, classes, trait=present))
 

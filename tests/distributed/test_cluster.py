@@ -22,8 +22,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.epistasis.schedule.planes import gathered
 from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.variants import gathered
 from tests.cohorts import cohort, random_calls
 from tests.epistasis.schedule.combinations import dosages, groups, planes_of
 from tests.every import assert_same, everything, small_tiles

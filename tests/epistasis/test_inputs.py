@@ -207,9 +207,9 @@ def test_sets__as_masks_are_of_the_variants() -> None:
 
 
 def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    from genobit.epistasis.schedule import blocks
+    from genobit.epistasis.schedule import waves
 
-    genuine, calls = blocks._search_unit, []
+    genuine, calls = waves.search_unit, []
 
     def interrupted(*arguments: Any) -> Any:
         calls.append(arguments)
@@ -221,7 +221,7 @@ def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.Mo
             raise SystemError(said) from inner
         return genuine(*arguments)
 
-    monkeypatch.setattr(blocks, "_search_unit", interrupted)
+    monkeypatch.setattr(waves, "search_unit", interrupted)
     monkeypatch.setattr("genobit.epistasis.schedule.units.SECONDS", 1e-9)
     with dask.config.set(scheduler="synchronous"):
         top = data(12).genobit.epistasis(CASE)

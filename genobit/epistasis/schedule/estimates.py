@@ -1,4 +1,4 @@
-"""Estimate how many combinations a search has, how long it takes and how much memory it needs.
+"""Estimates of the size, time and memory of a search; those past a limit are refused.
 
 Time is measured: a calibration searches a few blocks from the middle of the work, with the
 threshold that the first block gives. If the search runs on threads, it times all of them at once.
@@ -18,8 +18,7 @@ from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.schedule.costs import in_this_process, threads
 from genobit.engine.schedule.limits import check_time, duration, surely_short
 from genobit.engine.schedule.memory_mapped import in_memory
-from genobit.epistasis.schedule.blocks import blocks
-from genobit.epistasis.schedule.units import LONGEST
+from genobit.epistasis.schedule.units import LONGEST, blocks
 from genobit.epistasis.schedule.waves import largest_wave
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.epistasis.kernels.tables import Classes
-    from genobit.epistasis.schedule.blocks import Work
-    from genobit.epistasis.schedule.units import Cut
+    from genobit.epistasis.schedule.units import Cut, Work
 
 SECONDS = 0.5
 """Duration of a calibration, without compilation."""

@@ -1,9 +1,9 @@
 """Search of all combinations of variants for the best, on the active dask scheduler.
 
-- `planes` gathers the planes of the variants once, with 2 or 3 bits per call. Every worker gets
+- `variants` gathers the planes of the variants once, with 2 or 3 bits per call. Every worker gets
   them.
-- `units` divides the search into units of work.
-- `waves` runs the units in waves and merges their rankings as a tree.
+- `units` divides the search into units of work, and searches one unit.
+- `waves` makes the tasks: units in waves, whose rankings are merged as a tree.
 
 A score that ``top`` combinations reach is passed to later units as a threshold. It makes them
 faster and never changes the result. Combinations are ranked by score, then by the positions of
@@ -12,20 +12,147 @@ their members. The ranking is therefore the same for any division, number of thr
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.engine.schedule.checkpoints import Checkpoint
-from genobit.epistasis.schedule.blocks import Score, Work
+import numpy as np
+
+from genobit.engine.progress import bar
+from genobit.engine.schedule.as_completed import as_completed
+from genobit.engine.schedule.checkpoints import Checkpoint, digest
+from genobit.epistasis.kernels.search import search
 from genobit.epistasis.schedule.estimates import Estimate, check_duration, check_memory, estimated
-from genobit.epistasis.schedule.runs import Ranking, Run
+from genobit.epistasis.schedule.units import Found, Score, Work, chosen
+from genobit.epistasis.schedule.waves import (
+    Outcome,
+    added,
+    batch_of,
+    batches,
+    nothing,
+    shared_by_all,
+)
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
 
     from genobit.epistasis.kernels.tables import Classes
-    from genobit.epistasis.schedule.scope import Scope
+    from genobit.epistasis.schedule.variants import Scope
+
+
+class Ranking(NamedTuple):
+    """Ranking of a search, complete or partial."""
+
+    scores: NDArray[np.float64]
+    """(rank,), descending."""
+    members: NDArray[np.int64]
+    """(rank, order), positions ascending."""
+    combinations: int
+    """Number of combinations searched."""
+    scored: int
+    """Number of combinations that passed the bound."""
+    fraction: float
+    """Fraction of the work that is done; 1 for a complete ranking."""
+    maxima: NDArray[np.float64]
+    """The largest score under each permutation."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether the search was stopped before its end."""
+        return self.fraction < 1
+
+
+class SearchError(RuntimeError):
+    """Error of a unit of a search; ``ranking`` holds the result of the other units."""
+
+    def __init__(self, message: str, ranking: Ranking) -> None:
+        super().__init__(message)
+        self.ranking = ranking
+
+
+class Run:
+    """State of a run: the total of the finished waves, and the units finished since."""
+
+    def __init__(self, work: Work, checkpoint: Checkpoint | None) -> None:
+        self.work = work
+        self.checkpoint = checkpoint
+        self.total = nothing(work.cut.order)
+        self.fresh: dict[int, Outcome] = {}
+        self.bar: Any = None
+
+    def resumed(self, units: range, finished: set[int]) -> dict[int, Outcome]:
+        """Begin a batch of units; return the outcomes of those that the checkpoint holds."""
+        kept = {unit: self._read(unit) for unit in finished.intersection(units)}
+        self.total, self.fresh = replace(self.total, done=frozenset()), {}
+        if len(kept) == len(units):
+            self.total = added([self.total, *kept.values()], self.work.top)
+        else:
+            self.fresh = dict(kept)
+        return kept
+
+    def _read(self, unit: int) -> Outcome:
+        if self.checkpoint is None:
+            msg = "no folder keeps units"
+            raise RuntimeError(msg)
+        arrays: dict[str, Any] = self.checkpoint.read(unit)
+        arrays |= {name: int(arrays[name]) for name in ("searched", "scored")}
+        return Outcome(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
+
+    def see(self, units: Mapping[Any, int], key: Any, result: Outcome) -> None:
+        """Take the result of a task: a unit, if ``units`` has its number, or a total."""
+        if key in units:
+            self._add(units[key], result)
+        else:
+            self._replace(result)
+
+    def _add(self, unit: int, part: Outcome) -> None:
+        """Keep the result of a unit, and write it to the checkpoint."""
+        if self.checkpoint is not None and part.done:
+            arrays = part.found._asdict()
+            self.checkpoint.write(unit, {name: np.asarray(x) for name, x in arrays.items()})
+        if unit not in self.total.done:
+            self.fresh[unit] = part
+            self.bar.update(part.weight)
+
+    def _replace(self, total: Outcome) -> None:
+        """Take the total at the end of a wave, unless a later one has arrived from the cluster."""
+        if len(total.done) + len(total.failures) <= len(self.total.done):
+            return
+        before = self.total.weight + sum(part.weight for part in self.fresh.values())
+        self.total = total
+        self.fresh = {unit: part for unit, part in self.fresh.items() if unit not in total.done}
+        now = total.weight + sum(part.weight for part in self.fresh.values())
+        self.bar.update(now - before)
+
+    def stop(self) -> None:
+        """Add the units finished since the last total; the run has been interrupted."""
+        # The interrupt may come within `_replace`: do not count a unit twice.
+        fresh = [part for k, part in self.fresh.items() if k not in self.total.done]
+        self.total = added([self.total, *fresh], self.work.top)
+
+    def ranking(self) -> Ranking:
+        """Return the ranking; raises SearchError if a unit has failed."""
+        found, done, every = self.total.found, self.total.weight, self.work.cut.combinations
+        fraction = done / every if done < every else 1.0
+        ranking = Ranking(
+            found.scores, found.members, found.searched, found.scored, fraction, found.maxima
+        )
+        if self.total.failures:
+            unit, error = self.total.failures[0]
+            where = (
+                "its .ranking is what the others found"
+                if self.checkpoint is None
+                else f"{self.checkpoint.folder} holds the others: the same call goes on from there"
+            )
+            msg = f"unit {unit} of {self.work.cut.units} failed with {error!r}; {where}"
+            raise SearchError(msg, ranking) from error
+        return ranking
 
 
 class CombinationSearch:
@@ -38,6 +165,7 @@ class CombinationSearch:
     - p: members of a first part, by default the cheapest
     - unit: combinations of a unit, by default as many as take 0.1 to 1 second
     - held: bytes that ``score`` holds
+    - times: how many times as long as a table a combination takes; units are smaller by this factor
     """
 
     def __init__(
@@ -46,17 +174,14 @@ class CombinationSearch:
         order: int,
         top: int,
         *,
-        score: Score | None = None,
+        score: Score = search,
         scope: Scope | None = None,
         lowest: float = 0.0,
         p: int | None = None,
         unit: int | None = None,
         held: int = 0,
+        times: int = 1,
     ) -> None:
-        from genobit.epistasis.kernels.search import search
-        from genobit.epistasis.schedule.scope import limited
-        from genobit.epistasis.schedule.units import chosen
-
         if scope is not None:
             classes = scope.arranged(classes)
         self.classes = classes
@@ -65,17 +190,14 @@ class CombinationSearch:
         if scope is not None and scope.smaller:
             p = order - 1
         cut = chosen(variants, order, classes.sizes, complete=classes.complete, p=p)
-        cut = limited(cut, scope)
-        if unit is not None:
-            cut = cut._replace(unit=unit)
+        if scope is not None and scope.smaller:
+            # All other combinations hold no member of the sets.
+            begin = variants - scope.both if scope.both else 0
+            cut = cut._replace(reach=scope.smaller, begin=begin)
+        cut = cut._replace(unit=max(1, (unit or cut.unit) // times))
         # A ranking has at most as many rows as there are combinations.
         top = min(top, max(cut.combinations, 1))
-        self.work = Work(cut, top, score or search, lowest, scope)
-
-    @property
-    def total(self) -> int:
-        """Number of combinations, including some that the scope leaves out."""
-        return self.work.cut.combinations
+        self.work = Work(cut, top, score, lowest, scope)
 
     def estimate(
         self,
@@ -97,8 +219,6 @@ class CombinationSearch:
     def question(self) -> dict[str, Any]:
         """Return everything that determines the result; a checkpoint refuses another search."""
         from importlib.metadata import version
-
-        from genobit.engine.schedule.checkpoints import digest
 
         cut, top, score, lowest, scope = self.work
         return {
@@ -131,19 +251,45 @@ class CombinationSearch:
         folder with another search or damaged files. Raises RuntimeError if another run uses the
         folder.
         """
-        check_memory(self.work.cut, self.work.top, self.classes, self._held)
-        if checkpoint is None:
-            check_duration(self.classes, self.work, self._held, set())
-            return Run(self.classes, self.work, None, progress=progress).ranking()
-        with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
-            check_duration(self.classes, self.work, self._held, kept.units())
-            return Run(self.classes, self.work, kept, progress=progress).ranking()
+        cut = self.work.cut
+        check_memory(cut, self.work.top, self.classes, self._held)
+        folder: AbstractContextManager[Checkpoint | None] = (
+            nullcontext()
+            if checkpoint is None
+            else Checkpoint(checkpoint, {**(about or {}), **self.question()})
+        )
+        with folder as kept:
+            finished = set() if kept is None else kept.units()
+            check_duration(self.classes, self.work, self._held, finished)
+            run = Run(self.work, kept)
+            with bar(
+                progress=progress,
+                # Units from a checkpoint must not count in the estimate of the time left.
+                initial=sum(map(cut.weight, finished)),
+                total=cut.combinations,
+                desc="combinations",
+                unit="",
+                unit_scale=True,
+            ) as run.bar:
+                try:
+                    shared = shared_by_all(self.classes, self.work)
+                    for waves in batches(cut.units):
+                        units = range(waves[0].start, waves[-1].stop)
+                        resumed = run.resumed(units, finished)
+                        if len(resumed) < len(units):
+                            batch = batch_of(shared, self.work, run.total, waves, resumed)
+                            numbers = {task.key: unit for unit, task in batch.units.items()}
+                            see, last = partial(run.see, numbers), batch.totals[-1]
+                            as_completed(batch.asked(each=kept is not None), see, last=last)
+                        if run.total.failures:
+                            break
+                except KeyboardInterrupt:
+                    run.stop()
+            return run.ranking()
 
 
 def _name(score: Score) -> str:
     """Return the name of a function and its bound arguments, the same in every process."""
-    from functools import partial
-
     if not isinstance(score, partial):
         return f"{score.__module__}.{score.__qualname__}"
     bound = [*score.args, *score.keywords.items()]

@@ -1,24 +1,35 @@
-"""Units of work of a search of all combinations; a whole number identifies each unit.
+"""Units of work of a search of all combinations, their blocks, and the search of one unit.
 
 A combination of k variants is split into its first p and its last q members. First parts are
 numbered by their last member (`genobit.epistasis.kernels.combinations`). Last parts are numbered by
 their first member, counted from the end, so parts that begin after variant m are the first
 C(V - 1 - m, q). A unit is a range of first parts with all last parts that begin after them. A sum
 of products of binomials gives the number of combinations before a first part, so the number of a
-unit determines its range.
+unit determines its range. A block is some first and some last parts of a unit.
 """
 
 from __future__ import annotations
 
 import bisect
 import math
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from genobit.engine.gemm.scratch import Scratch
+from genobit.epistasis.kernels.combinations import combinations
 from genobit.epistasis.kernels.tables import KEPT_BYTES, keeps_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from genobit.epistasis.kernels.search import Best
+    from genobit.epistasis.kernels.tables import Classes
+    from genobit.epistasis.schedule.variants import Scope
 
 CELLS = 2**18
 """Most entries of the tables of a first part in a block: classes x 3^k x last parts."""
@@ -44,6 +55,10 @@ FEWEST_ROWS = 1024
 """Planes of first parts that repay Four Russians tables (`genobit.engine.gemm.products`)."""
 TABLE_ROWS = 768
 """Rows of a product that cost as much as the Four Russians tables that they share."""
+NEAR = 4
+"""Consecutive blocks whose parts are regrouped together: 128 pairs of 8 by 16 variants have 24
+subsets instead of 130. Parts of more blocks end so far apart that, with few variants, many parts of
+a block meet no last part."""
 
 
 class Cut(NamedTuple):
@@ -89,7 +104,7 @@ class Cut(NamedTuple):
 
     def last_parts(self, end: int) -> int:
         """Return the number of last parts that begin after variant ``end``."""
-        return _last_parts(self.variants, self.q, self.reach, end)
+        return _count_last(self.variants, self.q, self.reach, end)
 
     def before(self, part: int) -> int:
         """Return the number of combinations of all first parts before number ``part``."""
@@ -136,7 +151,7 @@ class _Sums(NamedTuple):
     """Number of combinations of these first parts."""
 
 
-def _last_parts(variants: int, q: int, reach: int, end: int) -> int:
+def _count_last(variants: int, q: int, reach: int, end: int) -> int:
     after = max(variants - 1 - end, 0)
     return math.comb(min(after, reach) if reach else after, q)
 
@@ -147,7 +162,7 @@ def _sums(variants: int, p: int, q: int, reach: int, begin: int) -> _Sums:
     for end in range(variants):
         here = math.comb(end, p - 1)
         parts.append(parts[-1] + here)
-        each = here * _last_parts(variants, q, reach, end) if end >= begin else 0
+        each = here * _count_last(variants, q, reach, end) if end >= begin else 0
         combinations.append(combinations[-1] + each)
     return _Sums(parts, combinations)
 
@@ -217,3 +232,148 @@ def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
         for many, size in zip(met, (cut.p, cut.q), strict=True)
     )
     return _counting(cut, sizes) + tables + planes
+
+
+Score = Callable[..., "Best"]
+"""``score(classes, first, last, top, threshold, allowed, scratch)``, like
+`genobit.epistasis.kernels.search.search`. It goes to other processes, so it must be a function of a
+module or a partial of one."""
+
+
+class Found(NamedTuple):
+    """The best combinations of some units, in descending order of score."""
+
+    scores: NDArray[np.float64]
+    members: NDArray[np.int64]
+    """(combinations, order), positions ascending."""
+    searched: int
+    """Number of combinations in the scope."""
+    scored: int
+    """Number of combinations that passed the bound."""
+    maxima: NDArray[np.float64]
+    """The largest score under each permutation; empty without permutations."""
+
+
+class Work(NamedTuple):
+    """Input of a worker in addition to the planes."""
+
+    cut: Cut
+    top: int
+    score: Score
+    lowest: float
+    """A score that all combinations reach; the first threshold."""
+    scope: Scope | None
+
+    def most(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
+        """Return how many combinations to ask of a block: at most as many as it has pairs."""
+        return min(self.top, len(first) * len(last))
+
+
+def best_of(
+    scores: NDArray[np.float64], members: NDArray[np.int64], top: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the ``top`` best, in descending order of score; the lowest positions win ties."""
+    if scores.size > top:
+        least = np.partition(scores, scores.size - top)[scores.size - top]
+        near = scores >= least
+        scores, members = scores[near], members[near]
+    order = np.lexsort((*members.T[::-1], -scores))[:top]
+    return scores[order], members[order]
+
+
+def merged(parts: Sequence[Found], top: int) -> Found:
+    """Merge several results into one."""
+    scores, members = best_of(
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.members for part in parts]),
+        top,
+    )
+    return Found(
+        scores,
+        members,
+        sum(part.searched for part in parts),
+        sum(part.scored for part in parts),
+        np.maximum.reduce([part.maxima for part in parts]) if parts else np.empty(0),
+    )
+
+
+def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found:
+    """Return the best combinations of a unit, members ascending in the order of the data."""
+    cut, scope = work.cut, work.scope
+    found = Found(np.empty(0), np.empty((0, cut.order), np.int64), 0, 0, np.empty(0))
+    searched = 0
+    scratch = Scratch()
+    threshold = max(threshold, work.lowest)
+    for first, last in blocks(cut, unit, scope):
+        allowed = None
+        if scope is not None and not scope.free:
+            allowed = scope.allowed(first, last)
+            searched += int(np.count_nonzero(allowed))
+            if not allowed.any():
+                continue
+        most = work.most(first, last)
+        best = work.score(classes, first, last, most, threshold, allowed, scratch)
+        if not found.maxima.size:
+            found = found._replace(maxima=np.full(best.maxima.shape, -np.inf))
+        if not best.scores.size:
+            maxima = np.maximum(found.maxima, best.maxima)
+            found = found._replace(scored=found.scored + best.scored, maxima=maxima)
+            continue
+        members = best.members if scope is None else scope.places[scope.ordered(best.members)]
+        found = merged([found, Found(best.scores, members, 0, best.scored, best.maxima)], work.top)
+        if found.scores.size == work.top:
+            threshold = max(threshold, float(found.scores[-1]))
+    return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
+
+
+def blocks(
+    cut: Cut, unit: int, scope: Scope | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield first and last parts whose pairs hold every combination of a unit exactly once.
+
+    A pair is no combination if its last part begins before the first part ends.
+    """
+    for first in _first_blocks(cut, cut.range_of(unit)):
+        whole = first if scope is None else scope.whole(first)
+        if not len(whole):
+            continue
+        for last in _last_blocks(cut, cut.last_parts(int(whole[0, -1]))):
+            # last[0] has the largest start: first parts that end after it meet no last part here.
+            rows = int(np.searchsorted(whole[:, -1], last[0, 0]))
+            met = last if scope is None else scope.whole(last)
+            if len(met) and rows:
+                yield whole[:rows], met
+
+
+def _first_blocks(cut: Cut, parts: range) -> Iterator[NDArray[np.int64]]:
+    """Yield blocks of first parts, in ascending order of their ends within a block."""
+    together = cut.rows * (NEAR if cut.p > 1 else 1)
+    for start in range(parts.start, parts.stop, together):
+        here = combinations(start, min(together, parts.stop - start), cut.p)
+        yield from _dealt(here, here[:, 0], cut.rows)
+
+
+def _last_blocks(cut: Cut, count: int) -> Iterator[NDArray[np.int64]]:
+    """Yield blocks of the first ``count`` last parts, largest start first within a block."""
+    together = cut.columns * (NEAR if cut.q > 1 else 1)
+    for left in range(0, count, together):
+        # Last parts are numbered from the end: mirror the variants and reverse the members.
+        mirrored = combinations(left, min(together, count - left), cut.q)[:, ::-1]
+        here = np.ascontiguousarray(cut.variants - 1 - mirrored)
+        yield from _dealt(here, here[:, -1], cut.columns)
+
+
+def _dealt(
+    parts: NDArray[np.int64], far: NDArray[np.int64], most: int
+) -> Iterator[NDArray[np.int64]]:
+    """Regroup parts into blocks of at most ``most`` parts, in their original order within a block.
+
+    Neighbouring parts share the members at one end. Grouped by the member at the other end,
+    ``far``, the parts of a block share members at both ends and have few subsets.
+    """
+    if len(parts) <= most:
+        yield parts
+        return
+    order = np.argsort(far, kind="stable")
+    for piece in np.array_split(order, -(-len(parts) // most)):
+        yield np.ascontiguousarray(parts[np.sort(piece)])

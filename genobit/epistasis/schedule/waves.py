@@ -16,15 +16,15 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.engine.schedule.as_completed import as_completed, client_of
+from genobit.engine.schedule.as_completed import client_of
 from genobit.engine.schedule.pair_sums import tree
-from genobit.epistasis.schedule.blocks import Failure, Found, merged, searched_unit
+from genobit.epistasis.schedule.units import Found, merged, search_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from genobit.epistasis.kernels.tables import Classes
-    from genobit.epistasis.schedule.blocks import Work
+    from genobit.epistasis.schedule.units import Work
 
 WAVE = 64
 """Units of a wave in a run that is not long."""
@@ -97,14 +97,30 @@ def known(part: Outcome, top: int, lowest: float) -> Known:
 
 
 def searched(shared: Shared, unit: int, handed: Known) -> Outcome:
-    """Search a unit; return an empty outcome if an earlier unit has failed."""
+    """Search a unit; do nothing if an earlier one has failed.
+
+    The error of a unit is part of the outcome, so that other units are not lost.
+    """
     cut, none = shared.work.cut, nothing(shared.work.cut.order)
     if handed.failed:
         return none
-    found = searched_unit(shared.classes, shared.work, unit, handed.threshold)
-    if isinstance(found, Failure):
-        return replace(none, failures=((unit, found.error),))
+    try:
+        found = search_unit(shared.classes, shared.work, unit, handed.threshold)
+    except Exception as error:
+        if _interrupted(error):
+            raise KeyboardInterrupt from error
+        return replace(none, failures=((unit, error),))
     return Outcome(found, cut.weight(unit), frozenset([unit]))
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C interrupted compiled code of a unit in the main thread.
+
+    Python wraps the KeyboardInterrupt in a SystemError, once for each function on the stack.
+    """
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def largest_wave(units: int) -> int:
@@ -135,6 +151,14 @@ class Batch(NamedTuple):
     """Tasks of the units; each returns an `Outcome`."""
     totals: list[Delayed]
     """Tasks of the merged `Outcome` at the end of each wave."""
+
+    def asked(self, *, each: bool) -> list[Delayed]:
+        """Return the tasks whose results a run takes.
+
+        A cluster returns the results of units only if ``each``; local schedulers always do.
+        """
+        alone = client_of() is not None and not each
+        return self.totals if alone else [*self.totals, *self.units.values()]
 
 
 def batch_of(
@@ -180,29 +204,3 @@ def shared_by_all(classes: Classes, work: Work) -> Any:
     if client is not None:
         return client.scatter(shared, broadcast=True, hash=False)
     return delayed(shared, traverse=False, name=f"genobit-planes-{uuid4().hex}")
-
-
-def computed(
-    batch: Batch,
-    *,
-    each: bool,
-    unit: Callable[[int, Outcome], None],
-    total: Callable[[Outcome], None],
-) -> None:
-    """Compute a batch, and call ``unit`` and ``total`` with each result.
-
-    A cluster returns the results of units only if ``each``; local schedulers always do.
-    """
-    units = {task.key: number for number, task in batch.units.items()}
-    totals = {task.key for task in batch.totals}
-
-    def see(key: Any, result: Any) -> None:
-        if key in totals:
-            total(result)
-        else:
-            unit(units[key], result)
-
-    tasks = [*batch.totals, *batch.units.values()]
-    if client_of() is not None and not each:
-        tasks = batch.totals
-    as_completed(tasks, see, last=batch.totals[-1])

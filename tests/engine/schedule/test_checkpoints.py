@@ -43,7 +43,7 @@ def test_a_finished_run__is_read_and_not_computed(
     before = files(tmp_path / "run")
     assert len(before) == 22 + 2
     again = work()
-    monkeypatch.setattr("genobit.epistasis.schedule.waves.searched_unit", none)
+    monkeypatch.setattr("genobit.epistasis.schedule.waves.search_unit", none)
     same(again.run(checkpoint=tmp_path / "run", progress=True), expected)
     assert files(tmp_path / "run") == before
 

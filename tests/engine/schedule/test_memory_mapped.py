@@ -19,8 +19,8 @@ import genobit as gb
 from genobit.engine.schedule import streaming
 from genobit.engine.schedule.memory_mapped import Mapped, Spilled, in_memory, opened, taken
 from genobit.epistasis.schedule import units
-from genobit.epistasis.schedule.planes import gathered
 from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.variants import gathered
 from tests.epistasis.schedule.combinations import dosages, groups, planes_of
 from tests.leftovers import left
 

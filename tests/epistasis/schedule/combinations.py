@@ -15,7 +15,7 @@ from genobit.epistasis.kernels.tables import Classes, by_class
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genobit.epistasis.schedule.runs import Ranking
+    from genobit.epistasis.schedule.search import Ranking
 
 
 def dosages(seed: int, variants: int, samples: int, missing: float) -> np.ndarray:

@@ -20,8 +20,8 @@ from genobit.engine.schedule.limits import check_time
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule import estimates
 from genobit.epistasis.schedule.estimates import _pairs
-from genobit.epistasis.schedule.scope import Scope
 from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.variants import Scope
 from tests.epistasis.schedule.combinations import cohort
 
 VARIANTS = 40

@@ -20,19 +20,19 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.engine.bits.layout import Layout
 from genobit.epistasis.kernels.search import Best, search
-from genobit.epistasis.schedule.blocks import best_of, blocks
 from genobit.epistasis.schedule.estimates import Estimate
-from genobit.epistasis.schedule.planes import gathered
-from genobit.epistasis.schedule.runs import Run, SearchError
-from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.search import CombinationSearch, Run, SearchError
 from genobit.epistasis.schedule.units import (
     FEWEST_UNITS,
     LONGEST,
     SECONDS,
     Cut,
+    best_of,
+    blocks,
     chosen,
     nanoseconds,
 )
+from genobit.epistasis.schedule.variants import gathered
 from genobit.epistasis.schedule.waves import Outcome
 from genobit.epistasis.scope import Limits, scope_of
 from genobit.epistasis.search import Wanted

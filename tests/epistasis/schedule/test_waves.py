@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from genobit.epistasis.kernels.tables import Classes
-from genobit.epistasis.schedule.blocks import Failure, Found, Work, searched_unit
 from genobit.epistasis.schedule.search import CombinationSearch
+from genobit.epistasis.schedule.units import Found, Work, search_unit
 from genobit.epistasis.schedule.waves import BATCH, batches, largest_wave
 from tests.epistasis.schedule.combinations import check, cohort, every, same
 
@@ -79,16 +79,16 @@ def test_units__are_handed_what_was_found_two_waves_before(
 ) -> None:
     handed = {}
 
-    def noted(classes: Classes, work: Work, unit: int, threshold: float) -> Found | Failure:
+    def noted(classes: Classes, work: Work, unit: int, threshold: float) -> Found:
         handed[unit] = threshold
-        return searched_unit(classes, work, unit, threshold)
+        return search_unit(classes, work, unit, threshold)
 
-    monkeypatch.setattr("genobit.epistasis.schedule.waves.searched_unit", noted)
+    monkeypatch.setattr("genobit.epistasis.schedule.waves.search_unit", noted)
     work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 3, 5, unit=2)
     with dask.config.set(scheduler="threads", num_workers=3):
         work.run()
     (waves,) = batches(110)
-    first = [searched_unit(work.classes, work.work, unit, 0.0) for unit in waves[0]]
+    first = [search_unit(work.classes, work.work, unit, 0.0) for unit in waves[0]]
     scores = np.sort(np.concatenate([found.scores for found in first]))
     assert {handed[unit] for wave in waves[:2] for unit in wave} == {0.0}
     assert {handed[unit] for unit in waves[2]} == {scores[-5]}
