@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from genobit.epistasis.arguments import Limits, Wanted
     from genobit.epistasis.schedule.estimates import Estimate
     from genobit.epistasis.schedule.search import Ranking
-    from genobit.epistasis.scope import Limits
-    from genobit.epistasis.search import Columns, Wanted
+    from genobit.epistasis.search import Columns
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
 _COLUMN_NAMES = {
@@ -174,7 +174,7 @@ class InteractionMethods:
         >>> top.variants.values.tolist(), top.mi.values.round(4).tolist()
         ([[0, 1]], [0.6931])
         """
-        from genobit.epistasis import phenotypes, trait
+        from genobit.epistasis import arguments, phenotypes, trait
         from genobit.epistasis import search as epistasis
 
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
@@ -188,7 +188,7 @@ class InteractionMethods:
             found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
             names = found.names
         used = phenotypes.present(values)
-        wanted = epistasis.checked(
+        wanted = arguments.checked(
             order=order,
             top=top,
             statistic=statistic,
@@ -225,7 +225,7 @@ def _limits(
     prefilter: int | None,
 ) -> Limits:
     from genobit.data.windows import parse_window
-    from genobit.epistasis.scope import Limits, checked, members_of
+    from genobit.epistasis.arguments import Limits, checked_limits, members_of
 
     count = ds.sizes[model.VARIANTS]
     ids = labels.ids(ds, model.VARIANTS)
@@ -244,7 +244,7 @@ def _limits(
                 msg = f"{variable} is of dtype {coordinates.dtype}, and min_gap= takes numbers"
                 raise TypeError(msg)
     limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, max_r2, prefilter)
-    return checked(limits, order, count)
+    return checked_limits(limits, order, count)
 
 
 def phenotype_of(
@@ -267,7 +267,8 @@ def _labelled(
     classes: tuple[str, ...],
     about: dict[str, Any],
 ) -> xr.Dataset:
-    from genobit.epistasis.search import COLUMNS, LONG_NAMES, MISSING
+    from genobit.epistasis.arguments import LONG_NAMES
+    from genobit.epistasis.search import COLUMNS, MISSING
 
     names = _COLUMN_NAMES | {COLUMNS.get(k, k): text for k, text in LONG_NAMES.items()}
     ranked = {

@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.data.checks import check_one_of, is_whole
-
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
@@ -39,39 +37,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
+    from genobit.epistasis.arguments import Limits, Wanted
     from genobit.epistasis.kernels.mutual_information import Logarithms
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
     from genobit.epistasis.schedule.estimates import Estimate
     from genobit.epistasis.schedule.search import CombinationSearch, Ranking
-    from genobit.epistasis.scope import Limits
 
-LONG_NAMES = {
-    "mutual_information": "mutual information of genotypes and class, nats",
-    "chi2": "Pearson's chi2 of genotypes and class",
-    "gain": "mutual information less that of the best combination of all members but one, nats",
-    "boost": "likelihood ratio of the interaction (BOOST)",
-    "f": "F of the interaction on the trait",
-}
 COLUMNS = {"mutual_information": "mi"}
 """Columns whose names differ from their statistics."""
-LARGEST_ORDER = 18
-"""Largest order whose cells `genobit.epistasis.kernels.sparse_tables` can number."""
 CELLS = 2**20
 """Most cells of the tables that are tested at a time; temporary arrays are several times larger."""
 MISSING = "complete cases of each combination: n samples without a missing call in its members"
-
-
-class Wanted(NamedTuple):
-    """Checked arguments of a search."""
-
-    order: int
-    top: int
-    statistic: str
-    permutations: int
-    seed: int
-    min_n: int
-    min_count: int
 
 
 class Columns(NamedTuple):
@@ -85,67 +62,6 @@ class Columns(NamedTuple):
     """Sample counts, (rank, 3^order, class)."""
     means: NDArray[np.float64] | None = None
     """Trait means, (rank, 3^order); None for classes."""
-
-
-def checked(
-    *,
-    order: int,
-    top: int,
-    statistic: str,
-    permutations: int,
-    seed: int,
-    min_n: int | None,
-    min_count: int,
-    variants: int,
-    samples: int,
-    classes: int,
-) -> Wanted:
-    """Check the arguments of a search; raises ValueError with the valid choices.
-
-    ``min_n`` defaults to half of the samples. Chance alone gives a combination an MI of about
-    df / 2n, so with a few complete cases it exceeds any effect.
-    """
-    check_one_of("statistic", statistic, LONG_NAMES)
-    _at_least("order", order, 2 if statistic == "gain" else 1)
-    for name, number, least in (
-        ("top", top, 1),
-        ("permutations", permutations, 0),
-        ("seed", seed, 0),
-        ("min_n", 0 if min_n is None else min_n, 0),
-        ("min_count", min_count, 0),
-    ):
-        _at_least(name, number, least)
-    if order > LARGEST_ORDER:
-        msg = (
-            f"order={order} has tables of 3^{order} cells, and a search counts at most "
-            f"3^{LARGEST_ORDER}: give order= at most {LARGEST_ORDER}"
-        )
-        raise ValueError(msg)
-    if order > variants:
-        msg = (
-            f"order={order} takes as many variants, and the Dataset has {variants}: give order= at "
-            "most that many"
-        )
-        raise ValueError(msg)
-    if statistic in {"boost", "f"} and order != 2:
-        msg = f"statistic={statistic!r} is of pairs, not of order={order}: take order=2"
-        raise ValueError(msg)
-    if statistic == "boost" and classes != 2:
-        msg = f"statistic='boost' takes two classes, and the phenotype has {classes}"
-        raise ValueError(msg)
-    if permutations and order == 1:
-        msg = "permutations= takes order=2 or more"
-        raise ValueError(msg)
-    least = -(-samples // 2) if min_n is None else min_n
-    # JSON of a checkpoint takes no numpy integers.
-    drawn = int(permutations), int(seed)
-    return Wanted(int(order), int(top), statistic, *drawn, int(least), int(min_count))
-
-
-def _at_least(name: str, number: Any, least: int) -> None:
-    if not is_whole(number, least):
-        msg = f"{name}={number!r} is not a whole number of at least {least}"
-        raise ValueError(msg)
 
 
 class Prepared(NamedTuple):

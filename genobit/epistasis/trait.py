@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
+    from genobit.epistasis.arguments import Limits, Wanted
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import Trait
-    from genobit.epistasis.scope import Limits
-    from genobit.epistasis.search import Wanted
 
 SLOWER = 50
 """Approximate time of F relative to the time of the mutual information of a pair."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from genobit.epistasis.arguments import LARGEST_ORDER
 from genobit.epistasis.kernels.sparse_tables import cells_of
-from genobit.epistasis.search import LARGEST_ORDER
 from tests import reference
 from tests.cohorts import cohort, random_calls
 

@@ -12,7 +12,7 @@ import pytest
 from genobit.engine.bits.layout import Layout
 from genobit.epistasis import phenotypes, trait
 from genobit.epistasis import search as epistasis
-from genobit.epistasis.scope import Limits, members_of
+from genobit.epistasis.arguments import Limits, Wanted, members_of
 from tests.epistasis.schedule.combinations import dosages, rows_of
 
 VARIANTS, SAMPLES = 14, 301
@@ -34,7 +34,7 @@ def search(statistic: str, order: int, seed: int, limits: Limits, top: int) -> A
     lazy = {name: da.from_array(plane) for name, plane in planes.items()}
     layout = Layout("dosage", "variants", SAMPLES, 1)
     rng = np.random.default_rng(seed)
-    wanted = epistasis.Wanted(order, top, statistic, 0, 0, 0, 0)
+    wanted = Wanted(order, top, statistic, 0, 0, 0, 0)
     phenotype: Any
     if statistic == "f":
         phenotype = phenotypes.trait(rng.normal(size=SAMPLES), "trait")

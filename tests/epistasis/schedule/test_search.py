@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.bits.layout import Layout
+from genobit.epistasis.arguments import Limits, Wanted
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule.estimates import Estimate
 from genobit.epistasis.schedule.search import CombinationSearch, Run, SearchError
@@ -34,8 +35,7 @@ from genobit.epistasis.schedule.units import (
 )
 from genobit.epistasis.schedule.variants import gathered
 from genobit.epistasis.schedule.waves import Outcome
-from genobit.epistasis.scope import Limits, scope_of
-from genobit.epistasis.search import Wanted
+from genobit.epistasis.scope import scope_of
 from tests.epistasis.schedule.combinations import check, cohort, dosages, every, groups, rows_of
 
 VARIANTS, SAMPLES = 12, 150
