@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.epistasis.plots.cells import Cells
 from genobit.epistasis.plots.penetrance import cell_hover, quantity, short_name
-from genobit.epistasis.plots.result import GENOTYPES, Ranked, ranked
+from genobit.epistasis.plots.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.placing import text_width
 from genobit.visual.style import few_marks, plain_frame
 

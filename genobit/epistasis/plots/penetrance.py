@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.epistasis.plots.result import GENOTYPES, Ranked, ranked
+from genobit.epistasis.plots.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from genobit.epistasis.plots.cells import Cells
 
 #: Most members of a combination whose cells can be drawn.
 MOST_MEMBERS = 4
