@@ -16,9 +16,11 @@ Where things are, from the top; imports go down only:
                 `components` (pca, project), `crossproducts`, `correlations` (kendall),
                 `sequences` (alignment)
 `arrays`        ``DataArray.genobit``: the same of measurements that are no genotypes
-`packer`        genotypes -> packed Dataset; `packed`, that selected and taken apart into planes;
-                `eager`, results computed at once
-`labels`        labels of every text type; `aligning`, arguments put in the order of the data
+`packer`        genotypes -> packed Dataset
+`packed`        selects from a packed Dataset, and gives its planes to analyses
+`eager`         results computed at once
+`labels`        labels of every text type
+`aligning`      arguments in the order of the data, by label
 `io`            files -> lazy Datasets, results -> files
 `analyses`      a file an analysis: formula, reference, public function
 `lazy`          dask graphs: packing by chunk, tiles, bands, sums over variants

@@ -1,6 +1,6 @@
-"""Values that a caller gives along a dimension, aligned with the data by label.
+"""Align values that a caller gives along a dimension with the data, by label.
 
-May import: `labels`, `model` and what is below.
+May import: `labels`, `model` and the layers below them.
 """
 
 from __future__ import annotations

@@ -85,9 +85,9 @@ class ArrayPairs:
         Raises
         ------
         ValueError
-            For a limit out of its range, an unknown choice, ``parquet`` or ``share`` with
-            ``fdr``, and a search longer than ``get_options().longest_search`` (one hour by
-            default), with its estimate.
+            For a limit out of its range, an unknown choice, and ``parquet`` or ``share`` with
+            ``fdr``. For a search longer than ``get_options().longest_search`` (one hour by
+            default): the message has the estimate.
         TypeError
             For a limit or share that is no number, and values that are no real numbers.
         MemoryError
@@ -97,9 +97,9 @@ class ArrayPairs:
         Notes
         -----
         q-values are those of ``scipy.stats.false_discovery_control`` on all pairs, to the last
-        bit; NaN pairs are no tests. Held are the ranks, the tiles in flight, the pairs kept so far
-        and the different p-values below the cutoff as it is known so far, which are few without
-        ties. The result is the same for every chunking, kernel and scheduler.
+        bit; NaN pairs are no tests. Memory holds the ranks, the tiles in flight, the pairs kept so
+        far, and the distinct p-values below the current cutoff. Without ties these are few. The
+        result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------

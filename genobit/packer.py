@@ -1,6 +1,6 @@
 """``ds.genobit.pack``: a packed Dataset made of genotypes.
 
-May import: io and what is below. Labels and layout only; the bits move in `lazy` and `kernels`.
+May import: `io` and the layers below it. Labels and layout only; `lazy` and `kernels` move the bits.
 """
 
 from __future__ import annotations
