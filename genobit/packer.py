@@ -1,6 +1,6 @@
 """``ds.genobit.pack``: a packed Dataset made of genotypes.
 
-May import: `io` and the layers below it. Labels and layout only; `lazy` and `kernels` move the bits.
+May import: `io` and the layers below it. It moves no bits: `lazy` and `kernels` do.
 """
 
 from __future__ import annotations
