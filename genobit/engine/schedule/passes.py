@@ -106,11 +106,10 @@ def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
     """
     block = [np.asarray(plane) for plane in compute(*[x.blocks[0] for x in whole_rows(planes)])]
     rows = min(2, len(block[0]))
-    few = [plane[:rows] for plane in block]
-    # Do not time the first call, which compiles.
-    function(few, few, 0, 0)
     while True:
         few = [plane[:rows] for plane in block]
+        # The first call of a size may compile the kernel that suits it, which is not timed.
+        function(few, few, 0, 0)
         start = time.perf_counter()
         function(few, few, 0, 0)
         spent = time.perf_counter() - start
