@@ -32,7 +32,7 @@ _started = -START_OF_BOKEHJS
 _sent_with = ""
 
 
-class Home:
+class UiThread:
     """Run functions on the thread and event loop that an explorer was made on.
 
     JupyterLab handles widget messages on a different thread from the one that runs cells. bokeh,
@@ -56,14 +56,14 @@ class Home:
             self.loop.call_soon_threadsafe(function, *arguments)
 
 
-class Coalesced:
+class Throttled:
     """Throttle a function: requests that come close together become one call.
 
     The first call follows as soon as the current message is handled. Without an event loop, as
     in a script or a test, each request calls at once.
     """
 
-    def __init__(self, home: Home, function: Callable[[], None]) -> None:
+    def __init__(self, home: UiThread, function: Callable[[], None]) -> None:
         self._home = home
         self._function = function
         self._pending = False
@@ -95,7 +95,7 @@ class Bundle:
     browser paints between them: the old picture in the new ranges, then the new picture.
     """
 
-    def __init__(self, plot: Any, home: Home) -> None:
+    def __init__(self, plot: Any, home: UiThread) -> None:
         self._plot = plot
         self._home = home
         self._events: list[Any] = []
@@ -128,7 +128,7 @@ class Bundle:
             self._plot.send({"msg": "patch"}, [buffer.to_bytes()])
 
 
-def as_widget(view: Any, home: Home) -> ipywidgets.Widget:
+def as_widget(view: Any, home: UiThread) -> ipywidgets.Widget:
     """Wrap a HoloViews object as an ipywidget, or return a message that names a missing package.
 
     Messages of the browser are handled on the home thread.
@@ -199,7 +199,7 @@ def _without_echo(plot: Any) -> None:
 
 
 def _mounted(
-    plot: ipywidgets.Widget, home: Home, loop: asyncio.AbstractEventLoop, early: float
+    plot: ipywidgets.Widget, home: UiThread, loop: asyncio.AbstractEventLoop, early: float
 ) -> ipywidgets.Widget:
     """Return a box with the plot, which is attached again if the browser was not ready for it.
 
@@ -258,12 +258,12 @@ class Gestures:
 
     def __init__(
         self,
-        home: Home,
+        home: UiThread,
         moved: Callable[[float, float], None],
         tapped: Callable[[float, float], None],
         shape: str = "",
     ) -> None:
-        self._moved = Coalesced(home, lambda: moved(*self._asked))
+        self._moved = Throttled(home, lambda: moved(*self._asked))
         self._asked = (0.0, 0.0)
         self._tapped = tapped
         self._shape = shape

@@ -14,7 +14,7 @@ import numpy as np
 import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
-from genobit.visual.bridge import Coalesced, Home, start_bokehjs
+from genobit.visual.bridge import Throttled, UiThread, start_bokehjs
 from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.looks import THEMES
 from genobit.visual.stopping import Stoppable, Stopped
@@ -80,11 +80,11 @@ class Explorer(ipywidgets.VBox):
     _names: dict[str, Names]
     _quiet = False
     _stale: set[str]
-    _later: Coalesced
+    _later: Throttled
 
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
-        self._home = Home()
+        self._home = UiThread()
         # Send BokehJS with the output of the running cell, however late the plot is drawn.
         if self._home.loop is not None:
             with contextlib.suppress(ModuleNotFoundError):  # the place of each plot shows the error

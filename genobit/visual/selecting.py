@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ECHO = 2.0
 
 
-class Picks:
+class PointSelection:
     """Report and set the selected points of a scatter, or rows of a table.
 
     `hook` goes on the HoloViews element. `picked` gets the indices that the reader selected.
@@ -71,7 +71,7 @@ class Picks:
         self._picked(sorted(picked))
 
 
-class Boxes:
+class BoxSelection:
     """Report boxes that are drawn over a figure, and taps; `hook` goes on the plot.
 
     `boxed` gets (x0, y0, x1, y1) in units of the axes when a box is complete; `tapped` gets (x, y).

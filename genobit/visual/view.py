@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import holoviews as hv
 import ipywidgets
 
-from genobit.visual.bridge import Home, as_widget
+from genobit.visual.bridge import UiThread, as_widget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ class View:
     name = ""
     size = (480, 220)
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: UiThread) -> None:
         self._home = home
         self._frame: Any = None
         self.box = ipywidgets.VBox().add_class(f"{self.css}-{self.name}")
@@ -62,7 +62,7 @@ def drawn(state: Drawn | None) -> Drawn:
     return state
 
 
-def plot_of(picture: Any, home: Home) -> ipywidgets.Widget:
+def plot_of(picture: Any, home: UiThread) -> ipywidgets.Widget:
     """Wrap a picture as a widget that follows dark themes."""
     return as_widget(picture, home).add_class("genobit-plot")
 

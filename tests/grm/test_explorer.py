@@ -13,7 +13,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.grm.explorer.explorer import GRMExplorer
-from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.selecting import BoxSelection, PointSelection
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -352,7 +352,7 @@ class TestInAKernel:
 
 
 class Source:
-    """What bokeh's ColumnDataSource does for Picks."""
+    """What bokeh's ColumnDataSource does for PointSelection."""
 
     def __init__(self) -> None:
         self.selected = self
@@ -383,7 +383,7 @@ class TestPicks:
         # An echo that comes later than this is taken for the reader's.
         monkeypatch.setattr("genobit.visual.selecting.ECHO", 3600.0)
         told: list = []
-        picks, plot = Picks(told.append), Plot()
+        picks, plot = PointSelection(told.append), Plot()
         picks.show([4])
         picks.hook(plot, None)
         source = plot.handles["source"]
@@ -398,7 +398,7 @@ class TestPicks:
 class TestBoxes:
     def test_corners_are_sorted_and_only_complete_boxes_count(self):
         boxed: list = []
-        boxes = Boxes(lambda *corners: boxed.append(corners), lambda *_: None)
+        boxes = BoxSelection(lambda *corners: boxed.append(corners), lambda *_: None)
 
         event = SimpleNamespace(geometry={"type": "rect", "x0": 3, "x1": 1, "y0": 2, "y1": 4})
         for event.final in (False, True):

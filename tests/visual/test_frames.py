@@ -15,16 +15,16 @@ from jupyter_bokeh.widgets import BokehModel
 from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.plots.drawing import Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.bridge import PATIENCE, Bundle, Coalesced, Home
+from genobit.visual.bridge import PATIENCE, Bundle, Throttled, UiThread
 
 hv.extension("bokeh")
 
 
 def test_requests_of_one_message_are_one_call_and_the_first_does_not_wait():
     async def main() -> list[float]:
-        home, calls = Home(), []
+        home, calls = UiThread(), []
         loop = asyncio.get_running_loop()
-        later = Coalesced(home, lambda: calls.append(loop.time()))
+        later = Throttled(home, lambda: calls.append(loop.time()))
         for _ in range(3):
             later()
         await asyncio.sleep(0)
@@ -46,7 +46,7 @@ def test_changes_of_one_callback_are_one_message(monkeypatch):
         plot = figure(width=100, height=100)
         glyph = plot.scatter([1.0], [2.0])
         widget, sent = BokehModel(plot), []
-        bundle = Bundle(widget, Home())
+        bundle = Bundle(widget, UiThread())
         monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
         plot.x_range.update(start=1, end=2)
         glyph.data_source.data = {"x": [3.0], "y": [4.0]}

@@ -10,7 +10,7 @@ from genobit.epistasis.plots.arcs import draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
-from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genobit.epistasis.plots.arcs import Arcs
     from genobit.epistasis.plots.result import Ranked
-    from genobit.visual.bridge import Home
+    from genobit.visual.bridge import UiThread
 
 #: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0
@@ -36,7 +36,7 @@ class Table(_EpistasisView):
     name = "table"
     size = (600, 230)
 
-    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._ranks = np.empty(0, dtype="i8")
@@ -48,7 +48,7 @@ class Table(_EpistasisView):
             self.say("No combination is left by the filter and the selection.")
             return
         # Make a new object: SlickGrid reports the selected rows of the old list in the new one.
-        self._picks = Picks(self._picked)
+        self._picks = PointSelection(self._picked)
         self.mark(marked)
         picture = draw_ranking(found, ranks)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
@@ -69,7 +69,7 @@ class Genome(_EpistasisView):
     name = "genome"
     size = (900, 200)
 
-    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._arcs: Arcs | None = None
@@ -79,7 +79,7 @@ class Genome(_EpistasisView):
         """Draw the arcs of the whole ranking, and mark the pairs of rank ``marked``."""
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
-            self._taps = Boxes(lambda *_box: None, self._tapped)
+            self._taps = BoxSelection(lambda *_box: None, self._tapped)
             self._build(self._picture)
         else:
             self._redraw()
@@ -123,7 +123,7 @@ class Permutations(_EpistasisView):
     name = "permutations"
     size = (420, 200)
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: UiThread) -> None:
         super().__init__(home)
         self._found: Ranked | None = None
         self._marked: int | None = None

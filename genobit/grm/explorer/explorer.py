@@ -17,7 +17,7 @@ from genobit.grm.plots.heatmap import Arranged
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
-from genobit.visual.bridge import Coalesced
+from genobit.visual.bridge import Throttled
 from genobit.visual.colouring import Colouring, colouring
 from genobit.visual.explorer import in_words
 from genobit.visual.files import Export, dataset_writers
@@ -119,7 +119,7 @@ class GRMExplorer(GRMTraits):
         else:
             self._follow_quietly("samples", own=False)
         self._listed_of = self.selected
-        self._later = Coalesced(self._home, self.refresh)
+        self._later = Throttled(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self.refresh()

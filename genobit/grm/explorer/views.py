@@ -10,7 +10,7 @@ import numpy as np
 from genobit.grm.plots.heatmap import Arranged, draw_heatmap
 from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
 from genobit.visual.pixels import pair_at
-from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.grm.plots.result import Measure
-    from genobit.visual.bridge import Home
+    from genobit.visual.bridge import UiThread
     from genobit.visual.colouring import Colouring
 
 Range = tuple[float, float]
@@ -38,7 +38,7 @@ class Heatmap(_GRMView):
     name = "heatmap"
     size = (540, 400)
 
-    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._arranged: Arranged | None = None
@@ -61,7 +61,7 @@ class Heatmap(_GRMView):
         self._arranged, self._samples = arranged, samples
         self._strip = None if strip is None else strip.of(samples)
         self._selected = selected
-        self._boxes = Boxes(self._boxed, self._tapped)
+        self._boxes = BoxSelection(self._boxed, self._tapped)
         self._build(self._picture)
 
     def mark(self, selected: Sequence[int]) -> None:
@@ -112,9 +112,9 @@ class Scatter(_GRMView):
     name = "scatter"
     size = (360, 400)
 
-    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
-        self._picks = Picks(chosen)
+        self._picks = PointSelection(chosen)
 
     def draw(self, picture: hv.Points) -> None:
         """Draw a new scatter plot of all samples, from `pca_scatter`."""
@@ -134,7 +134,7 @@ class Histogram(_GRMView):
     name = "histogram"
     size = (520, 220)
 
-    def __init__(self, home: Home, chosen: Callable[[Range | None], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[Range | None], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._between: Range | None = None
@@ -143,7 +143,7 @@ class Histogram(_GRMView):
     def draw(self, pairs: np.ndarray, measure: Measure, between: Range | None) -> None:
         """Draw a histogram of pairs, and mark the range ``between``."""
         self._counted, self._between = count_pairs(pairs, measure), between
-        self._boxes = Boxes(
+        self._boxes = BoxSelection(
             lambda x0, _y0, x1, _y1: self._chosen((x0, x1)), lambda _x, _y: self._chosen(None)
         )
         self._build(self._picture)
@@ -167,7 +167,7 @@ class Pairs(_GRMView):
     name = "table"
     size = (460, 180)
 
-    def __init__(self, home: Home, chosen: Callable[[Iterable[int]], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self.table: pd.DataFrame | None = None
@@ -179,7 +179,7 @@ class Pairs(_GRMView):
             self.say("There is no such pair.")
             return
         # New picks: SlickGrid would report the selected rows of the old list for the new one.
-        self._picks = Picks(self._picked)
+        self._picks = PointSelection(self._picked)
         picture = draw_pairs(table)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 

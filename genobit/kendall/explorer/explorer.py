@@ -16,7 +16,7 @@ from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, P
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
-from genobit.visual.bridge import Coalesced
+from genobit.visual.bridge import Throttled
 from genobit.visual.colouring import Colouring, colouring
 from genobit.visual.explorer import in_words
 from genobit.visual.files import Export, csv_writer
@@ -111,7 +111,7 @@ class KendallExplorer(KendallTraits):
             self._follow_quietly("variants", own=False)
         else:
             self._select("variants", self.pair)
-        self._later = Coalesced(self._home, self.refresh)
+        self._later = Throttled(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self.refresh()

@@ -12,7 +12,7 @@ from genobit.kendall.plots.edges import degree_histogram, draw_edges
 from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import Laid, draw
 from genobit.visual.placing import nearest_segment
-from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.kendall.plots.heatmap import Ordered
-    from genobit.visual.bridge import Home
+    from genobit.visual.bridge import UiThread
     from genobit.visual.colouring import Colouring
 
 Pair = tuple[int, int]
@@ -36,14 +36,14 @@ class _KendallView(View):
 class _Clicked(_KendallView):
     """A view drawn by `_picture` that reports clicks to `_tapped`."""
 
-    _taps: Boxes
+    _taps: BoxSelection
 
     def _draw(self, *, alike: bool) -> None:
         """Redraw in the existing frame if the new content is of the same kind, else rebuild."""
         if alike and self._frame is not None:
             self._redraw()
         else:
-            self._taps = Boxes(lambda *_box: None, self._tapped)
+            self._taps = BoxSelection(lambda *_box: None, self._tapped)
             self._build(self._picture)
 
     def _picture(self, number: int) -> Any:
@@ -65,7 +65,7 @@ class Network(_Clicked):
 
     def __init__(
         self,
-        home: Home,
+        home: UiThread,
         pair_chosen: Callable[[Pair], None],
         variable_chosen: Callable[[int], None],
         opened: Callable[[tuple[int, ...]], None],
@@ -129,7 +129,7 @@ class Heatmap(_Clicked):
     name = "heatmap"
     size = (440, 420)
 
-    def __init__(self, home: Home, chosen: Callable[[Pair], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[Pair], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._ordered: Ordered | None = None
@@ -168,7 +168,7 @@ class Histogram(_KendallView):
     name = "histogram"
     size = (480, 180)
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: UiThread) -> None:
         super().__init__(home)
         self._degree = np.empty(0, dtype="i8")
 
@@ -200,7 +200,7 @@ class Scatter(_KendallView):
 
         `chosen` is called with the points that the user selects.
         """
-        self._picks = Picks(chosen)
+        self._picks = PointSelection(chosen)
         self.mark(selected)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 
@@ -215,7 +215,7 @@ class Edges(_KendallView):
     name = "table"
     size = (480, 200)
 
-    def __init__(self, home: Home, dim: str, chosen: Callable[[Pair], None]) -> None:
+    def __init__(self, home: UiThread, dim: str, chosen: Callable[[Pair], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._ends = [f"{dim}_0", f"{dim}_1"]
@@ -228,7 +228,7 @@ class Edges(_KendallView):
             self.say("There is no such edge.")
             return
         # Rebuild, because SlickGrid reports the rows of the old list as selected in the new one.
-        self._picks = Picks(self._picked)
+        self._picks = PointSelection(self._picked)
         self.mark(marked)
         picture = draw_edges(table)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))

@@ -19,7 +19,7 @@ from genobit.ld.explorer.views import Beside, Genes, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.bridge import Coalesced, Gestures
+from genobit.visual.bridge import Gestures, Throttled
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
@@ -97,7 +97,7 @@ class LDExplorer(LDTraits):
             self._select("variants", self.selected)
         else:
             self._follow_quietly("variants", own=False)
-        self._later = Coalesced(self._home, self.refresh)
+        self._later = Throttled(self._home, self.refresh)
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
         self.refresh()

@@ -10,8 +10,8 @@ from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from genobit.visual.bridge import Gestures, Home
-from genobit.visual.selecting import Picks
+from genobit.visual.bridge import Gestures, UiThread
+from genobit.visual.selecting import PointSelection
 from genobit.visual.style import few_marks, margins, number, plain_frame, scale_of
 from genobit.visual.view import View, drawn, hooks_of
 
@@ -39,7 +39,7 @@ class Along(View):
 
     css = "genobit-ld"
 
-    def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
+    def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home)
         self._tapped = tapped
         self._picture: Callable[[], hv.Overlay] | None = None
@@ -78,7 +78,7 @@ class Track(Along):
     name = "track"
     size = (760, 190)
 
-    def __init__(self, home: Home, tapped: Callable[[float, float], None]) -> None:
+    def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home, tapped)
         self.say(_HINT)
 
@@ -98,7 +98,7 @@ class Genes(Along):
     name = "genes"
     size = (760, 150)
 
-    def __init__(self, home: Home, table: pd.DataFrame | None) -> None:
+    def __init__(self, home: UiThread, table: pd.DataFrame | None) -> None:
         super().__init__(home, lambda *_: None)
         self._table = table
         self._contigs = () if table is None else tuple(table["contig"].unique())
@@ -144,11 +144,11 @@ class Beside(View):
     name = "beside"
     size = (380, 200)
 
-    def __init__(self, home: Home, picked: Callable[[tuple[int, ...]], None]) -> None:
+    def __init__(self, home: UiThread, picked: Callable[[tuple[int, ...]], None]) -> None:
         super().__init__(home)
         self._on_picked = picked
         self._members = np.empty((0, 1), "i8")
-        self._picks: Picks | None = None
+        self._picks: PointSelection | None = None
         self._request: Any = None
         self.box.children = ()
 
@@ -191,7 +191,7 @@ class Beside(View):
 
     def _list(self, picture: hv.Table, members: np.ndarray, selected: Sequence[int]) -> None:
         # New object, because SlickGrid reports the rows of the old list as selected in the new one.
-        self._members, self._picks = members, Picks(self._picked)
+        self._members, self._picks = members, PointSelection(self._picked)
         self.mark(selected)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
 

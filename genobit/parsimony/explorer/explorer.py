@@ -15,7 +15,7 @@ from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.placing import arrange
 from genobit.parsimony.plots.states import changes_of
-from genobit.visual.bridge import Coalesced
+from genobit.visual.bridge import Throttled
 from genobit.visual.explorer import in_words
 from genobit.visual.frame import framed
 from genobit.visual.looks import panel, wrapping
@@ -102,7 +102,7 @@ class ParsimonyExplorer(Files):
         super().__init__(**initial)
         if not self._asked_site:
             self._follow_quietly("variants", own=False)
-        self._later = Coalesced(self._home, self.refresh)
+        self._later = Throttled(self._home, self.refresh)
         self._make_parts()
         self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._begin()

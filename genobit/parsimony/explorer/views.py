@@ -14,7 +14,7 @@ from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree, title_of
-from genobit.visual.selecting import Boxes, Picks
+from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import View, drawn, hooks_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.explorer.data import Ancestry
     from genobit.parsimony.plots.placing import Placed
     from genobit.parsimony.plots.states import SiteStates
-    from genobit.visual.bridge import Home
+    from genobit.visual.bridge import UiThread
 
 #: Screen pixels beside a branch within which a click chooses it.
 REACH = 10.0
@@ -43,7 +43,7 @@ class TreeView(_ParsimonyView):
     size = (720, 320)
     _patches: Patches | None = None
 
-    def __init__(self, home: Home, chosen: Callable[[int | None], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int | None], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._placed: Placed | None = None
@@ -58,7 +58,7 @@ class TreeView(_ParsimonyView):
             self._patches.show(layers, title_of(placed, states, title))
             return
         self._patches = patches = Patches()
-        taps = Boxes(lambda *_box: None, self._tapped)
+        taps = BoxSelection(lambda *_box: None, self._tapped)
         picture = draw_tree(placed, states, **options)
         self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, patches.hook]))
 
@@ -78,7 +78,7 @@ class Track(_ParsimonyView):
     name = "track"
     size = (960, 150)
 
-    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._homoplasy = np.empty(0, dtype="i8")
@@ -86,7 +86,7 @@ class Track(_ParsimonyView):
     def draw(self, homoplasy: np.ndarray, site: int) -> None:
         """Draw the track of homoplasy (sites,), with one site marked."""
         self._homoplasy, self._patches = homoplasy, Patches()
-        taps = Boxes(lambda *_box: None, self._tapped)
+        taps = BoxSelection(lambda *_box: None, self._tapped)
         picture = draw_track(homoplasy, site)
         self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, self._patches.hook]))
 
@@ -105,7 +105,7 @@ class Sites(_ParsimonyView):
     name = "sites"
     size = (395, 200)
 
-    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
 
@@ -113,7 +113,7 @@ class Sites(_ParsimonyView):
         """Draw a table from `site_table`, with the row of site ``marked`` selected."""
         self.table: pd.DataFrame | None = table
         # A new object: SlickGrid reports the rows of the old table as selected in the new one.
-        self._picks = Picks(self._picked)
+        self._picks = PointSelection(self._picked)
         self.mark(marked)
         picture = draw_sites(table)
         self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
@@ -142,7 +142,7 @@ class Changes(_ParsimonyView):
     name = "changes"
     size = (395, 150)
 
-    def __init__(self, home: Home, chosen: Callable[[int], None]) -> None:
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self.list = ipywidgets.Select(
