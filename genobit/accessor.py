@@ -13,24 +13,24 @@ import xarray as xr
 
 from genobit.data import labels, packed
 from genobit.data.packer import pack
-from genobit.epistasis.methods import InteractionMethods
+from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
-from genobit.grm.methods.matrix import RelationshipMethods
+from genobit.grm.methods.matrix import GRMMethods
 from genobit.grm.methods.pairs import RelativesMethods
-from genobit.kendall.methods.matrix import ArrayCorrelations, GenotypeCorrelations
-from genobit.kendall.methods.pairs import ArrayPairs, GenotypePairs
-from genobit.ld.methods.blocks import HaplotypeBlockMethods
-from genobit.ld.methods.decay import LinkageDecayMethods
-from genobit.ld.methods.matrix import LdMethods
-from genobit.ld.methods.pairs import LinkedPairs
-from genobit.ld.methods.prune import PruningMethods
-from genobit.ld.methods.sites import ArrayLinkage
-from genobit.parsimony.methods.alignment import SequenceMethods
-from genobit.parsimony.methods.lengths import ArrayPhylogenetics
-from genobit.parsimony.methods.search import ArrayTreeSearch
-from genobit.pca.methods import ComponentMethods
+from genobit.kendall.methods.matrix import KendallArrayMethods, KendallGenotypeMethods
+from genobit.kendall.methods.pairs import KendallArrayPairsMethods, KendallGenotypePairsMethods
+from genobit.ld.methods.blocks import LDBlocksMethods
+from genobit.ld.methods.decay import LDDecayMethods
+from genobit.ld.methods.matrix import LDMethods
+from genobit.ld.methods.pairs import LDPairsMethods
+from genobit.ld.methods.prune import LDPruneMethods
+from genobit.ld.methods.sites import LDSitesMethods
+from genobit.parsimony.methods.alignment import AlignmentMethods
+from genobit.parsimony.methods.lengths import ParsimonyMethods
+from genobit.parsimony.methods.search import ParsimonySearchMethods
+from genobit.pca.methods import PCAMethods
 from genobit.quality.methods import QualityMethods
-from genobit.similarity.methods import ArraySimilarity
+from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
     from genobit.data.packed import Selection
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 @xr.register_dataset_accessor("genobit")
 class GenobitDatasetAccessor(
-    ComponentMethods,
+    PCAMethods,
     CrossproductMethods,
-    GenotypeCorrelations,
-    GenotypePairs,
-    HaplotypeBlockMethods,
-    InteractionMethods,
-    LinkageDecayMethods,
-    LinkedPairs,
-    PruningMethods,
-    RelationshipMethods,
+    KendallGenotypeMethods,
+    KendallGenotypePairsMethods,
+    LDBlocksMethods,
+    EpistasisMethods,
+    LDDecayMethods,
+    LDPairsMethods,
+    LDPruneMethods,
+    GRMMethods,
     RelativesMethods,
-    LdMethods,
+    LDMethods,
     QualityMethods,
-    SequenceMethods,
+    AlignmentMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 
@@ -161,12 +161,12 @@ class GenobitDatasetAccessor(
 
 @xr.register_dataarray_accessor("genobit")
 class GenobitDataArrayAccessor(
-    ArrayCorrelations,
-    ArrayLinkage,
-    ArrayPairs,
-    ArrayPhylogenetics,
-    ArraySimilarity,
-    ArrayTreeSearch,
+    KendallArrayMethods,
+    LDSitesMethods,
+    KendallArrayPairsMethods,
+    ParsimonyMethods,
+    SimilarityMethods,
+    ParsimonySearchMethods,
 ):
     """Analyses of a DataArray: variables x observations, binary rows, or an alignment."""
 

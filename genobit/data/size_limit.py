@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result", xr.DataArray, xr.Dataset)
 
 
-def computed(result: Result, remedy: str) -> Result:
+def compute_within_limit(result: Result, remedy: str) -> Result:
     """Return the result in memory, including its lazy coordinates.
 
     ``result`` is lazy: (rows, columns), (matrices, rows, columns), or a Dataset of such arrays.

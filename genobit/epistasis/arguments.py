@@ -35,7 +35,7 @@ LARGEST_ORDER = 18
 """Largest order whose cells `genobit.epistasis.kernels.sparse_tables` can number."""
 
 
-class Wanted(NamedTuple):
+class SearchSpec(NamedTuple):
     """Checked arguments of a search."""
 
     order: int
@@ -59,7 +59,7 @@ def checked(
     variants: int,
     samples: int,
     classes: int,
-) -> Wanted:
+) -> SearchSpec:
     """Check the arguments of a search; raises ValueError with the valid choices.
 
     ``min_n`` defaults to half of the samples. Chance alone gives a combination an MI of about
@@ -99,7 +99,7 @@ def checked(
     least = -(-samples // 2) if min_n is None else min_n
     # JSON of a checkpoint takes no numpy integers.
     drawn = int(permutations), int(seed)
-    return Wanted(int(order), int(top), statistic, *drawn, int(least), int(min_count))
+    return SearchSpec(int(order), int(top), statistic, *drawn, int(least), int(min_count))
 
 
 def _at_least(name: str, number: Any, least: int) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.epistasis.arguments import Limits, Wanted
+    from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.schedule.estimates import Estimate
     from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.search import Columns
@@ -41,7 +41,7 @@ _OTHERS = frozenset(
 )
 
 
-class InteractionMethods:
+class EpistasisMethods:
     """Methods of ``ds.genobit`` for interactions of variants."""
 
     _ds: xr.Dataset
@@ -263,7 +263,7 @@ def _labelled(
     ds: xr.Dataset,
     ranking: Ranking,
     columns: Columns,
-    wanted: Wanted,
+    wanted: SearchSpec,
     classes: tuple[str, ...],
     about: dict[str, Any],
 ) -> xr.Dataset:

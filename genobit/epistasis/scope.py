@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.epistasis.arguments import Limits, Wanted
+    from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.variants import Scope
 
@@ -23,7 +23,7 @@ def scope_of(
     classes: Classes,
     planes: Mapping[str, da.Array],
     layout: Layout,
-    wanted: Wanted,
+    wanted: SearchSpec,
 ) -> Scope | None:
     """Return the scope of a search; None for all combinations.
 
@@ -61,7 +61,7 @@ def scope_of(
 
 
 def _prefiltered(
-    classes: Classes, n: int | None, always: NDArray[np.bool_], wanted: Wanted
+    classes: Classes, n: int | None, always: NDArray[np.bool_], wanted: SearchSpec
 ) -> NDArray[np.int64]:
     """Return the n best single variants and the variants of the sets, ascending.
 

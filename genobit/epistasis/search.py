@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.epistasis.arguments import Limits, Wanted
+    from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.kernels.mutual_information import Logarithms
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
@@ -92,7 +92,7 @@ def prepared(
     planes: Mapping[str, da.Array],
     layout: Layout,
     phenotype: ClassOf,
-    wanted: Wanted,
+    wanted: SearchSpec,
     limits: Limits,
 ) -> Prepared:
     """Prepare a search of combinations of two or more variants by a statistic of their tables.
@@ -120,7 +120,7 @@ def prepared(
 
 
 def single_variants(
-    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: Wanted
+    planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: SearchSpec
 ) -> tuple[Ranking, Columns]:
     """Rank single variants; this computes all tables at once."""
     from genobit.epistasis.kernels.mutual_information import x_log_x
@@ -150,7 +150,7 @@ def familywise(scores: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDAr
     return np.asarray((1 + reached.sum(axis=1)) / (1 + maxima.size))
 
 
-def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
+def _scoring(classes: Classes, wanted: SearchSpec) -> tuple[Any, int]:
     """Return the function that scores a block, and the bytes that it holds.
 
     Raises MemoryError if these exceed ``get_options().eager_limit``.
@@ -173,7 +173,7 @@ def _scoring(classes: Classes, wanted: Wanted) -> tuple[Any, int]:
     return partial(search_permuted, rule=_rule(wanted), masks=masks), size
 
 
-def _rule(wanted: Wanted) -> Any:
+def _rule(wanted: SearchSpec) -> Any:
     from genobit.epistasis.kernels import statistics as scores
 
     number = {

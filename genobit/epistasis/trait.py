@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.epistasis.arguments import Limits, Wanted
+    from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import Trait
 
@@ -42,7 +42,7 @@ def prepared(
     planes: Mapping[str, da.Array],
     layout: Layout,
     phenotype: Trait,
-    wanted: Wanted,
+    wanted: SearchSpec,
     limits: Limits,
 ) -> Prepared:
     """Prepare a search of pairs by F, as `genobit.epistasis.search.prepared` does for classes."""

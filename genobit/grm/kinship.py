@@ -62,9 +62,9 @@ def degree_of(kinship: ArrayLike) -> NDArray[Any]:
 
 
 def _count(chunks: Sequence[Any], *, needs: str, dtype: type[np.integer]) -> Sums:
-    from genobit.grm.kernels import kinship as relatives
+    from genobit.grm.kernels import kinship as kernels
 
-    return relatives.sums([(a, b) for a, b in chunks], needs, dtype)
+    return kernels.sums([(a, b) for a, b in chunks], needs, dtype)
 
 
 def _finish(
@@ -75,14 +75,14 @@ def _finish(
     *,
     name: str,
 ) -> NDArray[Any]:
-    from genobit.grm.kernels import kinship as relatives
+    from genobit.grm.kernels import kinship as kernels
 
-    counted = relatives.Sums(*sums[0])
+    counted = kernels.Sums(*sums[0])
     if name == "called":
-        return relatives.called(counted).astype(np.int64)
+        return kernels.called(counted).astype(np.int64)
     if name == "identity_by_state":
-        return relatives.identity_by_state(counted)
-    function = relatives.kinship if name == "kinship" else relatives.shared
+        return kernels.identity_by_state(counted)
+    function = kernels.kinship if name == "kinship" else kernels.shared
     return function(counted, a[0], b[0])
 
 

@@ -42,7 +42,7 @@ import numpy as np
 from genobit.data.checks import check_one_of
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.grm.shrinkage import hadamard, shrunk
-from genobit.grm.sums import Groups, Matrix, RelationshipSums
+from genobit.grm.sums import GRMSums, Groups, Matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +133,7 @@ def matrix(
             "vanraden1", samples, missing=missing, frequency=frequency, contigs=contigs
         )
         return additive._replace(values=hadamard(additive.values))
-    sums = RelationshipSums.of(
+    sums = GRMSums.of(
         method,
         samples,
         frequency,

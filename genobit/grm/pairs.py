@@ -12,7 +12,7 @@ from genobit.data.checks import check_minimum
 from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
 from genobit.engine.schedule.passes import in_groups
-from genobit.grm import kinship as relatives
+from genobit.grm.kinship import degree_of, king
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,7 +76,7 @@ def _table(
     columns[method] = values[i, j]
     if method == "king":
         columns["ibs0"], columns["variants"] = tile["ibs0"][i, j], tile["variants"][i, j]
-        columns["degree"] = relatives.degree_of(columns[method]).astype(object)
+        columns["degree"] = degree_of(columns[method]).astype(object)
     return pd.DataFrame(columns)
 
 
@@ -85,7 +85,7 @@ def table(
 ) -> dd.DataFrame:
     """Return the pairs of samples whose value in a symmetric matrix is at least ``minimum``.
 
-    matrix: (samples, samples) float64, or the result of `relatives.shared` for method "king". The
+    matrix: (samples, samples) float64, or the result of `kinship.shared` for method "king". The
     value column is named ``method``. ``labels`` are columns that describe a sample, each
     (samples,).
 
@@ -112,7 +112,7 @@ def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
 
     The first row holds the earlier sample of each pair.
     """
-    matrix = relatives.king(samples)
+    matrix = king(samples)
     layer = _triangle(partial(_closer, kinship=float(kinship)), matrix, {})
     parts = in_groups(list(layer), layer.graph())
     found = [np.stack(part).astype(np.int64) for part in parts]

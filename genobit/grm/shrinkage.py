@@ -12,7 +12,7 @@ from dask.delayed import delayed
 
 from genobit.engine.schedule.blas import one_blas_thread
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, planes_of, sample_sums
-from genobit.grm.sums import RelationshipSums, ratio, values_of
+from genobit.grm.sums import GRMSums, ratio, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def _times_over(
     return ratio(values * factor, divisor)
 
 
-def shrunk(sums: RelationshipSums, samples: SampleChunks) -> da.Array:
+def shrunk(sums: GRMSums, samples: SampleChunks) -> da.Array:
     """Return the relationship matrix shrunk towards its mean variance (Endelman and Jannink 2012).
 
     Let S be the covariance of the samples over m variants, T = mean(diag S) I its target and w the
@@ -83,7 +83,7 @@ def _value_terms(method: str, chunks: Sequence[Any]) -> Sums:
     return (kernels.values_of_samples(parts, values),)
 
 
-def _fourth_moments(samples: SampleChunks, sums: RelationshipSums, means: da.Array) -> da.Array:
+def _fourth_moments(samples: SampleChunks, sums: GRMSums, means: da.Array) -> da.Array:
     """Return the sum over variants of the squared sum of squares about the samples' means, lazy.
 
     means: (samples,).

@@ -42,7 +42,7 @@ class Matrix(NamedTuple):
     """Variants called in both samples, shaped like ``values``; None if calls are imputed."""
 
 
-class RelationshipSums(NamedTuple):
+class GRMSums(NamedTuple):
     """Arrays and rules of the sums over variants that a method needs."""
 
     along: tuple[da.Array, ...]
@@ -66,7 +66,7 @@ class RelationshipSums(NamedTuple):
         *,
         pairwise: bool,
         count_monomorphic: bool = False,
-    ) -> RelationshipSums:
+    ) -> GRMSums:
         """Return the sums of a method, by the given frequencies or those of the samples."""
         copies, called = samples.copies, samples.called
         if given is None:

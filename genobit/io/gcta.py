@@ -15,7 +15,7 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.engine.files import WRITE, replacing
-from genobit.io import _relationship as files
+from genobit.io import _grm_files as files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from genobit.data.guards.bounded import lines_of, open_text
 from genobit.data.guards.damage import named_damage
 from genobit.engine.files import WRITE, replacing
 from genobit.engine.options import require_fits
-from genobit.io import _relationship as files
+from genobit.io import _grm_files as files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 
 
@@ -54,7 +54,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds * 1e6:7.3g} us"
 
 
-def explanation(operands: Sequence[Variables], wanted: Wanted, observations: int) -> Explanation:
+def explanation(operands: Sequence[Variables], wanted: TileSpec, observations: int) -> Explanation:
     """Inspect the first chunk of each operand and estimate the cost of each kernel.
 
     ``operands`` holds the rows and, if they differ, the columns. ``observations`` is the number of

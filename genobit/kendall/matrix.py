@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
 
 LONG_NAMES = {
     "a": "Kendall's tau-a",
@@ -66,7 +66,7 @@ class Variables(NamedTuple):
     layout: Layout | None = None
     """Layout of the bit planes; None for ranks."""
 
-    def tile(self, wanted: Wanted) -> Callable[..., Tile]:
+    def tile(self, wanted: TileSpec) -> Callable[..., Tile]:
         """Return the function of two chunks' blocks (None: the same chunk) to a `Tile`."""
         from genobit.kendall.kernels.tiles import tile
 
@@ -84,13 +84,13 @@ def checked(
     dtype: DTypeLike = "float64",
     permutations: int = 0,
     seed: int = 0,
-) -> Wanted:
-    """Validate the user's arguments and return them as `Wanted`.
+) -> TileSpec:
+    """Validate the user's arguments and return them as `TileSpec`.
 
     Raises ValueError for an unknown choice or for choices that exclude each other.
     """
     from genobit.kendall.kernels.registry import KERNELS
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
 
     check_one_of("variant", variant, tuple(LONG_NAMES))
     check_one_of("missing", missing, tuple(MISSING))
@@ -99,7 +99,7 @@ def checked(
     permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (variant, "pvalue", "n") if pvalue else (variant,)
-    return Wanted(outputs, rule, kernel, dtype, permutations, seed)
+    return TileSpec(outputs, rule, kernel, dtype, permutations, seed)
 
 
 def _dtype(dtype: Any) -> str:
@@ -138,7 +138,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _genotype_tile(
-    a: Sequence[Any], b: Sequence[Any] | None, *, wanted: Wanted, layout: Layout
+    a: Sequence[Any], b: Sequence[Any] | None, *, wanted: TileSpec, layout: Layout
 ) -> Tile:
     """Compute the wanted outputs of two chunks of bit planes, or of one chunk with itself."""
     from genobit.kendall.kernels.tiles import genotype_tile
@@ -146,7 +146,7 @@ def _genotype_tile(
     return genotype_tile(as_rows(a, layout), None if b is None else as_rows(b, layout), wanted)
 
 
-def matrices(operands: Sequence[Variables], wanted: Wanted) -> dict[str, da.Array]:
+def matrices(operands: Sequence[Variables], wanted: TileSpec) -> dict[str, da.Array]:
     """Return lazy matrices of all pairs of the rows and, if they differ, the columns, by output.
 
     Each matrix is (rows, columns), with one tile per pair of chunks. The tiles of all outputs share

@@ -49,7 +49,7 @@ REMEDIES = {
 }
 
 
-class Question(NamedTuple):
+class PairQuery(NamedTuple):
     """Limits, column names and share of a search over all pairs."""
 
     min_abs: float | None
@@ -61,7 +61,7 @@ class Question(NamedTuple):
     share: tuple[int, int] = WHOLE
     """(k, of): the share of worker k, counted from 0, of ``of`` workers."""
 
-    def checked(self) -> Question:
+    def checked(self) -> PairQuery:
         """Return the question with validated limits as plain Python numbers, for file metadata.
 
         Raises TypeError for limits or shares that are not numbers. Raises ValueError for
@@ -85,7 +85,7 @@ class Question(NamedTuple):
                 "a share has its own alone; give fdr=None and min_abs="
             )
             raise ValueError(msg)
-        return Question(limits.get("min_abs"), limits.get("fdr"), self.columns, share)
+        return PairQuery(limits.get("min_abs"), limits.get("fdr"), self.columns, share)
 
     @property
     def everything(self) -> bool:
@@ -126,7 +126,7 @@ def _reduced(
     bound: float | None,
     *,
     function: Callable[..., Sequence[NDArray[Any]]],
-    question: Question,
+    question: PairQuery,
 ) -> _Kept:
     """Return the candidate pairs of a tile and its p-values up to the bound."""
     value, n, *p = function(a, b)
@@ -164,7 +164,7 @@ class Search:
         self,
         function: Callable[..., Sequence[NDArray[Any]]],
         planes: Planes,
-        question: Question,
+        question: PairQuery,
         *,
         progress: bool | None = None,
     ) -> None:
@@ -355,7 +355,7 @@ def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
     )
 
 
-def _nothing(question: Question) -> Columns:
+def _nothing(question: PairQuery) -> Columns:
     first, second, name = question.columns
     kinds = {first: np.int64, second: np.int64, name: np.float64, "n": np.int32}
     return {column: np.empty(0, kind) for column, kind in kinds.items()}
@@ -370,7 +370,7 @@ def _check_path(path: Path) -> None:
         raise IsADirectoryError(msg)
 
 
-def _named(part: Columns, names: NDArray[Any], question: Question) -> dict[str, Any]:
+def _named(part: Columns, names: NDArray[Any], question: PairQuery) -> dict[str, Any]:
     import pyarrow as pa
 
     first, second, _ = question.columns

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
 
 TILE_BYTES = 2**25
 """Most bytes of the output arrays of one tile: 32 MiB, because several tiles are in flight."""
@@ -29,7 +29,7 @@ Names = tuple[str, str]
 """Dimension of the variables and dimension of the observations, for error messages."""
 
 
-def edge(variables: int, wanted: Wanted) -> int:
+def edge(variables: int, wanted: TileSpec) -> int:
     """Return the number of variables per chunk, limited by `get_options` and `TILE_BYTES`."""
     bytes_a_pair = sum(np.dtype(dtype).itemsize for dtype in wanted.dtypes())
     most = min(get_options().edge, math.isqrt(TILE_BYTES // bytes_a_pair))
@@ -41,7 +41,7 @@ def of_values(
     operands: Sequence[da.Array | NDArray[Any]],
     names: Sequence[Names],
     missing: str,
-    wanted: Wanted,
+    wanted: TileSpec,
 ) -> list[Variables]:
     """Return lazy ranks of each operand, one task per chunk; each chunk is ranked once.
 
@@ -75,7 +75,7 @@ def _in_chunks(values: da.Array | NDArray[Any], rows: int) -> da.Array:
 
 
 def _ranks(
-    values: da.Array, keep: da.Array | None, names: Names, missing: str, wanted: Wanted
+    values: da.Array, keep: da.Array | None, names: Names, missing: str, wanted: TileSpec
 ) -> da.Array:
     from genobit.kendall.kernels.ranks import WIDE
 
@@ -99,7 +99,7 @@ def _ranks(
     )
 
 
-def _rule(wanted: Wanted) -> str:
+def _rule(wanted: TileSpec) -> str:
     return wanted.rule if "pvalue" in wanted.outputs else "none"
 
 
@@ -170,7 +170,7 @@ def of_planes(
     names: Sequence[Names],
     layout: Layout,
     missing: str,
-    wanted: Wanted,
+    wanted: TileSpec,
 ) -> list[Variables]:
     """Return bit planes of dosages unchanged for genotype tables, or as ranks for other kernels.
 

@@ -52,7 +52,7 @@ STATISTICS = ("r2", "r2_em")
 """Statistics whose expectation the curve describes."""
 
 
-class Along(NamedTuple):
+class GenomePositions(NamedTuple):
     """Variants along the genome, each array (variants,)."""
 
     place: NDArray[np.float64]
@@ -191,7 +191,11 @@ def _tile(
 
 
 def sums(
-    planes: Planes, layout: Layout, statistic: str, along: Along, edges: NDArray[np.float64]
+    planes: Planes,
+    layout: Layout,
+    statistic: str,
+    along: GenomePositions,
+    edges: NDArray[np.float64],
 ) -> Sums:
     """Sum the pairs in windows by part of the genome and bin of distance, in one pass of dask.
 

@@ -13,7 +13,7 @@ from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony.kernels.patterns import Drawn
 from genobit.parsimony.kernels.state_planes import different
-from genobit.parsimony.schedule.site_patterns import SiteNumbers
+from genobit.parsimony.schedule.site_patterns import PatternIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def site_patterns(
     """Return the unique columns of an alignment (taxa, sites), with summed weights, in memory.
 
     weights: (sites,), 1 by default. With ``resampled``, one number is kept for each site: one byte
-    for up to 256 columns, two for up to 65,536, or in a file (`SiteNumbers`).
+    for up to 256 columns, two for up to 65,536, or in a file (`PatternIndex`).
 
     Raises MemoryError if the unique columns of a lazy alignment exceed
     ``get_options().eager_limit``, and OSError if the folder of ``spill_to`` has no room.
@@ -73,7 +73,7 @@ def site_patterns(
     """
     of_part = partial(_part, coding=coding, taxa=taxa, resampled=resampled)
     sites = values.shape[1] if weights is None else int(np.count_nonzero(weights))
-    with SiteNumbers(sites if resampled else 0) as numbers:
+    with PatternIndex(sites if resampled else 0) as numbers:
         if isinstance(values, da.Array):
             whole = _joined(by_sites(of_part, values, weights), len(taxa), numbers)
         else:
@@ -113,7 +113,7 @@ def _part(
     return _Part(rows, counts, totals, of_site if resampled else of_site[:0].copy())
 
 
-def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: SiteNumbers) -> _Part:
+def _joined(parts: Iterable[tuple[int, _Part]], taxa: int, numbers: PatternIndex) -> _Part:
     """Merge the columns of all parts, in order of first appearance in the alignment."""
     columns: dict[bytes, int] = {}
     counts = weights = np.zeros(0, np.int64)

@@ -26,7 +26,7 @@ _UNKNOWN_ALLELES = ("", ".", "0", "nan")
 """Codes in files for an allele that no call has."""
 
 
-class ComponentMethods:
+class PCAMethods:
     """Methods of ``ds.genobit`` about principal components."""
 
     _ds: xr.Dataset

@@ -11,7 +11,7 @@ from genobit.data import labels, model
 from genobit.data.availability import BITS
 from genobit.data.other_set import dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RANK = "rank"
 
 
-class ArraySimilarity:
+class SimilarityMethods:
     """Methods of ``DataArray.genobit`` that compare binary rows."""
 
     _da: xr.DataArray
@@ -123,13 +123,17 @@ class ArraySimilarity:
         if top is not None:
             found = similarity.neighbours(planes, others, bits, measure, dtype, top)
             nearest = _nearest(side, found, top, attributes)
-            return computed(nearest, "a smaller top= or fewer rows") if compute else nearest
+            return (
+                compute_within_limit(nearest, "a smaller top= or fewer rows")
+                if compute
+                else nearest
+            )
         sides = [labels_of(x) for x in (side, side if right is None else right)]
         dims, coords = labels.of_pairs((names[0], sides[0]), (names[0], sides[1]))
         values = similarity.matrix(planes, others, bits, measure, dtype)
         matrix = model.labelled(values, coords, dims, "similarity", attributes)
         return (
-            computed(matrix, "top=, to_zarr(), dtype='float32' or fewer rows")
+            compute_within_limit(matrix, "top=, to_zarr(), dtype='float32' or fewer rows")
             if compute
             else matrix
         )

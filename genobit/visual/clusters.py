@@ -22,7 +22,7 @@ DRAWN_MERGES = 500
 
 
 @dataclass(frozen=True)
-class Tree:
+class Dendrogram:
     """An order of samples and its tree: `order[rank]` is the sample at that rank.
 
     `branches` has rows (x0, y0, x1, y1): x is the relationship at which clusters join, y is the
@@ -43,7 +43,7 @@ class Tree:
         return ranks
 
 
-def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
+def cluster(values: np.ndarray, pairs: np.ndarray) -> Dendrogram:
     """Return the order and tree in which related samples are neighbours.
 
     values: (samples, samples) relationships, NaN where missing; pairs: (pairs,), the same values in
@@ -66,14 +66,14 @@ def cluster(values: np.ndarray, pairs: np.ndarray) -> Tree:
     if len(present) < 2 or n_samples > CLUSTERED_SAMPLES:
         few = len(present) < 2
         order = np.concatenate([present, absent]) if few else np.arange(n_samples)
-        return Tree(order, np.empty((0, 4)), 0, len(absent))
+        return Dendrogram(order, np.empty((0, 4)), 0, len(absent))
     merges, top = _linkage(values, pairs, present)
     from scipy.cluster.hierarchy import leaves_list
 
     leaves = leaves_list(merges)
     order = np.concatenate([present[leaves], absent]).astype("i8")
     joins = min(DRAWN_MERGES, len(merges))
-    return Tree(order, _branches(merges, leaves, top), joins, len(absent))
+    return Dendrogram(order, _branches(merges, leaves, top), joins, len(absent))
 
 
 def _has_values(values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 from genobit.engine.bits.layout import Layout
 from genobit.epistasis import phenotypes, trait
 from genobit.epistasis import search as epistasis
-from genobit.epistasis.arguments import Limits, Wanted, members_of
+from genobit.epistasis.arguments import Limits, SearchSpec, members_of
 from tests.epistasis.schedule.combinations import dosages, rows_of
 
 VARIANTS, SAMPLES = 14, 301
@@ -30,11 +30,11 @@ SEARCHES = [
 def search(statistic: str, order: int, seed: int, limits: Limits, top: int) -> Any:
     """A search of dosages of which a few are missing, some variants twice."""
     rows = rows_of(dosages(seed, VARIANTS, SAMPLES, 0.02))
-    planes = {"called": rows.every(), "carrier": rows.planes[0], "hom_alt": rows.planes[1]}
+    planes = {"called": rows.call_mask(), "carrier": rows.planes[0], "hom_alt": rows.planes[1]}
     lazy = {name: da.from_array(plane) for name, plane in planes.items()}
     layout = Layout("dosage", "variants", SAMPLES, 1)
     rng = np.random.default_rng(seed)
-    wanted = Wanted(order, top, statistic, 0, 0, 0, 0)
+    wanted = SearchSpec(order, top, statistic, 0, 0, 0, 0)
     phenotype: Any
     if statistic == "f":
         phenotype = phenotypes.trait(rng.normal(size=SAMPLES), "trait")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.data import packed
 from genobit.engine.schedule import pair_sums
-from genobit.grm.sums import RelationshipSums
+from genobit.grm.sums import GRMSums
 from tests.cohorts import TAILS, cohort, random_calls
 from tests.grm.cohorts import (
     FORMS,
@@ -72,11 +72,9 @@ def test_vanraden1__of_numbers_past_64_bits_falls_back_on_floats() -> None:
     expected = cohort(calls).genobit.grm().values
     samples = packed.by_samples(cohort(calls))[2]
     for variants, fits in ((2**53, True), (2**54, False)):
-        sums = RelationshipSums.of(
-            "vanraden1", samples._replace(variants=(variants,)), None, pairwise=False
-        )
+        sums = GRMSums.of("vanraden1", samples._replace(variants=(variants,)), None, pairwise=False)
         assert sums.exact == fits
-    sums = RelationshipSums.of("vanraden1", samples, None, pairwise=False)._replace(exact=False)
+    sums = GRMSums.of("vanraden1", samples, None, pairwise=False)._replace(exact=False)
     assert_close(sums.matrix(samples, None).values.compute(), expected)
 
 

@@ -15,11 +15,11 @@ import xarray as xr
 
 import genobit
 from genobit.kendall.explorer import data as correlated_module
-from genobit.kendall.explorer.data import Correlated
+from genobit.kendall.explorer.data import KendallData
 from genobit.kendall.explorer.explorer import KendallExplorer
 from genobit.kendall.network import PairTable
-from genobit.kendall.plots.communities import Bubbles
-from genobit.kendall.plots.network import Laid
+from genobit.kendall.plots.communities import CommunityLayout
+from genobit.kendall.plots.network import NetworkLayout
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -144,7 +144,7 @@ class TestNetwork:
         monkeypatch.setattr(correlated_module, "NODES", 20)
         explorer.min_abs = 0.45
         bubbles = explorer._scene.laid
-        assert isinstance(bubbles, Bubbles)
+        assert isinstance(bubbles, CommunityLayout)
         explorer._network._tapped(bubbles.x[1], bubbles.y[1])
         members = bubbles.links.variables[bubbles.links.communities[1]]
         assert explorer.opened == tuple(members.tolist())
@@ -153,7 +153,7 @@ class TestNetwork:
         assert np.isin(ends, members).all()
         assert "of this community" in explorer._table_line.value
         explorer.close_community()
-        assert isinstance(explorer._scene.laid, Bubbles)
+        assert isinstance(explorer._scene.laid, CommunityLayout)
 
     def test_a_click_beside_everything_does_nothing(self, explorer):
         explorer._network._tapped(-100.0, -100.0)
@@ -162,7 +162,7 @@ class TestNetwork:
 
     def test_a_click_on_a_node_lists_its_edges(self, explorer):
         laid = explorer._scene.laid
-        assert isinstance(laid, Laid)
+        assert isinstance(laid, NetworkLayout)
         hub = laid.links.hubs()[0]
         explorer._network._tapped(laid.x[hub], laid.y[hub])
         assert explorer.variable == laid.links.variables[hub]
@@ -330,7 +330,7 @@ class TestData:
         def fail(*_arguments):
             raise ValueError("no observation is left; choose others")
 
-        monkeypatch.setattr(Correlated, "candidates", fail)
+        monkeypatch.setattr(KendallData, "candidates", fail)
         explorer = expr.genobit.explore.kendall()
         assert explorer.status == "Error: no observation is left; choose others"
         assert "see the message above" in said(explorer._network)
@@ -343,13 +343,13 @@ def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
     monkeypatch.setattr(
         "genobit.kendall.explorer.explorer.time", SimpleNamespace(sleep=lambda _: at_rest.wait(60))
     )
-    scene = Correlated.scene
+    scene = KendallData.scene
 
     def counted(self, table, opened):
         arranged.append(len(table))
         return scene(self, table, opened)
 
-    monkeypatch.setattr(Correlated, "scene", counted)
+    monkeypatch.setattr(KendallData, "scene", counted)
 
     async def slide() -> KendallExplorer:
         explorer = expr.genobit.explore.kendall(pairs, min_abs=0.5)

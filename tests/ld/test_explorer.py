@@ -299,7 +299,7 @@ def test_no_pair_above_the_threshold_is_said(bits):
 
 def test_decay_beside_and_nothing(bits, monkeypatch):
     shown = []
-    monkeypatch.setattr(views.Beside, "_show", lambda _self, picture: shown.append(picture))
+    monkeypatch.setattr(views.SidePanel, "_show", lambda _self, picture: shown.append(picture))
     explorer = bits.genobit.explore.ld(beside="decay")
     assert not explorer.status.startswith("Error")
     expected = bits.isel(variants=slice(0, 100)).genobit.ld_decay("99000bp", parts=3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genobit.ld.explorer.region import RUN, Contig
-from genobit.ld.explorer.tile_cache import EDGE, Tiles
+from genobit.ld.explorer.tile_cache import EDGE, TileCache
 
 COUNT = 7 * EDGE + 30
 
@@ -43,14 +43,14 @@ def source() -> Source:
     ],
 )
 def test_every_stretch_is_cut_out_of_the_same_matrix(source, stretches):
-    tiles = Tiles()
+    tiles = TileCache()
     for start, stop in stretches:
         matrix, _ = tiles.square("r2", range(start, stop), COUNT, source)
         np.testing.assert_array_equal(matrix, source.values[start:stop, start:stop])
 
 
 def test_what_was_seen_is_not_computed_again(source):
-    tiles = Tiles()
+    tiles = TileCache()
     tiles.square("r2", range(10, 600), COUNT, source)
     asked = source.asked
     _, computed = tiles.square("r2", range(100, 500), COUNT, source)
@@ -58,7 +58,7 @@ def test_what_was_seen_is_not_computed_again(source):
 
 
 def test_a_pan_computes_what_comes_into_view(source):
-    tiles = Tiles()
+    tiles = TileCache()
     tiles.square("r2", range(5 * EDGE), COUNT, source)
     before = source.asked
     _, computed = tiles.square("r2", range(EDGE, 6 * EDGE), COUNT, source)
@@ -67,7 +67,7 @@ def test_a_pan_computes_what_comes_into_view(source):
 
 
 def test_levels_are_not_mixed(source):
-    tiles = Tiles()
+    tiles = TileCache()
     tiles.square("r2", range(100), COUNT, source)
     matrix, computed = tiles.square(
         "r", range(100), COUNT, lambda rows, _: np.zeros((len(rows), len(rows)), "f4")
@@ -78,7 +78,7 @@ def test_levels_are_not_mixed(source):
 
 def test_bytes_are_bounded_and_the_oldest_go(source):
     tile = EDGE * EDGE * 4
-    tiles = Tiles(limit=4 * tile)
+    tiles = TileCache(limit=4 * tile)
     for start in range(6):
         tiles.square("r2", range(start * EDGE, (start + 1) * EDGE), COUNT, source)
         assert tiles.nbytes <= 4 * tile
@@ -87,7 +87,7 @@ def test_bytes_are_bounded_and_the_oldest_go(source):
 
 
 def test_a_stretch_beyond_the_limit_is_kept_until_the_next(source):
-    tiles = Tiles(limit=1)
+    tiles = TileCache(limit=1)
     tiles.square("r2", range(COUNT), COUNT, source)
     assert tiles.square("r2", range(COUNT), COUNT, source)[1] == 0
     tiles.square("r2", range(10), COUNT, source)

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
         """Return whether no call is missing."""
         return self.called is None or _complete(self.called, self.bits)
 
-    def every(self) -> NDArray[np.uint64]:
+    def call_mask(self) -> NDArray[np.uint64]:
         """Return the called plane; build it if no call is missing."""
         if self.called is not None:
             return self.called
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     def homozygotes(self) -> Planes:
         """Return the planes of dosage 2 and of dosage 0."""
         carrier, hom_alt = self.planes
-        return hom_alt, self.every() & ~carrier
+        return hom_alt, self.call_mask() & ~carrier
 
     def ternary(self, out: NDArray[np.uint64] | None = None) -> Planes:
         """Return mask and sign of dosage - 1, which is 0 where heterozygous or missing.

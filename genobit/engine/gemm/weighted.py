@@ -245,7 +245,9 @@ def add_products(
     other = a if b is None else b
     (left, left_two), (right, right_two) = a.planes, other.planes
     upper = b is None
-    _multiply(left, left_two, a.every(), right, right_two, other.every(), padded, upper, out)
+    _multiply(
+        left, left_two, a.call_mask(), right, right_two, other.call_mask(), padded, upper, out
+    )
 
 
 def gram(

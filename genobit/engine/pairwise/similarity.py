@@ -91,7 +91,7 @@ def _set(rows: Rows) -> Planes:
 
 
 def _set_and_present(rows: Rows) -> Planes:
-    return stacked(*rows.planes, rows.every())
+    return stacked(*rows.planes, rows.call_mask())
 
 
 def _set_bits(rows: Rows) -> Margins:

@@ -109,7 +109,7 @@ def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
 
 
 @njit
-def any_near(
+def any_may_reach(
     tables: Any, cells: int, width: int, stop: int, quick: Quick, information: float
 ) -> bool:
     """Return whether any of the first ``stop`` tables may reach ``information`` nats.

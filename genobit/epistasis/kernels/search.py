@@ -11,7 +11,7 @@ from genobit.epistasis.kernels import sparse_tables
 from genobit.epistasis.kernels.bounds import (
     Classed,
     Quick,
-    any_near,
+    any_may_reach,
     any_reach,
     bound,
     count_classes,
@@ -23,7 +23,7 @@ from genobit.epistasis.kernels.contingency_tables import Chunk, fill, flat, room
 from genobit.epistasis.kernels.mutual_information import Logarithms, x_log_x
 from genobit.epistasis.kernels.statistics import CHI2, Rule, score
 from genobit.epistasis.kernels.tables import Block, Classes, block
-from genobit.epistasis.kernels.top_k import Pairs, combines, keep, none_kept, pairs_of, trimmed
+from genobit.epistasis.kernels.top_k import Pairs, combines, compact, empty_top_k, pairs_of, push
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +118,9 @@ def _least_of(
         count_classes(tables, bounds.classed)
     elif bounds.quick.samples > 0:
         least = least_information(bounds.rule, threshold, bounds.samples)
-        if not any_near(flat_tables, tables.shape[1], tables.shape[2], stop, bounds.quick, least):
+        if not any_may_reach(
+            flat_tables, tables.shape[1], tables.shape[2], stop, bounds.quick, least
+        ):
             return np.float32(np.inf)
     limit = bound(tables, bounds.classed, bounds.rule, threshold, bounds.samples, bounds.values)
     return limit if any_reach(bounds.values[:stop], limit) else np.float32(np.inf)
@@ -149,7 +151,7 @@ def best_of_block(
         quick(counted.sizes, rule),
         np.empty(width, np.float32),
     )
-    kept = none_kept(top, width)
+    kept = empty_top_k(top, width)
     scored = 0
     for start in range(0, starts.shape[0], width):
         share(counted, chunk, start)
@@ -169,8 +171,8 @@ def best_of_block(
                     scored += 1
                     found = score(tables, k, rule, threshold, logarithms)
                     if found >= threshold:
-                        kept = keep(kept, found, i, start + k)
-            kept, threshold = trimmed(kept, top, threshold, width)
+                        kept = push(kept, found, i, start + k)
+            kept, threshold = compact(kept, top, threshold, width)
     return (
         kept.scores[: kept.held],
         kept.places[0, : kept.held],

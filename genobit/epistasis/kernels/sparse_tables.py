@@ -15,7 +15,7 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.bounds import least_information
 from genobit.epistasis.kernels.statistics import Rule, score
-from genobit.epistasis.kernels.top_k import Pairs, keep, none_kept, trimmed
+from genobit.epistasis.kernels.top_k import Pairs, compact, empty_top_k, push
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def search(
     tables = np.empty((classes, cells, 1), np.int32)
     totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
     growth = logarithms.multiples[1:] - logarithms.multiples[:-1]
-    kept = none_kept(top, last.shape[0])
+    kept = empty_top_k(top, last.shape[0])
     scored = 0
     # A literal 0 makes numba compile all scores a second time, which takes 14 s.
     only = int(np.int64(0))
@@ -154,8 +154,8 @@ def search(
                 _table(first[i], last[k], edges, tables)
                 found = score(tables, only, rule, threshold, logarithms)
                 if found >= threshold:
-                    kept = keep(kept, found, i, k)
-        kept, threshold = trimmed(kept, top, threshold, last.shape[0])
+                    kept = push(kept, found, i, k)
+        kept, threshold = compact(kept, top, threshold, last.shape[0])
     return (
         kept.scores[: kept.held],
         kept.places[0, : kept.held],

@@ -63,7 +63,7 @@ def by_class(rows: Rows, classes: NDArray[np.integer], count: int) -> Classes:
 
     classes: (samples,) class numbers, -1 for samples that are left out.
     """
-    planes = rows.planes if rows.complete() else (rows.every(), *rows.planes)
+    planes = rows.planes if rows.complete() else (rows.call_mask(), *rows.planes)
     samples = [np.flatnonzero(classes == k).astype(np.int64) for k in range(count)]
     return Classes(
         tuple(np.stack([select_bits(plane, bits) for plane in planes]) for bits in samples),

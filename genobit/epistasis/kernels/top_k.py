@@ -41,7 +41,7 @@ def combines(pairs: Pairs, i: int, k: int) -> bool:
     return pairs.starts[k] > pairs.ends[i] and (pairs.allowed.size == 0 or pairs.allowed[i, k])
 
 
-class Kept(NamedTuple):
+class TopK(NamedTuple):
     """Scores and the parts of each, unsorted."""
 
     scores: NDArray[np.float64]
@@ -51,22 +51,22 @@ class Kept(NamedTuple):
 
 
 @njit
-def none_kept(top: int, more: int) -> Kept:
+def empty_top_k(top: int, more: int) -> TopK:
     """Return an empty buffer with room for ``more`` pairs beside those that it keeps."""
     room = ROOM * top + more
-    return Kept(np.empty(room, np.float64), np.empty((2, room), np.int64), 0)
+    return TopK(np.empty(room, np.float64), np.empty((2, room), np.int64), 0)
 
 
 @njit
-def keep(kept: Kept, score: float, i: int, k: int) -> Kept:
+def push(kept: TopK, score: float, i: int, k: int) -> TopK:
     """Return the buffer with one more score."""
     scores, places, held = kept
     scores[held], places[0, held], places[1, held] = score, i, k
-    return Kept(scores, places, held + 1)
+    return TopK(scores, places, held + 1)
 
 
 @njit
-def trimmed(kept: Kept, top: int, threshold: float, more: int) -> tuple[Kept, float]:
+def compact(kept: TopK, top: int, threshold: float, more: int) -> tuple[TopK, float]:
     """Return the buffer, cut to the best if it is full, and the threshold that they reach.
 
     The buffer has room for ``more`` pairs again.
@@ -88,5 +88,5 @@ def trimmed(kept: Kept, top: int, threshold: float, more: int) -> tuple[Kept, fl
         wider[:left] = scores[:left]
         further = np.empty((2, 2 * left + more), np.int64)
         further[:, :left] = places[:, :left]
-        return Kept(wider, further, left), threshold
-    return Kept(scores, places, left), threshold
+        return TopK(wider, further, left), threshold
+    return TopK(scores, places, left), threshold

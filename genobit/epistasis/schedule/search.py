@@ -28,10 +28,10 @@ from genobit.epistasis.schedule.estimates import Estimate, check_duration, check
 from genobit.epistasis.schedule.units import Found, Score, Work, chosen
 from genobit.epistasis.schedule.waves import (
     Outcome,
-    added,
     batch_of,
     batches,
-    nothing,
+    empty_outcome,
+    merge_outcomes,
     shared_by_all,
 )
 
@@ -82,7 +82,7 @@ class Run:
     def __init__(self, work: Work, checkpoint: Checkpoint | None) -> None:
         self.work = work
         self.checkpoint = checkpoint
-        self.total = nothing(work.cut.order)
+        self.total = empty_outcome(work.cut.order)
         self.fresh: dict[int, Outcome] = {}
         self.bar: Any = None
 
@@ -91,7 +91,7 @@ class Run:
         kept = {unit: self._read(unit) for unit in finished.intersection(units)}
         self.total, self.fresh = replace(self.total, done=frozenset()), {}
         if len(kept) == len(units):
-            self.total = added([self.total, *kept.values()], self.work.top)
+            self.total = merge_outcomes([self.total, *kept.values()], self.work.top)
         else:
             self.fresh = dict(kept)
         return kept
@@ -134,7 +134,7 @@ class Run:
         """Add the units finished since the last total; the run has been interrupted."""
         # The interrupt may come within `_replace`: do not count a unit twice.
         fresh = [part for k, part in self.fresh.items() if k not in self.total.done]
-        self.total = added([self.total, *fresh], self.work.top)
+        self.total = merge_outcomes([self.total, *fresh], self.work.top)
 
     def ranking(self) -> Ranking:
         """Return the ranking; raises SearchError if a unit has failed."""

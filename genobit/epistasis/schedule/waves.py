@@ -70,12 +70,12 @@ class Shared:
     work: Work
 
 
-def nothing(order: int) -> Outcome:
+def empty_outcome(order: int) -> Outcome:
     """Return an empty outcome."""
     return Outcome(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
 
 
-def added(parts: Sequence[Outcome], top: int) -> Outcome:
+def merge_outcomes(parts: Sequence[Outcome], top: int) -> Outcome:
     """Merge several outcomes."""
     permutations = max(part.found.maxima.size for part in parts)
     none = np.full(permutations, -np.inf)
@@ -90,18 +90,18 @@ def added(parts: Sequence[Outcome], top: int) -> Outcome:
     )
 
 
-def known(part: Outcome, top: int, lowest: float) -> Known:
+def known_after(part: Outcome, top: int, lowest: float) -> Known:
     """Return the threshold for later units, and whether a unit has failed."""
     whole = part.found.scores.size == top
     return Known(float(part.found.scores[-1]) if whole else lowest, bool(part.failures))
 
 
-def searched(shared: Shared, unit: int, handed: Known) -> Outcome:
+def run_unit(shared: Shared, unit: int, handed: Known) -> Outcome:
     """Search a unit; do nothing if an earlier one has failed.
 
     The error of a unit is part of the outcome, so that other units are not lost.
     """
-    cut, none = shared.work.cut, nothing(shared.work.cut.order)
+    cut, none = shared.work.cut, empty_outcome(shared.work.cut.order)
     if handed.failed:
         return none
     try:
@@ -175,13 +175,13 @@ def batch_of(
     units: dict[int, str] = {}
     totals: list[str] = []
     here = shared.key if isinstance(shared, Delayed) else shared
-    add = partial(added, top=work.top)
-    hand_on = partial(known, top=work.top, lowest=work.lowest)
+    add = partial(merge_outcomes, top=work.top)
+    hand_on = partial(known_after, top=work.top, lowest=work.lowest)
     handed: Any = hand_on(before)
     total: Any = before
     for k, wave in enumerate(waves):
         left = {unit: f"{name}-unit-{unit}" for unit in wave if unit not in resumed}
-        layer |= {key: (searched, here, unit, handed) for unit, key in left.items()}
+        layer |= {key: (run_unit, here, unit, handed) for unit, key in left.items()}
         kept = [resumed[unit] for unit in wave if unit in resumed]
         keys = [*left.values(), *([add(kept)] if kept else [])]
         # The next wave gets the threshold from before this wave, so it need not wait.

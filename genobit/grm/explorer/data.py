@@ -26,7 +26,7 @@ KEPT_BYTES = 2**30
 COMPONENTS = 10
 
 
-class Relations:
+class GRMData:
     """Samples of an explorer, with the matrices and components computed from them.
 
     If ``grm`` and ``pcs`` are given, ``ds`` needs samples only. Raises ValueError if there is

@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 
 from genobit.grm.explorer.controls import grm_controls, pair_filter
-from genobit.grm.explorer.data import GIVEN, Relations
+from genobit.grm.explorer.data import GIVEN, GRMData
 from genobit.grm.explorer.traits import GRMTraits
 from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
 from genobit.grm.plots.heatmap import Arranged
@@ -100,7 +100,7 @@ class GRMExplorer(GRMTraits):
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, ds)
-        self.relations = relations = Relations(ds, grm, pcs, autosomes=autosomes)
+        self.relations = relations = GRMData(ds, grm, pcs, autosomes=autosomes)
         self.methods = relations.methods
         self._all: Arranged | None = None
         self._view: Arranged | None = None

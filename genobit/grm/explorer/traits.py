@@ -13,13 +13,13 @@ from genobit.visual.explorer import Explorer, one_of
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.grm.explorer.data import Relations
+    from genobit.grm.explorer.data import GRMData
 
 
 class GRMTraits(Explorer):
     """The state of a relationship explorer: traits, and results that follow from them."""
 
-    relations: Relations
+    relations: GRMData
     methods: tuple[str, ...]
 
     css = "genobit-grm"

@@ -74,22 +74,22 @@ def _heterozygous(rows: Rows) -> Planes:
 
 
 def _called(a: Rows, b: Rows | None) -> NDArray[np.int32]:
-    return product("and", (a.every(),), None if b is None else (b.every(),))
+    return product("and", (a.call_mask(),), None if b is None else (b.call_mask(),))
 
 
 def _by_products(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
     """The counts of an incomplete chunk, by three products of planes."""
-    hets_a = product("and", _heterozygous(a), ((a if b is None else b).every(),))
-    hets_b = transposed(hets_a) if b is None else product("and", (a.every(),), _heterozygous(b))
+    hets_a = product("and", _heterozygous(a), ((a if b is None else b).call_mask(),))
+    hets_b = transposed(hets_a) if b is None else product("and", (a.call_mask(),), _heterozygous(b))
     return {"called": _called(a, b), "hets_a": hets_a, "hets_b": hets_b}
 
 
 def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
     """Return the pair counts of an incomplete chunk, from lists of the missing calls."""
-    every = a._replace(planes=(a.planes[0][:1],), called=None).every()
-    het_a, missing_a = _heterozygous(a)[0], every & ~a.every()
+    every = a._replace(planes=(a.planes[0][:1],), called=None).call_mask()
+    het_a, missing_a = _heterozygous(a)[0], every & ~a.call_mask()
     het_b, missing_b = (
-        (het_a, missing_a) if b is None else (_heterozygous(b)[0], every & ~b.every())
+        (het_a, missing_a) if b is None else (_heterozygous(b)[0], every & ~b.call_mask())
     )
     lost, both = missing_overlaps(missing_a, het_b, missing_b)
     hets_b = (count_rows(het_b) - lost).astype(np.int32)
@@ -107,7 +107,7 @@ def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int
     if "h" not in needs:
         return {"called": _called(a, b)}
     shares = [
-        1 - count_rows(rows.every()).mean() / rows.bits for rows in (a, b) if rows is not None
+        1 - count_rows(rows.call_mask()).mean() / rows.bits for rows in (a, b) if rows is not None
     ]
     return _by_lists(a, b) if max(shares) <= FEW else _by_products(a, b)
 

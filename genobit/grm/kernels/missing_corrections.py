@@ -117,11 +117,14 @@ def _position(bit: np.uint64) -> int:
     return int(popcount(bit - np.uint64(1)))
 
 
-def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+def missing_call_correction(
+    a: Rows, b: Rows, frequency: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the surplus terms of ``a``'s calls at the variants that each row of ``b`` misses.
 
-    a, b: planes of dosages; frequency: (variants,), of the counted allele; returns float64 (rows of
-    a, rows of b). ``surplus(b, a, frequency).T`` has the terms for the calls that ``a`` misses.
+    a, b: planes of dosages; frequency: (variants,), of the counted allele -> (rows of a, rows of b)
+    float64. With the arguments in the other order, transposed: the terms for the calls that ``a``
+    misses.
     """
     words = a.planes[0].shape[1]
     d = 1 - 2 * frequency
@@ -131,7 +134,7 @@ def surplus(a: Rows, b: Rows, frequency: NDArray[np.float64]) -> NDArray[np.floa
         terms[: d.size, 1 + dosage] = d * (dosage - 2 * frequency)
     rows = a.planes[0].shape[0]
     out = np.zeros((b.planes[0].shape[0], -(-rows // 64) * 64))
-    missing = b._replace(called=None).every() ^ b.every()
+    missing = b._replace(called=None).call_mask() ^ b.call_mask()
     carrier, hom_alt = a.planes
-    _add_missing(carrier, hom_alt, a.every(), missing, terms, out)
+    _add_missing(carrier, hom_alt, a.call_mask(), missing, terms, out)
     return out[:, :rows].T

@@ -18,7 +18,7 @@ from genobit.engine.gemm.products import products
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.gemm.standardised import blocks
 from genobit.engine.gemm.weighted import gram
-from genobit.grm.kernels.missing_corrections import surplus
+from genobit.grm.kernels.missing_corrections import missing_call_correction
 from genobit.grm.kernels.row_sums import add_row_sums
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
     """Return the variants of positive weight called in both: (rows, columns) int32."""
     pairs = (
         (
-            (c.a.every() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
-            None if c.b is None else (c.b.every(),),
+            (c.a.call_mask() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
+            None if c.b is None else (c.b.call_mask(),),
         )
         for c in chunks
     )
@@ -121,11 +121,11 @@ def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
         out += left[:, None] + right
         out += ((1 - 2 * frequency) ** 2).sum()
         if chunk.b is None:
-            excess = surplus(chunk.a, chunk.a, frequency)
+            excess = missing_call_correction(chunk.a, chunk.a, frequency)
             out -= excess + excess.T
         else:
-            out -= surplus(chunk.a, chunk.b, frequency)
-            out -= surplus(chunk.b, chunk.a, frequency).T
+            out -= missing_call_correction(chunk.a, chunk.b, frequency)
+            out -= missing_call_correction(chunk.b, chunk.a, frequency).T
     return out
 
 
@@ -176,7 +176,7 @@ def values_of_samples(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDAr
         missing, *dosages = of_chunk.astype(np.float64).T
         steps = np.diff([missing, *dosages], axis=0)
         out += missing.sum()
-        for plane, step in zip((chunk.a.every(), *chunk.a.planes), steps, strict=True):
+        for plane, step in zip((chunk.a.call_mask(), *chunk.a.planes), steps, strict=True):
             add_row_sums(plane, step, out)
     return out
 

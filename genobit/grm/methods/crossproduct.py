@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 
 from genobit.data import labels, model, packed
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 
 
 class CrossproductMethods:
@@ -68,4 +68,8 @@ class CrossproductMethods:
         dims, coords = labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
         products = crossproduct(samples, kernel)
         result = model.labelled(products, coords, dims, "crossproduct", attributes)
-        return computed(result, "to_zarr() or ds.genobit.isel(samples=...)") if compute else result
+        return (
+            compute_within_limit(result, "to_zarr() or ds.genobit.isel(samples=...)")
+            if compute
+            else result
+        )

@@ -10,7 +10,7 @@ import xarray as xr
 from genobit.data import aligning, labels, model, packed
 from genobit.data.autosomes import choose
 from genobit.data.frequency import DIVISORS
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genobit.grm.sums import Matrix
 
 
-class RelationshipMethods:
+class GRMMethods:
     """Methods of ``ds.genobit`` about relationship matrices."""
 
     _ds: xr.Dataset
@@ -160,7 +160,7 @@ class RelationshipMethods:
             result.attrs["allele_frequency"] = "given" if given else "of these samples"
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"
         remedy = f"{fewer}, to_zarr() or ds.genobit.isel(samples=...)"
-        return computed(result, remedy) if compute else result
+        return compute_within_limit(result, remedy) if compute else result
 
 
 def _labelled(

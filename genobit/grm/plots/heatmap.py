@@ -11,7 +11,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
-from genobit.visual.clusters import CLUSTERED_SAMPLES, Tree, cluster
+from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.pixels import Pixels, lay_out, strongest
 from genobit.visual.style import (
@@ -56,7 +56,7 @@ class Arranged:
 
     matrix: xr.DataArray
     pairs: np.ndarray
-    tree: Tree
+    tree: Dendrogram
     bins: Pixels
     pixels: np.ndarray
     scale: Scale

@@ -13,10 +13,10 @@ from genobit.data import packed
 from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.network import PairTable
 from genobit.kendall.plots.candidates import HELD, Candidates, floor_for, hold
-from genobit.kendall.plots.communities import Bubbles
+from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import Ordered, order
 from genobit.kendall.plots.links import Links, links_of
-from genobit.kendall.plots.network import NODES, Laid, arrange
+from genobit.kendall.plots.network import NODES, NetworkLayout, arrange
 from genobit.kendall.variables import dosages
 from genobit.visual.colouring import labels_along
 
@@ -39,7 +39,7 @@ class Scene:
 
     links: Links
     shown: Links
-    laid: Laid | Bubbles
+    laid: NetworkLayout | CommunityLayout
     ordered: Ordered
     heatmap: np.ndarray
 
@@ -52,7 +52,7 @@ class Scene:
         return values[dict(zip(values["tau"].dims, indices, strict=True))]
 
 
-class Correlated:
+class KendallData:
     """Variables of an explorer, with their candidate edges and values.
 
     ``data`` holds variables and observations, or genotypes, packed or not. ``pairs`` is a result of

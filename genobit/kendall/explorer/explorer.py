@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 
 from genobit.kendall.explorer.controls import kendall_controls
-from genobit.kendall.explorer.data import Correlated, Scene
+from genobit.kendall.explorer.data import KendallData, Scene
 from genobit.kendall.explorer.traits import MIN_ABS, KendallTraits
 from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 from genobit.kendall.plots.edges import LISTED, strongest_edges
@@ -98,7 +98,7 @@ class KendallExplorer(KendallTraits):
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, data)
-        self.correlated = Correlated(data, pairs, dim)
+        self.correlated = KendallData(data, pairs, dim)
         self._asked = "min_abs" in initial
         self._candidates: Candidates | None = None
         self._rows = np.empty(0, dtype="i8")

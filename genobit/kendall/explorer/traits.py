@@ -12,7 +12,7 @@ from genobit.visual.explorer import Explorer, one_of
 if TYPE_CHECKING:
     import ipywidgets
 
-    from genobit.kendall.explorer.data import Correlated
+    from genobit.kendall.explorer.data import KendallData
     from genobit.kendall.network import PairTable
     from genobit.kendall.plots.candidates import Candidates
 
@@ -23,7 +23,7 @@ MIN_ABS = 0.6
 class KendallTraits(Explorer):
     """The state of a Kendall explorer: traits, and the edges that follow from them."""
 
-    correlated: Correlated
+    correlated: KendallData
     count_line: ipywidgets.HTML
 
     css = "genobit-kendall"

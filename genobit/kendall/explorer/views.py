@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.kendall.plots.communities import Bubbles
+from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.edges import degree_histogram, draw_edges
 from genobit.kendall.plots.heatmap import draw_heatmap
-from genobit.kendall.plots.network import Laid, draw
+from genobit.kendall.plots.network import NetworkLayout, draw
 from genobit.visual.placing import nearest_segment
 from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import View, drawn, hooks_of
@@ -73,11 +73,13 @@ class Network(_Clicked):
         super().__init__(home)
         self._pair_chosen, self._variable_chosen = pair_chosen, variable_chosen
         self._opened = opened
-        self._content: tuple[Laid | Bubbles, Colouring] | None = None
+        self._content: tuple[NetworkLayout | CommunityLayout, Colouring] | None = None
         self._marked: Pair | None = None
         self._selected: Sequence[int] = ()
 
-    def draw(self, laid: Laid | Bubbles, colours: Colouring, marked: Pair | None) -> None:
+    def draw(
+        self, laid: NetworkLayout | CommunityLayout, colours: Colouring, marked: Pair | None
+    ) -> None:
         """Draw a network with the colours of its variables; mark an edge by its two positions."""
         alike = self._content is not None and type(laid) is type(self._content[0])
         self._content, self._marked = (laid, colours), marked
@@ -90,14 +92,14 @@ class Network(_Clicked):
     def mark(self, marked: Pair | None, selected: Sequence[int]) -> None:
         """Mark an edge by its two positions, and nodes by their positions."""
         self._marked, self._selected = marked, selected
-        if self._content is not None and isinstance(self._content[0], Laid):
+        if self._content is not None and isinstance(self._content[0], NetworkLayout):
             self._redraw()
 
     def _picture(self, number: int) -> Any:  # noqa: ARG002  the counter of the stream
         laid, colours = drawn(self._content)
         picture = draw(laid, colours, self._marked, self._selected)
         title = picture.opts.get("plot").kwargs["title"]
-        if isinstance(laid, Bubbles):
+        if isinstance(laid, CommunityLayout):
             first, *rest = title.splitlines()
             title = "\n".join([f"{first}: click one to open it", *rest])
         hooks = [*hooks_of(picture), self._taps.hook]
@@ -105,7 +107,7 @@ class Network(_Clicked):
 
     def _tapped(self, x: float, y: float) -> None:
         laid, _ = drawn(self._content)
-        if isinstance(laid, Bubbles):
+        if isinstance(laid, CommunityLayout):
             bubble = laid.bubble_at(x, y)
             if bubble is not None:
                 members = laid.links.variables[laid.links.communities[bubble]]

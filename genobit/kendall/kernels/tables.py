@@ -268,7 +268,7 @@ def genotype_blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> I
     sides = (a,) if b is None else (a, b)
     complete = all(side.complete() for side in sides)
     group = 2 if complete else 3
-    planes = [stacked(*(() if complete else (r.every(),)), *r.planes) for r in sides]
+    planes = [stacked(*(() if complete else (r.call_mask(),)), *r.planes) for r in sides]
     x, y = (_margins(planes[k], group) for k in (0, -1))
     if complete:
         ties_x, ties_y = _genotype_ties(a.bits, x), _genotype_ties(a.bits, y)

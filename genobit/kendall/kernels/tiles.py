@@ -27,7 +27,7 @@ REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
 """The variant of Somers' D for the pair in the other order."""
 
 
-class Wanted(NamedTuple):
+class TileSpec(NamedTuple):
     """Outputs of a tile and options of their computation."""
 
     outputs: tuple[str, ...]
@@ -68,7 +68,7 @@ def _blocks(
         yield Block(part, everything, Counted(score[part], n, x, y))
 
 
-def _fill(block: Block, wanted: Wanted, longest: int, out: dict[str, Any]) -> None:
+def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> None:
     """Write the outputs of a block to the arrays of its tile, except permutation p-values.
 
     ``longest`` is the largest number of observations of a pair. ``out`` maps outputs to arrays.
@@ -89,7 +89,7 @@ def _fill(block: Block, wanted: Wanted, longest: int, out: dict[str, Any]) -> No
             pvalues.pvalues(block.counted, untied, part)
 
 
-def _empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
+def _empty(shape: tuple[int, int], wanted: TileSpec) -> dict[str, NDArray[Any]]:
     """Allocate the output arrays of a tile of this shape."""
     return {
         name: np.empty(shape, dtype)
@@ -98,7 +98,7 @@ def _empty(shape: tuple[int, int], wanted: Wanted) -> dict[str, NDArray[Any]]:
 
 
 def tile(
-    rows: Sequence[NDArray[Any]], others: Sequence[NDArray[Any]] | None, wanted: Wanted
+    rows: Sequence[NDArray[Any]], others: Sequence[NDArray[Any]] | None, wanted: TileSpec
 ) -> tuple[NDArray[Any], ...]:
     """Compute the wanted outputs for all pairs of a chunk of variables, or of two chunks.
 
@@ -130,7 +130,7 @@ def tile(
     return tuple(out[name] for name in wanted.outputs)
 
 
-def genotype_tile(a: Rows, b: Rows | None, wanted: Wanted) -> tuple[NDArray[Any], ...]:
+def genotype_tile(a: Rows, b: Rows | None, wanted: TileSpec) -> tuple[NDArray[Any], ...]:
     """Compute the wanted outputs for pairs of variants from their 3 x 3 genotype tables.
 
     a, b: planes of dosages; returns one (rows, columns) array per output.
@@ -175,7 +175,7 @@ def _permuted(
     a: NDArray[Any],
     b: NDArray[Any],
     counted: Counted,
-    wanted: Wanted,
+    wanted: TileSpec,
     kernel: str,
     out: NDArray[Any],
 ) -> None:

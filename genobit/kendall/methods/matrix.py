@@ -10,7 +10,7 @@ from genobit.data import labels, model, packed
 from genobit.data.availability import OBSERVATIONS
 from genobit.data.other_set import dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from genobit.kendall.explained import Explanation
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
 
 NUMBERS = "biuf"
 """Kinds of dtypes that can be ranked without conversion."""
 
 
-class ArrayCorrelations:
+class KendallArrayMethods:
     """Methods of ``DataArray.genobit`` that correlate variables."""
 
     _da: xr.DataArray
@@ -155,7 +155,7 @@ class ArrayCorrelations:
         return _labelled(found, wanted, sets, attributes, remedy if compute else None)
 
 
-class GenotypeCorrelations:
+class KendallGenotypeMethods:
     """Methods of ``Dataset.genobit`` that correlate variants by rank."""
 
     _ds: xr.Dataset
@@ -270,7 +270,7 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
 
 
 def attributes_of(
-    wanted: Wanted, variant: str, missing: str, dim: str, observations: int
+    wanted: TileSpec, variant: str, missing: str, dim: str, observations: int
 ) -> dict[str, Any]:
     """Return the attributes of a result: statistic, missing-data rule, kernel and observations."""
     from genobit.kendall.matrix import LONG_NAMES, MISSING
@@ -287,7 +287,7 @@ def attributes_of(
 
 def _labelled(
     found: dict[str, da.Array],
-    wanted: Wanted,
+    wanted: TileSpec,
     sets: list[tuple[str, xr.Dataset]],
     attributes: dict[str, Any],
     remedy: str | None,
@@ -296,7 +296,7 @@ def _labelled(
     dims, coords = labels.of_pairs(sets[0], sets[-1])
     tau = model.labelled(found[attributes["variant"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
-        return computed(tau, remedy) if remedy else tau
+        return compute_within_limit(tau, remedy) if remedy else tau
     about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}
     about["method"] = wanted.rule
     if wanted.rule == "permutation":
@@ -304,4 +304,4 @@ def _labelled(
     counts = {"long_name": "observations present in both"}
     pvalues, n = (dims, found["pvalue"], about), (dims, found["n"], counts)
     result = xr.Dataset({"tau": tau, "pvalue": pvalues, "n": n}, attrs=attributes)
-    return computed(result, remedy) if remedy else result
+    return compute_within_limit(result, remedy) if remedy else result

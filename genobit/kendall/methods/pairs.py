@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.kendall.kernels.tiles import Wanted
+    from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 
 ABSENT = ("", ".")
 """Values of ``variant_id`` that mean no identifier."""
 
 
-class ArrayPairs:
+class KendallArrayPairsMethods:
     """Methods of ``DataArray.genobit`` that find correlated pairs."""
 
     _da: xr.DataArray
@@ -129,7 +129,7 @@ class ArrayPairs:
         )
 
 
-class GenotypePairs:
+class KendallGenotypePairsMethods:
     """Methods of ``Dataset.genobit`` that find correlated pairs of variants."""
 
     _ds: xr.Dataset
@@ -197,7 +197,7 @@ class GenotypePairs:
         )
 
 
-def _wanted(variant: str, fdr: float | None, missing: str, kernel: str) -> Wanted:
+def _wanted(variant: str, fdr: float | None, missing: str, kernel: str) -> TileSpec:
     from genobit.kendall.matrix import checked
 
     wanted = checked(variant, pvalue=fdr is not None, missing=missing, kernel=kernel)
@@ -206,7 +206,7 @@ def _wanted(variant: str, fdr: float | None, missing: str, kernel: str) -> Wante
 
 def _found(
     variables: Variables,
-    wanted: Wanted,
+    wanted: TileSpec,
     dim: str,
     names: NDArray[Any],
     attributes: dict[str, Any],
@@ -219,11 +219,11 @@ def _found(
 ) -> PairTable | Path:
     import pandas as pd
 
-    from genobit.kendall.pairs import WHOLE, Question, Search
+    from genobit.kendall.pairs import WHOLE, PairQuery, Search
 
     check_dimension(dim)
     columns = (f"{dim}_0", f"{dim}_1", "tau")
-    question = Question(min_abs, fdr, columns, WHOLE if share is None else share)
+    question = PairQuery(min_abs, fdr, columns, WHOLE if share is None else share)
     search = Search(variables.tile(wanted), variables.arrays, question, progress=progress)
     attributes |= {"min_abs": search.question.min_abs, "fdr": search.question.fdr}
     if share is not None:

@@ -27,7 +27,7 @@ GAP = 0.45
 
 
 @dataclass(frozen=True)
-class Bubbles:
+class CommunityLayout:
     """Communities with positions and sizes `x`, `y` and `radius` in screen pixels.
 
     `between` has a row for each pair of communities joined by edges: both indices and the number of
@@ -52,7 +52,7 @@ class Bubbles:
         return int(inside[0]) if len(inside) else None
 
 
-def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
+def gather(links: Links, frame: tuple[float, float]) -> CommunityLayout:
     """Compute positions of the communities in a frame of (width, height) screen pixels."""
     groups = links.communities[:BUBBLES]
     n_bubbles = len(groups)
@@ -66,7 +66,7 @@ def gather(links: Links, frame: tuple[float, float]) -> Bubbles:
     x, y = (factor * centres + offset + np.array([0, LINE])).T
     first, second = np.nonzero(np.triu(counts, 1))
     between = np.column_stack([first, second, counts[first, second]])
-    return Bubbles(links, x, y, factor_of_radius * radii, between, width)
+    return CommunityLayout(links, x, y, factor_of_radius * radii, between, width)
 
 
 def _edges_between(links: Links) -> np.ndarray:
@@ -78,7 +78,7 @@ def _edges_between(links: Links) -> np.ndarray:
     return counts + counts.T
 
 
-def draw_bubbles(bubbles: Bubbles, colours: Colouring) -> hv.Overlay:
+def draw_bubbles(bubbles: CommunityLayout, colours: Colouring) -> hv.Overlay:
     """Draw communities; a bubble has the commonest colour of its members.
 
     Returns hv.Segments (edges between) * hv.Points (communities) * hv.Labels (number of members)
@@ -87,7 +87,7 @@ def draw_bubbles(bubbles: Bubbles, colours: Colouring) -> hv.Overlay:
     return _lines(bubbles) * _circles(bubbles, colours) * _counts(bubbles) * _names(bubbles)
 
 
-def _lines(bubbles: Bubbles) -> hv.Segments:
+def _lines(bubbles: CommunityLayout) -> hv.Segments:
     first, second, count = bubbles.between.T
     most = max(int(count.max(initial=0)), 1)
     thin, thick = LINES
@@ -110,7 +110,7 @@ def _lines(bubbles: Bubbles) -> hv.Segments:
     )
 
 
-def _circles(bubbles: Bubbles, colours: Colouring) -> hv.Points:
+def _circles(bubbles: CommunityLayout, colours: Colouring) -> hv.Points:
     each = one_colour_each(colours)
     groups = bubbles.links.communities[: bubbles.n]
     columns: dict[str, Any] = {
@@ -139,7 +139,7 @@ def _hubs(links: Links, group: np.ndarray, n_hubs: int = 3) -> list[str]:
     return [str(name) for name in links.names[links.hubs(group)[:n_hubs]]]
 
 
-def _counts(bubbles: Bubbles) -> hv.Labels:
+def _counts(bubbles: CommunityLayout) -> hv.Labels:
     groups = bubbles.links.communities[: bubbles.n]
     texts = [f"{len(group):,}" for group in groups]
     fits = [k for k in range(bubbles.n) if bubbles.radius[k] > LETTER * len(texts[k]) / 2 + 1]
@@ -149,7 +149,7 @@ def _counts(bubbles: Bubbles) -> hv.Labels:
     )
 
 
-def _names(bubbles: Bubbles) -> hv.Labels:
+def _names(bubbles: CommunityLayout) -> hv.Labels:
     groups = bubbles.links.communities[: bubbles.n]
     texts = [_hubs(bubbles.links, group, 1)[0] for group in groups]
     y = bubbles.y - bubbles.radius - LINE / 2
@@ -162,12 +162,12 @@ def _names(bubbles: Bubbles) -> hv.Labels:
     )
 
 
-def _covered(bubbles: Bubbles, k: int, y: float) -> bool:
+def _covered(bubbles: CommunityLayout, k: int, y: float) -> bool:
     apart = np.hypot(bubbles.x - bubbles.x[k], bubbles.y - y) < bubbles.radius
     return bool(np.delete(apart, k).any())
 
 
-def in_words(bubbles: Bubbles) -> str:
+def in_words(bubbles: CommunityLayout) -> str:
     """Return the title: the number of variables and communities, and of those left out."""
     links = bubbles.links
     text = f"{number(links.size, 'variable')} in {len(links.communities):,} communities"

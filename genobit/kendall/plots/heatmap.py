@@ -11,7 +11,7 @@ import xarray as xr
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
-from genobit.visual.clusters import Tree, cluster
+from genobit.visual.clusters import Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
 from genobit.visual.style import (
     NO_VALUE_COLOUR,
@@ -62,7 +62,7 @@ class Ordered:
 
     values: xr.Dataset
     names: np.ndarray
-    tree: Tree
+    tree: Dendrogram
     out_of: int = 0
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data.aligning import aligned
-from genobit.kendall.plots.communities import Bubbles, draw_bubbles, gather, hover, in_words
+from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gather, hover, in_words
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
@@ -49,7 +49,7 @@ KEYS = 16
 
 
 @dataclass(frozen=True)
-class Laid:
+class NetworkLayout:
     """Nodes with positions and sizes `x`, `y` and `size` in screen pixels.
 
     `drawn` holds the indices of the drawn edges.
@@ -127,7 +127,7 @@ def kendall_network(
     return draw(arrange(links, limit), colours_of(links, of_all))
 
 
-def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
+def arrange(links: Links, limit: int = NODES) -> NetworkLayout | CommunityLayout:
     """Compute positions of the nodes, or of the communities if there are too many nodes.
 
     ``links`` has at least one edge; ``limit`` is that of `kendall_network`.
@@ -138,7 +138,7 @@ def arrange(links: Links, limit: int = NODES) -> Laid | Bubbles:
 
 
 def draw(
-    laid: Laid | Bubbles,
+    laid: NetworkLayout | CommunityLayout,
     colours: Colouring,
     marked: tuple[int, int] | None = None,
     selected: Sequence[int] = (),
@@ -148,11 +148,11 @@ def draw(
     ``marked`` is an edge by the positions of both variables in the data. ``selected`` lists
     positions in the data of variables whose nodes get a ring.
     """
-    if isinstance(laid, Bubbles):
+    if isinstance(laid, CommunityLayout):
         picture, title = draw_bubbles(laid, colours), in_words(laid)
     else:
         picture, title = draw_nodes(laid, colours, marked, selected), _in_words(laid)
-    return (picture * _key(colours, nodes=isinstance(laid, Laid))).opts(
+    return (picture * _key(colours, nodes=isinstance(laid, NetworkLayout))).opts(
         title=title,
         fontsize={"title": "9pt"},
         frame_width=round(FRAME[0] + KEY),
@@ -177,7 +177,7 @@ def colours_of(links: Links, of_all: Colouring | None) -> Colouring:
     return colouring("community", links.community_names)
 
 
-def place(links: Links) -> Laid:
+def place(links: Links) -> NetworkLayout:
     """Compute positions of nodes: lay out each component, then pack the components as circles."""
     groups, at = links.components, links.layout()
     radii = np.sqrt([len(group) for group in groups])
@@ -193,7 +193,9 @@ def place(links: Links) -> Laid:
     # With a few hundred nodes, large nodes would cover the small ones.
     largest = LARGEST if links.size <= 150 else 0.7 * LARGEST
     drawn = DRAWN_EDGES * links.size
-    return Laid(links, x, y, SMALLEST + (largest - SMALLEST) * grown, links.backbone(drawn))
+    return NetworkLayout(
+        links, x, y, SMALLEST + (largest - SMALLEST) * grown, links.backbone(drawn)
+    )
 
 
 def _spread(at: np.ndarray) -> np.ndarray:
@@ -208,7 +210,7 @@ def _spread(at: np.ndarray) -> np.ndarray:
 
 
 def draw_nodes(
-    laid: Laid,
+    laid: NetworkLayout,
     colours: Colouring,
     marked: tuple[int, int] | None = None,
     selected: Sequence[int] = (),
@@ -218,7 +220,7 @@ def draw_nodes(
     return _edges(laid) * _mark(laid, marked) * nodes * _names(laid)
 
 
-def _edges(laid: Laid) -> hv.Segments:
+def _edges(laid: NetworkLayout) -> hv.Segments:
     links, drawn = laid.links, laid.drawn
     columns = dict(zip(("x", "y", "x1", "y1"), laid.ends(drawn).T, strict=True))
     columns |= {
@@ -240,7 +242,7 @@ def _edges(laid: Laid) -> hv.Segments:
     )
 
 
-def _mark(laid: Laid, marked: tuple[int, int] | None) -> hv.Segments:
+def _mark(laid: NetworkLayout, marked: tuple[int, int] | None) -> hv.Segments:
     rows = np.empty((0, 4))
     if marked is not None:
         found = np.searchsorted(laid.links.variables, marked)
@@ -253,7 +255,7 @@ def _mark(laid: Laid, marked: tuple[int, int] | None) -> hv.Segments:
     )
 
 
-def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points:
+def _nodes(laid: NetworkLayout, colours: Colouring, selected: Sequence[int]) -> hv.Points:
     links = laid.links
     ringed = np.isin(links.variables, list(selected))
     columns = {
@@ -279,7 +281,7 @@ def _nodes(laid: Laid, colours: Colouring, selected: Sequence[int]) -> hv.Points
     )
 
 
-def _names(laid: Laid) -> hv.Labels:
+def _names(laid: NetworkLayout) -> hv.Labels:
     hubs = laid.links.hubs()
     texts = [str(name) for name in laid.links.names[hubs]]
     x, y = laid.x[hubs], laid.y[hubs] + laid.size[hubs] / 2 + LINE / 2
@@ -297,7 +299,7 @@ def _names(laid: Laid) -> hv.Labels:
     )
 
 
-def _in_words(laid: Laid) -> str:
+def _in_words(laid: NetworkLayout) -> str:
     links = laid.links
     text = f"{number(links.size, 'variable')}, {number(len(links.first), 'edge')}"
     if len(laid.drawn) < len(links.first):

@@ -10,7 +10,7 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.ld.explorer.region import Choice, Contig, Region, region_text
-from genobit.ld.explorer.tile_cache import Tiles
+from genobit.ld.explorer.tile_cache import TileCache
 from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
 
@@ -108,7 +108,7 @@ class Cohort:
         self._frequencies: dict[str, np.ndarray] = {}
         self._sorted: dict[str, np.ndarray] = {}
         self._members: tuple[tuple[str, float], Contig] | None = None
-        self._tiles = Tiles()
+        self._tiles = TileCache()
 
     def __len__(self) -> int:
         """Return the number of variants."""

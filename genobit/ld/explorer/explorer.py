@@ -15,7 +15,7 @@ from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.explorer.traits import LDTraits
-from genobit.ld.explorer.views import Beside, Genes, Track
+from genobit.ld.explorer.views import Genes, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
@@ -107,7 +107,7 @@ class LDExplorer(LDTraits):
         self._track = Track(self._home, self._on_track_tap)
         self._track.box.layout.min_height = "240px"
         self._genes = Genes(self._home, genes)
-        self._beside = Beside(self._home, self._select_rows)
+        self._beside = SidePanel(self._home, self._select_rows)
         pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
         both = wrapping(pictures, panel(self._beside.box))
         self.children = framed(self, ld_controls(self), [both], "ld_window")

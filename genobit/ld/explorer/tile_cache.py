@@ -25,7 +25,7 @@ EDGE = 128
 KEPT = 2**28
 
 
-class Tiles:
+class TileCache:
     """LRU cache of LD tiles, by level and place of rows and columns.
 
     Keeps at most `limit` bytes, but always all tiles of the last stretch.
@@ -47,7 +47,7 @@ class Tiles:
 
         Examples
         --------
-        >>> tiles = Tiles()
+        >>> tiles = TileCache()
         >>> def compute(rows, columns):
         ...     return np.multiply.outer(rows, rows if columns is None else columns).astype("f4")
         >>> tiles.square("r2", range(2, 4), 300, compute)

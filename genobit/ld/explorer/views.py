@@ -34,7 +34,7 @@ RUN = 30
 _HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
 
 
-class Along(View):
+class AlignedView(View):
     """A figure that shares the x axis of the picture; calls `tapped` with (x, y)."""
 
     css = "genobit-ld"
@@ -72,7 +72,7 @@ class Along(View):
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
 
 
-class Track(Along):
+class Track(AlignedView):
     """Track of r² of the window with the lead variant."""
 
     name = "track"
@@ -89,7 +89,7 @@ class Track(Along):
             self.say(_HINT)
 
 
-class Genes(Along):
+class Genes(AlignedView):
     """Track of the genes of the window, under the picture.
 
     The table comes from `genobit.io.genes.read_genes`; None shows no track.
@@ -134,7 +134,7 @@ class Genes(Along):
         self.draw(lambda: gene_track(genes, extent, **spaced), extent, anew=anew)
 
 
-class Beside(View):
+class SidePanel(View):
     """Side panel: the variants or the strongest pairs of the window, or the decay of its LD.
 
     Calls `picked` with indices along the Dataset when rows are selected.

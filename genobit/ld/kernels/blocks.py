@@ -228,7 +228,7 @@ def candidates(
     sizes = np.maximum.accumulate(last - np.arange(n) + 1)
     largest = sizes * (sizes - 1) // 2
     group = 2 if complete else 3
-    planes = rows.homozygotes() if complete else (*rows.homozygotes(), rows.every())
+    planes = rows.homozygotes() if complete else (*rows.homozygotes(), rows.call_mask())
     (planes_of_all,) = stacked(*planes)
     sums = homozygous(rows)
     strong, recombined = np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -151,7 +151,7 @@ def _homozygotes(rows: Rows) -> Planes:
 def _stacked(rows: Rows) -> Planes:
     """Return all planes that the six sums need, interleaved row by row."""
     planes = rows.planes if rows.haplotypes else rows.homozygotes()
-    return stacked(*planes, rows.every())
+    return stacked(*planes, rows.call_mask())
 
 
 def statistic(name: str, a: Rows, b: Rows | None = None) -> PairStatistic:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 BLOCKS = "blocks"
 
 
-class HaplotypeBlockMethods:
+class LDBlocksMethods:
     """Methods of ``ds.genobit`` about haplotype blocks."""
 
     _ds: xr.Dataset

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.ld.decay import Along, Decay, Resampling
+    from genobit.ld.decay import Decay, GenomePositions, Resampling
 
 BINS, POPULATIONS, BOUNDS = "bins", "populations", "bounds"
 _UNITS = {
@@ -26,7 +26,7 @@ _UNITS = {
 }
 
 
-class LinkageDecayMethods:
+class LDDecayMethods:
     """Methods of ``ds.genobit`` on the decay of linkage disequilibrium."""
 
     _ds: xr.Dataset
@@ -161,10 +161,10 @@ def _resampling(times: int, confidence: float, seed: int) -> Resampling:
     return Resampling(int(times), float(confidence), int(seed))
 
 
-def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
+def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[GenomePositions, str, float]:
     """Return the variants along the genome, and the variable and size of the window."""
     from genobit.data.windows import parse_window
-    from genobit.ld.decay import Along, parts_of
+    from genobit.ld.decay import GenomePositions, parts_of
 
     variable, size = parse_window(window)
     if variable is None:
@@ -174,7 +174,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[Along, str, float]:
     place = model.values(ds, variable, needed_for=f"window={window!r}")
     contig = labels.contig_of_variants(ds)
     cut = parts_of(place.size, contig, parts)
-    return Along(place.astype(np.float64), window_ends(ds, window), cut), variable, size
+    return GenomePositions(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 
 
 def _groups(

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Explanation
 
 
-class LdMethods:
+class LDMethods:
     """Methods of ``ds.genobit`` that give LD as a matrix or a band."""
 
     _ds: xr.Dataset
@@ -110,12 +110,12 @@ class LdMethods:
             wide = named_window(window)
             band = band_of(data, model.VARIANTS, ds, statistic, {**attributes, "window": wide})
             smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
-            return computed(band, smaller) if compute else band
+            return compute_within_limit(band, smaller) if compute else band
         data = ld.matrix(planes, layout, statistic, right_planes)
         dims, coords = labels.of_pairs((model.VARIANTS, ds), (model.VARIANTS, right))
         matrix = model.labelled(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
-        return computed(matrix, smaller) if compute else matrix
+        return compute_within_limit(matrix, smaller) if compute else matrix
 
 
 def _explained(

@@ -23,7 +23,7 @@ FEW_ABOVE = 0.2
 """From this ``min_r2`` on few pairs are kept, so wider chunks do not need larger tables."""
 
 
-class LinkedPairs:
+class LDPairsMethods:
     """Methods of ``ds.genobit`` that list pairs of variants."""
 
     _ds: xr.Dataset

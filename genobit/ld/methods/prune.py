@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COMPLETE = "pairwise complete: r2 is of the calls present at both variants"
 
 
-class PruningMethods:
+class LDPruneMethods:
     """Methods of ``ds.genobit`` that thin variants by linkage disequilibrium."""
 
     _ds: xr.Dataset

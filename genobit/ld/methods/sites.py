@@ -9,7 +9,7 @@ import xarray as xr
 
 from genobit.data import labels, model
 from genobit.data.alignment import SITES, TAXA, alignment_of
-from genobit.data.size_limit import computed
+from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 from genobit.ld.methods.matrix import band_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genobit.ld.sites import Sites
 
 
-class ArrayLinkage:
+class LDSitesMethods:
     """Methods of ``DataArray.genobit`` that compare the sites of an alignment."""
 
     _da: xr.DataArray
@@ -100,7 +100,7 @@ class ArrayLinkage:
             dims, coords = labels.of_pairs((SITES, of_sites), (SITES, of_sites))
             data = finite_sites.matrix(sites, statistic)
             result = model.labelled(data, coords, dims, statistic, attributes)
-        return computed(result, "use window= or select sites") if compute else result
+        return compute_within_limit(result, "use window= or select sites") if compute else result
 
 
 def _labels(da: xr.DataArray, sites: Sites, symbols: tuple[str, ...]) -> xr.Dataset:

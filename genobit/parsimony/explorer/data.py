@@ -43,7 +43,7 @@ class Ancestry:
 
 
 @dataclass
-class Phylogenies:
+class TreeData:
     """An alignment (taxa, sites) and its trees."""
 
     alignment: xr.DataArray

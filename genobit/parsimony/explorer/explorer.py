@@ -9,7 +9,7 @@ import ipywidgets
 import numpy as np
 
 from genobit.parsimony.explorer.controls import parsimony_controls
-from genobit.parsimony.explorer.data import SEARCHED, Ancestry, Phylogenies
+from genobit.parsimony.explorer.data import SEARCHED, Ancestry, TreeData
 from genobit.parsimony.explorer.files import Files
 from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
@@ -90,7 +90,7 @@ class ParsimonyExplorer(Files):
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, aln)
-        self.known = Phylogenies(aln)
+        self.known = TreeData(aln)
         self.n_sites = int(aln.sizes["sites"])
         self._asked_site = "site" in initial
         self._ancestry: Ancestry | None = None

@@ -14,7 +14,7 @@ from genobit.visual.explorer import Explorer
 if TYPE_CHECKING:
     import ipywidgets
 
-    from genobit.parsimony.explorer.data import Ancestry, Phylogenies
+    from genobit.parsimony.explorer.data import Ancestry, TreeData
 
 VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
 RESOLVES = {
@@ -27,7 +27,7 @@ RESOLVES = {
 class ParsimonyTraits(Explorer):
     """The state of a parsimony explorer: traits, and the tree that follows from them."""
 
-    known: Phylogenies
+    known: TreeData
     n_sites: int
     site_line: ipywidgets.HTML
     _homoplasy: np.ndarray

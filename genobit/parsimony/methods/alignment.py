@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.sequences import Entries
 
 
-class SequenceMethods:
+class AlignmentMethods:
     """Methods of ``ds.genobit`` that convert calls to aligned sequences."""
 
     _ds: xr.Dataset

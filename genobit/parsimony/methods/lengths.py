@@ -23,7 +23,7 @@ _TOO_LARGE = 2.0**63
 """Costs from here on do not fit int64."""
 
 
-class ArrayPhylogenetics:
+class ParsimonyMethods:
     """Methods of ``DataArray.genobit`` that score trees against an alignment."""
 
     _da: xr.DataArray

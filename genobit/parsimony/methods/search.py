@@ -33,7 +33,7 @@ SHARE = 0.25
 FEWEST_TAXA = 3
 
 
-class ArrayTreeSearch:
+class ParsimonySearchMethods:
     """Tree search as a method of ``DataArray.genobit``."""
 
     _da: xr.DataArray

@@ -25,7 +25,7 @@ _PIECE = 7.0
 _GAP = np.pi / 36
 
 
-class Laid(NamedTuple):
+class TreeLayout(NamedTuple):
     """A tree with its positions."""
 
     parents: Nodes
@@ -120,7 +120,7 @@ def even_depths(parents: Nodes) -> Floats:
 
 def rectangular(
     parents: Nodes, rank: Floats, depth: Floats, box: tuple[float, float, float, float]
-) -> Laid:
+) -> TreeLayout:
     """Lay out a tree from left to right, with the first tip at the top.
 
     rank: from `ranks`; depth: from `depths` or `even_depths`. ``box`` is the left, bottom, right
@@ -137,12 +137,14 @@ def rectangular(
     along = np.column_stack([from_x, y[:-1], x[:-1], y[:-1]])
     pieces = np.stack([across, along], axis=1).reshape(-1, 4)
     angle = np.full(parents.size, 0.0 if right > left else np.pi)
-    return Laid(parents, x, y, angle, pieces, np.repeat(branch, 2), abs(right - left) / longest)
+    return TreeLayout(
+        parents, x, y, angle, pieces, np.repeat(branch, 2), abs(right - left) / longest
+    )
 
 
 def radial(
     parents: Nodes, rank: Floats, depth: Floats, centre: tuple[float, float], radius: float
-) -> Laid:
+) -> TreeLayout:
     """Lay out a tree from the centre of a circle outwards, with the deepest node at ``radius``.
 
     rank: from `ranks`; depth: from `depths` or `even_depths`.
@@ -173,4 +175,4 @@ def radial(
     outer = np.where(along, out[branch], out[above][branch])
     pieces = np.column_stack([at(out[above][branch], starts), at(outer, ends)])
     x, y = at(out, angle).T
-    return Laid(parents, x, y, angle, pieces, branch, scale)
+    return TreeLayout(parents, x, y, angle, pieces, branch, scale)

@@ -10,7 +10,14 @@ import numpy as np
 
 from genobit.data.labels import text
 from genobit.data.topology import tips
-from genobit.parsimony.plots.layout import Laid, depths, even_depths, radial, ranks, rectangular
+from genobit.parsimony.plots.layout import (
+    TreeLayout,
+    depths,
+    even_depths,
+    radial,
+    ranks,
+    rectangular,
+)
 from genobit.visual.placing import LETTER, nearest_segment
 
 if TYPE_CHECKING:
@@ -68,7 +75,7 @@ class Placed:
     """A tree with its positions, its frame, and the distance of two tips, in screen pixels."""
 
     tree: Tree
-    laid: Laid
+    laid: TreeLayout
     layout: str
     lengths: str
     frame: tuple[float, float]

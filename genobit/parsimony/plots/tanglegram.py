@@ -19,7 +19,7 @@ from genobit.visual.style import LEAD_COLOUR, few_marks, number, plain_frame
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.parsimony.plots.layout import Floats, Laid, Nodes
+    from genobit.parsimony.plots.layout import Floats, Nodes, TreeLayout
 
 _WIDTH = 900.0
 _PITCH, _LEAST, _MOST = 17.0, 220.0, 900.0
@@ -228,7 +228,7 @@ def draw_faced(faced: Faced, labels: np.ndarray, names: tuple[str, str]) -> hv.O
     )
 
 
-def _tree(label: str, laid: Laid, own: np.ndarray) -> Lines:
+def _tree(label: str, laid: TreeLayout, own: np.ndarray) -> Lines:
     """Draw the branches of one tree; inner branches that only this tree has are orange."""
     mark = own[laid.branch] & (leaves(laid.parents)[laid.branch] > 1)
     colours = [LEAD_COLOUR if there else _SHARED for there in mark]

@@ -18,7 +18,7 @@ PIECE = 2**18
 WIDEST = np.dtype(np.uint32)
 
 
-class SiteNumbers(AbstractContextManager["SiteNumbers"]):
+class PatternIndex(AbstractContextManager["PatternIndex"]):
     """Collects one number for each site, chunk by chunk, until all ``sites`` are there.
 
     The numbers are in a file in ``get_options().spill_to`` if that names a folder and they could
@@ -26,7 +26,7 @@ class SiteNumbers(AbstractContextManager["SiteNumbers"]):
 
     Examples
     --------
-    >>> with SiteNumbers(3) as numbers:
+    >>> with PatternIndex(3) as numbers:
     ...     numbers.append(np.array([0, 1]))
     ...     numbers.append(np.array([0]))
     ...     numbers.renumbered(np.array([7, 5], np.uint8)).tolist()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.gemm.weighted import add_products
-from genobit.grm.kernels.missing_corrections import surplus
+from genobit.grm.kernels.missing_corrections import missing_call_correction
 from tests.reference import words_of
 from tests.sized import sized
 
@@ -82,7 +82,7 @@ def test_add_products__is_the_same_from_several_threads() -> None:
     missing=st.sampled_from((0.0, 0.01, 0.3, 1.0)),
     seed=st.integers(0, 2**32),
 )
-def test_surplus__is_what_counting_missing_calls_as_heterozygous_adds(
+def test_missing_call_correction__is_what_counting_missing_calls_as_heterozygous_adds(
     rows: int, columns: int, bits: int, missing: float, seed: int
 ) -> None:
     left, a = cohort(rows, bits, missing, seed)
@@ -91,23 +91,23 @@ def test_surplus__is_what_counting_missing_calls_as_heterozygous_adds(
     with_hets = [np.where(np.isnan(g), 1, g) - 2 * p for g in (left, right)]
     wanted = [np.where(np.isnan(g), 0, g - 2 * p) for g in (left, right)]
     excess = with_hets[0] @ with_hets[1].T - wanted[0] @ wanted[1].T
-    found = surplus(a, b, p) + surplus(b, a, p).T
+    found = missing_call_correction(a, b, p) + missing_call_correction(b, a, p).T
     np.testing.assert_allclose(found, excess, rtol=0, atol=1e-6 * bits + 1e-6)
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_surplus__of_complete_rows_is_nothing(*, complete: bool) -> None:
+def test_missing_call_correction__of_complete_rows_is_nothing(*, complete: bool) -> None:
     _, a = cohort(9, 200, 0.0, 1)
     b = a._replace(called=None) if complete else a
-    assert not surplus(a, b, np.full(200, 0.3)).any()
+    assert not missing_call_correction(a, b, np.full(200, 0.3)).any()
 
 
-def test_surplus__of_few_samples_and_many_variants_keeps_its_digits() -> None:
+def test_missing_call_correction__of_few_samples_and_many_variants_keeps_its_digits() -> None:
     bits = sized(2**18, 2**12)
     dosages, a = cohort(3, bits, 0.05, 1)
     p = np.full(bits, 0.02)
     with_hets = np.where(np.isnan(dosages), 1, dosages) - 2 * p
     wanted = np.where(np.isnan(dosages), 0, dosages - 2 * p)
     excess = with_hets @ with_hets.T - wanted @ wanted.T
-    found = surplus(a, a, p)
+    found = missing_call_correction(a, a, p)
     np.testing.assert_allclose(found + found.T, excess, rtol=3e-7)

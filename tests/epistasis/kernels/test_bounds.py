@@ -14,7 +14,7 @@ from genobit.engine.simd.count_lanes import COUNT_LANES
 from genobit.epistasis.kernels.bounds import (
     MOST_LOST,
     Classed,
-    any_near,
+    any_may_reach,
     bound,
     count_classes,
     least_bound,
@@ -141,7 +141,7 @@ def near(counts: np.ndarray, k: int, information: float) -> bool:
     alone[:, :, k] = counts[:, :, k]
     told = quick(sizes, Rule())
     assert told.samples > 0
-    return any_near(alone.ravel(), counts.shape[1], counts.shape[2], k + 1, told, information)
+    return any_may_reach(alone.ravel(), counts.shape[1], counts.shape[2], k + 1, told, information)
 
 
 @settings(max_examples=sized(60, 10))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.bits.layout import Layout
-from genobit.epistasis.arguments import Limits, Wanted
+from genobit.epistasis.arguments import Limits, SearchSpec
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule.estimates import Estimate
 from genobit.epistasis.schedule.search import CombinationSearch, Run, SearchError
@@ -139,7 +139,7 @@ def lazy_planes(
     rows = rows_of(dosage)
     planes = {"carrier": rows.planes[0], "hom_alt": rows.planes[1]}
     if called:
-        planes["called"] = rows.every()
+        planes["called"] = rows.call_mask()
     layout = Layout("dosage", "variants", dosage.shape[1], 1)
     return {name: da.from_array(x, chunks=(chunks, -1)) for name, x in planes.items()}, layout
 
@@ -157,7 +157,7 @@ def test_gathered__planes_are_those_of_all_variants_at_once(chunks: int, missing
     for k, own in enumerate(found.planes):
         here = kept[:, group[group >= 0] == k]
         rows = rows_of(here)
-        expected = rows.planes if found.complete else (rows.every(), *rows.planes)
+        expected = rows.planes if found.complete else (rows.call_mask(), *rows.planes)
         np.testing.assert_array_equal(own, np.stack(expected))
     assert found.sizes == tuple(np.count_nonzero(group == k) for k in (0, 1))
 
@@ -210,7 +210,7 @@ def test_scope__is_that_of_brute_force(
     dosage, group = dosages(seed, VARIANTS, SAMPLES, 0.0), groups(seed, SAMPLES)
     planes, layout = lazy_planes(dosage, 5, called=False)
     classes = gathered(planes, layout, group, 2)
-    asked = Wanted(order, 10, "mutual_information", 0, 0, 0, 0)
+    asked = SearchSpec(order, 10, "mutual_information", 0, 0, 0, 0)
     scope = scope_of(limits, classes, planes, layout, asked)
     single = every(seed, VARIANTS, SAMPLES, 0.0, 1)
     best = sorted(single, key=lambda m: (-round(single[m], 12), m))[:prefilter]

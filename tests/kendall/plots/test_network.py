@@ -12,7 +12,7 @@ from genobit.kendall.plots.network import (
     FRAME,
     KEYS,
     NODES,
-    Laid,
+    NetworkLayout,
     arrange,
     colours_of,
     draw_nodes,
@@ -135,7 +135,7 @@ class TestLinks:
 class TestNetwork:
     def test_nodes_are_in_the_frame_and_components_apart(self):
         laid = arrange(links_of(cliques(30, 12, 7, 3, 2, 2)))
-        assert isinstance(laid, Laid)
+        assert isinstance(laid, NetworkLayout)
         assert laid.x.min() >= 0
         assert laid.x.max() <= FRAME[0]
         assert laid.y.min() >= 0
@@ -208,13 +208,13 @@ class TestBubbles:
 
     def test_limit_of_nodes_and_of_edges(self):
         links = links_of(cliques(6, 6))
-        assert not isinstance(arrange(links, limit=11), Laid)
-        assert isinstance(arrange(links, limit=12), Laid)
-        assert not isinstance(arrange(links_of(cliques(95, 30))), Laid)
+        assert not isinstance(arrange(links, limit=11), NetworkLayout)
+        assert isinstance(arrange(links, limit=12), NetworkLayout)
+        assert not isinstance(arrange(links_of(cliques(95, 30))), NetworkLayout)
         assert NODES == 400
 
     def test_one_community_is_drawn_as_nodes(self):
-        assert isinstance(arrange(links_of(cliques(12)), limit=5), Laid)
+        assert isinstance(arrange(links_of(cliques(12)), limit=5), NetworkLayout)
 
     def test_sizes_are_members_and_widths_are_edges_between(self):
         pairs = cliques(16, 4).to_pandas()

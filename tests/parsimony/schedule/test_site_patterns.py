@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.engine.schedule.memory_mapped import Mapped
 from genobit.parsimony.schedule import site_patterns
-from genobit.parsimony.schedule.site_patterns import SiteNumbers
+from genobit.parsimony.schedule.site_patterns import PatternIndex
 from tests.leftovers import left
 
 
@@ -45,7 +45,7 @@ def test_numbers_of_a_file__are_those_of_memory(
         with (
             gb.set_options(**options),
             pytest.MonkeyPatch.context() as patch,
-            SiteNumbers(right.size) as numbers,
+            PatternIndex(right.size) as numbers,
         ):
             patch.setattr(site_patterns, "PIECE", piece)
             for part in parts:

@@ -95,7 +95,7 @@ def check_kernel(kernel: str) -> None:
 def _refuse_missing(rows: Rows) -> None:
     if rows.complete():
         return
-    called = count_rows(rows.every())
+    called = count_rows(rows.call_mask())
     k = int((called < rows.bits).argmax())
     msg = (
         f"samples[{k}] of a tile misses {rows.bits - called[k]} of {rows.bits} calls in "
