@@ -1,20 +1,53 @@
-"""``dask.compute`` with a progress bar for computations of more than a second.
+"""Compute on the active dask scheduler: with a progress bar, or seeing results as they complete.
 
-Callbacks are passed to the call they count. Callbacks in dask's ``Callback.active`` receive the
-tasks of all threads of the process.
+Callbacks are passed to the call they count. Callbacks in dask's ``Callback.active`` belong to the
+process: they receive the tasks of all threads, and a thread that computes removes them for all
+others.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dask import base
-from dask.callbacks import Callback  # noqa: TID251 - hands on what the user has set
+import dask
+from dask import base, local, multiprocessing, threaded
+from dask.callbacks import Callback
 
 from genobit.engine.progress import bar, wanted, within
-from genobit.engine.schedule.as_completed import TELLING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dask.delayed import Delayed
+
+TELLING = {threaded.get, local.get_sync, multiprocessing.get}
+"""Schedulers that accept callbacks."""
+
+
+def in_this_process(*collections: Any) -> bool:
+    """Return whether the active scheduler runs tasks as threads of this process."""
+    return base.get_scheduler(collections=collections) in {None, threaded.get, local.get_sync}
+
+
+def threads() -> int:
+    """Return how many tasks the active scheduler runs at a time, here or on a cluster."""
+    scheduler: Any = base.get_scheduler()
+    client: Any = getattr(scheduler, "__self__", None)
+    if hasattr(client, "nthreads"):
+        return max(1, sum(client.nthreads().values()))
+    if scheduler is local.get_sync:
+        return 1
+    pool = dask.config.get("pool", None)
+    known = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
+    return int(known or dask.system.CPU_COUNT or 1)
+
+
+def client_of() -> Any:
+    """Return the client of the active cluster, or None."""
+    client: Any = getattr(base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scatter") else None
 
 
 def compute(*collections: Any, **settings: Any) -> tuple[Any, ...]:
@@ -56,3 +89,36 @@ class _Count(contextlib.ExitStack):
     def end(self, _graph: Any, _state: Any, failed: bool) -> None:  # noqa: FBT001 - dask's call
         if not failed:
             self.steps.update(self.steps.total - self.steps.n)
+
+
+def as_completed(
+    tasks: Sequence[Delayed], see: Callable[[Any, Any], None], last: Delayed | None = None
+) -> None:
+    """Compute tasks, and call ``see(key, result)`` once for each, in this thread.
+
+    An error in ``see`` ends the computation. ``last`` is a task that depends on all others; with
+    it, local schedulers hold no other result.
+    """
+    watched, seen = {task.key for task in tasks}, set()
+
+    def once(key: Any, result: Any, *_: Any) -> None:
+        if key in watched and key not in seen:
+            seen.add(key)
+            see(key, result)
+
+    client = client_of()
+    if client is not None:
+        import distributed
+
+        for future, result in distributed.as_completed(
+            client.compute(list(tasks)), with_results=True
+        ):
+            once(future.key, result)
+        return
+    telling = base.get_scheduler(collections=tasks) in TELLING
+    asked = list(tasks) if last is None or not telling else [last]
+    # Keep the user's callbacks, such as a progress bar.
+    callbacks = [*Callback.active, (None, None, None, once, None)]
+    results = base.compute(*asked, **({"callbacks": callbacks} if telling else {}))
+    for task, result in zip(asked, results, strict=True):
+        once(task.key, result)

@@ -8,12 +8,13 @@ raises the memory of a worker, and leaves too few tasks for all workers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options, in_units
+from genobit.engine.schedule.computing import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,31 +125,6 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"
-
-
-def in_this_process() -> bool:
-    """Return whether the active scheduler runs tasks as threads of this process."""
-    from dask import local, threaded
-    from dask.base import get_scheduler
-
-    return get_scheduler() in {None, threaded.get, local.get_sync}
-
-
-def threads() -> int:
-    """Return how many tasks the active scheduler runs at a time, here or on a cluster."""
-    import dask
-    from dask import local
-    from dask.base import get_scheduler
-
-    scheduler: Any = get_scheduler()
-    client: Any = getattr(scheduler, "__self__", None)
-    if hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
-    if scheduler is local.get_sync:
-        return 1
-    pool = dask.config.get("pool", None)
-    known = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
-    return int(known or dask.system.CPU_COUNT or 1)
 
 
 def explained(

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-from dask import local, threaded
-from dask.base import get_scheduler
 
-from genobit.engine.schedule.computing import compute, counting
+from genobit.engine.schedule.computing import compute, counting, in_this_process
 from genobit.engine.schedule.graphs import Grid, List, Sources, TaskRef, full, sources, upper
 
 if TYPE_CHECKING:
@@ -133,7 +131,7 @@ def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     tiles twice, and the copy takes as long as a third of the work of two threads. Schedulers that
     do not share this process's memory have no other way.
     """
-    if get_scheduler(collections=arrays) not in {threaded.get, local.get_sync}:
+    if not in_this_process(*arrays):
         return [np.asarray(array) for array in compute(*arrays)]
     # An array can occur twice, such as the labels of a square; da.store() writes it only once.
     different = {array.name: array for array in arrays}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.gemm.scratch import Scratch
-from genobit.engine.schedule.costs import in_this_process, threads
+from genobit.engine.schedule.computing import in_this_process, threads
 from genobit.engine.schedule.limits import check_time, duration, surely_short
 from genobit.engine.schedule.memory_mapped import in_memory
 from genobit.epistasis.schedule.units import LONGEST, blocks

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.progress import bar
-from genobit.engine.schedule.as_completed import as_completed
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
+from genobit.engine.schedule.computing import as_completed
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.schedule.estimates import Estimate, check_duration, check_memory, estimated
 from genobit.epistasis.schedule.units import Found, Score, Work, chosen

@@ -16,7 +16,7 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.engine.schedule.as_completed import client_of
+from genobit.engine.schedule.computing import client_of
 from genobit.engine.schedule.pair_sums import tree
 from genobit.epistasis.schedule.units import Found, merged, search_unit
 

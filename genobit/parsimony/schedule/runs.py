@@ -12,8 +12,8 @@ from uuid import uuid4
 from dask.delayed import delayed
 
 from genobit.engine.progress import bar
-from genobit.engine.schedule.as_completed import as_completed
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
+from genobit.engine.schedule.computing import as_completed
 from genobit.parsimony.schedule.steps import Plan, State, step
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.engine.schedule import costs
+from genobit.engine.schedule.computing import threads
 from tests.cohorts import cohort, random_calls
 
 
@@ -115,6 +116,6 @@ def test_threads__are_those_of_the_scheduler() -> None:
     with ThreadPoolExecutor(5) as pool:
         for settings in ({"scheduler": "sync"}, {"num_workers": 3}, {"pool": pool}):
             with dask.config.set(settings):
-                found.append(costs.threads())
+                found.append(threads())
     assert found == [1, 3, 5]
-    assert costs.threads() == dask.system.CPU_COUNT
+    assert threads() == dask.system.CPU_COUNT

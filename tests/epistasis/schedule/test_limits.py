@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.engine.schedule.costs import threads
+from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.limits import check_time
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule import estimates

@@ -9,7 +9,7 @@ import pytest
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
-from genobit.engine.schedule.as_completed import as_completed
+from genobit.engine.schedule.computing import as_completed
 
 
 def chain() -> list[Delayed]:
