@@ -236,7 +236,7 @@ CASES = [
     Case("packed", "kendall_pairs", {"min_abs": 0.3}, PAIRS, eager=True),
     Case("taxa", "parsimony", {"tree": TREE}, {
         "tree": {"tree": OTHER_TREE}, "gap": {"gap": "state"}, "weights": {"weights": columns(1)},
-        "costs": {"costs": 1 - np.eye(4)}, "kernel": {"kernel": "bytes"}, "sites": {"sites": False},
+        "costs": {"costs": 1 - np.eye(4)}, "sites": {"sites": False},
     }, eager=True),
     Case("taxa", "parsimony_search", {"iterations": 3, "patience": 2}, {
         "method": {"method": "spr"}, "seed": {"seed": 1}, "start": {"start": "closest"},
