@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit
-import genobit.launcher.plots
+import genobit.plots
 from genobit.kendall.network import PairTable
 
 # IPython calls them, with its shell.

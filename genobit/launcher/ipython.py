@@ -97,7 +97,7 @@ class CellBars(Callback):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        Callback.__init__(self)
         self._bars: dict[int, Any] = {}
         self._in_a_cell = False
 

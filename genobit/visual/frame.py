@@ -26,7 +26,8 @@ def framed(
 ) -> tuple[ipywidgets.Widget, ...]:
     """Return an explorer's children in the order that all explorers share.
 
-    It also sets `controls`, `menu` and `status_row` of the explorer. `file` is the default name of saved files.
+    It also sets `controls`, `menu` and `status_row` of the explorer. `file` is the default name of
+    saved files.
     """
     explorer.controls = tuple(controls)
     explorer.menu = export_menu(explorer, file)

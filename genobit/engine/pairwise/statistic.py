@@ -1,4 +1,4 @@
-"""Statistics of pairs of rows: a product of bit planes, and an epilogue that turns counts into values.
+"""Statistics of pairs of rows: a product of bit planes, and an epilogue that maps counts to values.
 
 A statistic is data (`PairStatistic`). `blocks` computes it block by block while the counts are in
 cache; `square` and `band` put the blocks together. A new statistic needs an epilogue and one
@@ -108,7 +108,7 @@ def counted(
     columns: int = BLOCK_COLUMNS,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Counts]:
-    """Yield the blocks of a product of rows of ``group`` planes; options are those of `products`."""
+    """Yield blocks of a product of rows of ``group`` planes; options are those of `products`."""
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
         top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]

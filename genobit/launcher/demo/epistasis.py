@@ -77,7 +77,7 @@ def rank_of_planted(top: xr.Dataset) -> str:
 
 def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
     """Draw the best pair, each of its members, and the best triple."""
-    from genobit.launcher import plots
+    from genobit import plots
 
     return (
         Figure(

@@ -74,7 +74,7 @@ def draw(
     `matrix` is VanRaden's first method and `kinship` KING-robust. The heatmap shows one in `every`
     samples.
     """
-    from genobit.launcher import plots
+    from genobit import plots
     from genobit.visual.colouring import colouring
 
     shown = slice(None, None, every)

@@ -140,7 +140,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
 
     `tau` has all pairs of genes with p-values; `pairs` has the strong ones.
     """
-    from genobit.launcher import plots
+    from genobit import plots
     from genobit.visual.colouring import colouring
 
     joined = expr["gene"].isin(pairs.degree().index).values
@@ -220,7 +220,7 @@ def recovered(found: pd.DataFrame) -> Table:
 
 def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
     """Return the strongest pairs of the network as a table."""
-    from genobit.launcher import plots
+    from genobit import plots
 
     found = plots.strongest_edges(pairs, STRONGEST)
     module = expr[MODULE].to_series()

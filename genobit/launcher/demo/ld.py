@@ -64,7 +64,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
 
 def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
     """Draw the four pictures of the section."""
-    from genobit.launcher import plots
+    from genobit import plots
 
     with watch.step("LD of a region, its decay, and four pictures") as notes:
         frequency = bits.genobit.allele_frequency().compute()

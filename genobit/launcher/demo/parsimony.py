@@ -49,7 +49,7 @@ def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
 
 def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
     """Draw the tree with the most homoplastic site, and the track of all sites."""
-    from genobit.launcher import plots
+    from genobit import plots
 
     site = int(plots.site_table(scores, 1)["site"].iloc[0])
     return (
@@ -70,7 +70,7 @@ def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
 
 def homoplastic(scores: xr.Dataset) -> Table:
     """Return the most homoplastic sites as a table."""
-    from genobit.launcher import plots
+    from genobit import plots
 
     found = plots.site_table(scores, LISTED)
     columns: dict[str, Any] = {

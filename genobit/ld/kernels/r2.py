@@ -155,7 +155,7 @@ def _stacked(rows: Rows) -> Planes:
 
 
 def statistic(name: str, a: Rows, b: Rows | None = None) -> PairStatistic:
-    """Return a statistic of `STATISTICS` or of `em_haplotypes`, for rows such as ``a`` and ``b``."""
+    """Return a statistic of `STATISTICS` or `em_haplotypes`, for rows such as ``a`` and ``b``."""
     complete = a.complete() and (b is None or b.complete())
     n = float(a.bits)
     if name not in STATISTICS:

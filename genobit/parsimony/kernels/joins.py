@@ -11,8 +11,9 @@ time, not eight words. The planes of four states of both rows then fill the sixt
 AVX2. With 512 bits at once, half of them spilled to memory: a join of 4,096 sites took 72 ns on a
 Zen 3, against 30 ns. Counting the changes adds 15 ns.
 
-In a search, a subtree is attached to a branch by a new node, whose set is the join of the sets at the branch's
-two ends. The subtree adds a change for every pattern in which it shares no state with that set.
+In a search, a subtree is attached to a branch by a new node. Its set is the join of the sets at the
+branch's two ends. The subtree adds a change for every pattern in which it shares no state with that
+set.
 Neither step needs a pass over the tree, and counting stores nothing.
 """
 

@@ -137,7 +137,10 @@ def test_kernels__can_be_sent_to_another_process() -> None:
 
 @only_x86
 def test_cache_folder__is_another_for_each_cpu() -> None:
-    code = "from genobit.engine.simd.jit import *; print(cache_folder()); print(target_description()[1])"
+    code = (
+        "from genobit.engine.simd import jit; "
+        "print(jit.cache_folder(), jit.target_description()[1])"
+    )
     found = {name: run(code, **cpu(name)).stdout.split() for name in ("haswell", "x86-64")}
     assert [name for _, name in found.values()] == ["haswell", "x86-64"]
     folders = {folder for folder, _ in found.values()}
@@ -402,7 +405,8 @@ print(module.kernel(1), sum(module.kernel.stats.cache_hits.values()))
 """
     file, found = tmp_path / "benchmark.py", []
     for name, more in (("one", 1), ("one", 1), ("another", 1), ("another", 2)):
-        text = f"from genobit.engine.simd.jit import njit\n\n\n@njit\ndef kernel(x):\n    return x + {more}\n"
+        kernel = f"@njit\ndef kernel(x):\n    return x + {more}\n"
+        text = f"from genobit.engine.simd.jit import njit\n\n\n{kernel}"
         file.write_text(text)
         # Python's own cache knows a file by its size and second, which two of these may share.
         settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
