@@ -107,7 +107,11 @@ def parser() -> argparse.ArgumentParser:
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
 
-    pack = commands.add_parser("pack", help="genotype file to bit planes in a Zarr store")
+    _add_pack(commands.add_parser("pack", help="genotype file to bit planes in a Zarr store"))
+    return top
+
+
+def _add_pack(pack: argparse.ArgumentParser) -> None:
     pack.add_argument(
         "source", type=Path, metavar="IN", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
     )
@@ -126,7 +130,6 @@ def parser() -> argparse.ArgumentParser:
         help="what to do with variants of three or more alleles",
     )
     pack.set_defaults(run=run_pack)
-    return top
 
 
 def run_demo(options: argparse.Namespace) -> int:
