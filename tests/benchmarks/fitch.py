@@ -18,7 +18,8 @@ import numpy as np
 
 from genobit.data.topology import children
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
+from genobit.engine.simd.registers import REGISTER_WORDS, zero_register
+from genobit.engine.simd.vector import popcount, reduce_add
 from genobit.parsimony.kernels import fitch_lengths
 from genobit.parsimony.kernels.joins import join_register
 from genobit.parsimony.kernels.state_planes import (
@@ -63,7 +64,7 @@ def _pairs(flat: NDArray[np.uint64], blocks: int, times: int) -> int:
             for w in range(i, i + BLOCK_WORDS, REGISTER_WORDS):
                 some = join_register(flat, w, flat, w + step, flat, w + 2 * step, 4)
                 counts = counts + popcount(some)
-        kept += sum_lanes(counts)
+        kept += reduce_add(counts)
     return times * blocks * BLOCK - kept
 
 

@@ -13,20 +13,18 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
+from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
+from genobit.engine.simd.registers import (
     BYTE_LANES,
     WORD_LANES,
-    Lanes,
     add_bytes,
-    add_words,
     broadcast,
-    host,
     load_bytes,
     load_words,
     lookup,
-    popcount,
 )
+from genobit.engine.simd.vector import Vec, add_to, popcount
 
 X86 = platform.machine().lower() in {"x86_64", "amd64"}
 STEPS = 400_000
@@ -37,7 +35,7 @@ def opaque(typing: Any, value: Any) -> Any:
     """The value, of which the compiler knows nothing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if isinstance(value, Lanes):
+        if isinstance(value, Vec):
             # A register at a time: the assembler knows no register as wide as two.
             per_register = (256 if not host().vector_popcount else 512) // value.bits
             if not X86:
@@ -49,7 +47,7 @@ def opaque(typing: Any, value: Any) -> Any:
     return value(value), generate
 
 
-def _by_register(builder: Any, vector: Any, lanes: Lanes, width: int) -> Any:
+def _by_register(builder: Any, vector: Any, lanes: Vec, width: int) -> Any:
     part = ir.VectorType(ir.IntType(lanes.bits), width)
     kind = ir.FunctionType(part, [part])
     constraint = ("=v,0" if host().vector_popcount else "=x,0") if X86 else "=w,0"
@@ -108,7 +106,7 @@ def vector_and(words: Any, steps: int) -> Any:
         c2 = c2 + popcount(a & b2)
         c3 = c3 + popcount(a & b3)
     out = np.zeros(WORD_LANES, np.int32)
-    add_words(out, 0, c0 + c1 + c2 + c3)
+    add_to(out, 0, c0 + c1 + c2 + c3)
     return out[0]
 
 
@@ -151,7 +149,7 @@ def vector_xor(words: Any, steps: int) -> Any:
         c2 = c2 + popcount(a ^ b2)
         c3 = c3 + popcount(a ^ b3)
     out = np.zeros(WORD_LANES, np.int32)
-    add_words(out, 0, c0 + c1 + c2 + c3)
+    add_to(out, 0, c0 + c1 + c2 + c3)
     return out[0]
 
 
@@ -185,7 +183,7 @@ def vector_ternary(words: Any, steps: int) -> Any:
         d0 = d0 + popcount(p0 & (s ^ s0))
         d1 = d1 + popcount(p1 & (s ^ s1))
     out = np.zeros(WORD_LANES, np.int32)
-    add_words(out, 0, c0 + c1 + d0 + d1)
+    add_to(out, 0, c0 + c1 + d0 + d1)
     return out[0]
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.bits.words import even_bits
-from genobit.engine.simd.byte_masks import equal_mask, less_mask
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import equal_mask, less_mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

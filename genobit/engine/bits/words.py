@@ -8,7 +8,8 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.engine.simd.vector import WORD_LANES, broadcast, load_words, popcount, store_words
+from genobit.engine.simd.registers import WORD_LANES, broadcast, load_words
+from genobit.engine.simd.vector import popcount, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,10 +133,10 @@ def _wide_steps(
         b, d = _swap(b, d, 32, 0x00000000FFFFFFFF)
         a, b = _swap(a, b, 16, 0x0000FFFF0000FFFF)
         c, d = _swap(c, d, 16, 0x0000FFFF0000FFFF)
-        store_words(block, k, a)
-        store_words(block, k + 16 * WORD_LANES, b)
-        store_words(block, k + 32 * WORD_LANES, c)
-        store_words(block, k + 48 * WORD_LANES, d)
+        store(block, k, a)
+        store(block, k + 16 * WORD_LANES, b)
+        store(block, k + 32 * WORD_LANES, c)
+        store(block, k + 48 * WORD_LANES, d)
 
 
 @njit
@@ -154,10 +155,10 @@ def _middle_steps(
             b, d = _swap(b, d, 8, 0x00FF00FF00FF00FF)
             a, b = _swap(a, b, 4, 0x0F0F0F0F0F0F0F0F)
             c, d = _swap(c, d, 4, 0x0F0F0F0F0F0F0F0F)
-            store_words(block, k, a)
-            store_words(block, k + 4 * WORD_LANES, b)
-            store_words(block, k + 8 * WORD_LANES, c)
-            store_words(block, k + 12 * WORD_LANES, d)
+            store(block, k, a)
+            store(block, k + 4 * WORD_LANES, b)
+            store(block, k + 8 * WORD_LANES, c)
+            store(block, k + 12 * WORD_LANES, d)
 
 
 @njit
@@ -177,10 +178,10 @@ def _narrow_steps(
         a, b = _swap(a, b, 1, 0x5555555555555555)
         c, d = _swap(c, d, 1, 0x5555555555555555)
         to = start + k * stride
-        store_words(out, to, a)
-        store_words(out, to + stride, b)
-        store_words(out, to + 2 * stride, c)
-        store_words(out, to + 3 * stride, d)
+        store(out, to, a)
+        store(out, to + stride, b)
+        store(out, to + 2 * stride, c)
+        store(out, to + 3 * stride, d)
 
 
 @njit
@@ -204,14 +205,14 @@ def _transpose_words(
     c, d = exchange(c, d, 64)
     e, f = exchange(e, f, 64)
     g, h = exchange(g, h, 64)
-    store_words(out, to, a)
-    store_words(out, to + step, b)
-    store_words(out, to + 2 * step, c)
-    store_words(out, to + 3 * step, d)
-    store_words(out, to + 4 * step, e)
-    store_words(out, to + 5 * step, f)
-    store_words(out, to + 6 * step, g)
-    store_words(out, to + 7 * step, h)
+    store(out, to, a)
+    store(out, to + step, b)
+    store(out, to + 2 * step, c)
+    store(out, to + 3 * step, d)
+    store(out, to + 4 * step, e)
+    store(out, to + 5 * step, f)
+    store(out, to + 6 * step, g)
+    store(out, to + 7 * step, h)
 
 
 @njit
@@ -240,7 +241,7 @@ def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint6
     if w + WORD_LANES <= n:
         source, target = words.reshape(-1), stage.reshape(-1)
         for k in range(rows):
-            store_words(target, k * WORD_LANES, load_words(source, (row + k) * n + w))
+            store(target, k * WORD_LANES, load_words(source, (row + k) * n + w))
         stage[rows:] = 0
         return
     stage[:] = 0

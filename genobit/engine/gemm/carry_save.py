@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import instruction, njit
 from genobit.engine.simd.plain_lanes import andnot
-from genobit.engine.simd.vector import popcount, zero_words
+from genobit.engine.simd.registers import zero_words
+from genobit.engine.simd.vector import called, popcount
 
 if TYPE_CHECKING:
     from genobit.engine.simd.plain_lanes import Register
@@ -47,11 +47,8 @@ def carried(typing: Any, before: Any, between: Any, after: Any) -> Any:
             return builder.or_(met, builder.and_(was, builder.not_(half)))
         # Use the intrinsic: LLVM would rewrite the expression in terms of the words and recompute
         # their ANDs.
-        kind = ir.FunctionType(before.vector, [before.vector] * 3 + [ir.IntType(32)])
-        function = cgutils.get_or_insert_function(
-            builder.module, kind, "llvm.x86.avx512.pternlog.q.512"
-        )
-        return builder.call(function, [*arguments, ir.IntType(32)(CARRIED)])
+        table = ir.IntType(32)(CARRIED)
+        return called(builder, "llvm.x86.avx512.pternlog.q.512", before.vector, *arguments, table)
 
     return before(before, between, after), generate
 

@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
-    BYTE_LANES,
-    add_bytes,
-    load_bytes,
-    next_16,
-    store_bytes,
-    zero_bytes,
-)
+from genobit.engine.simd.registers import BYTE_LANES, add_bytes, load_bytes, next_16, zero_bytes
+from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +65,8 @@ def add_entries(
         if not fresh:
             left, right = load_bytes(flat, at), load_bytes(flat, at + LANES)
         left, right = _added(left, right, places[i], tables, step)
-        store_bytes(flat, at, left)
-        store_bytes(flat, at + LANES, right)
+        store(flat, at, left)
+        store(flat, at + LANES, right)
 
 
 @njit

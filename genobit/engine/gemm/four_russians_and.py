@@ -24,13 +24,8 @@ from genobit.engine.gemm.four_russians import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import prefetch
-from genobit.engine.simd.vector import (
-    WORD_LANES,
-    bytes_of_bits,
-    load_bytes,
-    store_bytes,
-    zero_bytes,
-)
+from genobit.engine.simd.registers import WORD_LANES, bytes_of_bits, load_bytes, zero_bytes
+from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,23 +98,21 @@ def expand_columns(
             at = (left - first + k) * 64 * COLUMNS
             for b in range(64):
                 bits = block[b * WORD_LANES + k]
-                store_bytes(values, at + b * COLUMNS, bytes_of_bits(bits))
-                store_bytes(
-                    values, at + b * COLUMNS + LANES, bytes_of_bits(bits >> np.uint64(LANES))
-                )
+                store(values, at + b * COLUMNS, bytes_of_bits(bits))
+                store(values, at + b * COLUMNS + LANES, bytes_of_bits(bits >> np.uint64(LANES)))
 
 
 @njit
 def _nibble(values: NDArray[np.uint8], at: int, sums: NDArray[np.uint8]) -> None:
     """Compute the sums of the 16 patterns of four positions: an earlier sum plus one position."""
     for register in range(0, COLUMNS, LANES):
-        store_bytes(sums, register, zero_bytes())
+        store(sums, register, zero_bytes())
         for bit in range(4):
             # A byte of 255 is -1.
             one = load_bytes(values, at + bit * COLUMNS + register)
             for k in range(1 << bit):
                 earlier = load_bytes(sums, k * ENTRY + register)
-                store_bytes(sums, (k + (1 << bit)) * ENTRY + register, earlier - one)
+                store(sums, (k + (1 << bit)) * ENTRY + register, earlier - one)
 
 
 @njit
@@ -137,8 +130,8 @@ def build_table(
     for h in range(NIBBLE):
         left, right = load_bytes(high, h * ENTRY), load_bytes(high, h * ENTRY + LANES)
         for k in range(0, NIBBLE * ENTRY, ENTRY):
-            store_bytes(tables, to + k, left + load_bytes(low, k))
-            store_bytes(tables, to + k + LANES, right + load_bytes(low, k + LANES))
+            store(tables, to + k, left + load_bytes(low, k))
+            store(tables, to + k + LANES, right + load_bytes(low, k + LANES))
         to += NIBBLE * ENTRY
 
 

@@ -21,16 +21,16 @@ from genobit.engine.bits.words import transpose_eight
 from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, LANES
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import prefetch
-from genobit.engine.simd.vector import (
+from genobit.engine.simd.registers import (
     WORD_LANES,
     add_bytes,
     bytes_of_bits,
     load_bytes,
     load_octets,
     next_16,
-    store_bytes,
     zero_bytes,
 )
+from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,7 +186,7 @@ def expand_columns(
                 for b in range(64):
                     both = block[b * WORD_LANES + k]
                     minus = bytes_of_bits(both >> np.uint64(32))
-                    store_bytes(values, at + b * COLUMNS, minus + minus - bytes_of_bits(both))
+                    store(values, at + b * COLUMNS, minus + minus - bytes_of_bits(both))
     values[(last - first) * 64 * COLUMNS :] = 0
 
 
@@ -202,15 +202,15 @@ def _nine(lowest: Any, x: Any, y: Any) -> Any:
 def _store_nine(tables: Any, at: int, nine: Any, step: Any) -> Any:
     """Store nine entries from ``tables[at]``; return them plus ``step``."""
     a, b, c, d, e, f, g, h, i = nine
-    store_bytes(tables, at, a)
-    store_bytes(tables, at + ENTRY, b)
-    store_bytes(tables, at + 2 * ENTRY, c)
-    store_bytes(tables, at + 3 * ENTRY, d)
-    store_bytes(tables, at + 4 * ENTRY, e)
-    store_bytes(tables, at + 5 * ENTRY, f)
-    store_bytes(tables, at + 6 * ENTRY, g)
-    store_bytes(tables, at + 7 * ENTRY, h)
-    store_bytes(tables, at + 8 * ENTRY, i)
+    store(tables, at, a)
+    store(tables, at + ENTRY, b)
+    store(tables, at + 2 * ENTRY, c)
+    store(tables, at + 3 * ENTRY, d)
+    store(tables, at + 4 * ENTRY, e)
+    store(tables, at + 5 * ENTRY, f)
+    store(tables, at + 6 * ENTRY, g)
+    store(tables, at + 7 * ENTRY, h)
+    store(tables, at + 8 * ENTRY, i)
     return (
         a + step,
         b + step,
@@ -273,8 +273,8 @@ def _add_first(
     for i in range(rows):
         zero = zero_bytes()
         left, right = _added(zero, zero, patterns, start + GROUPS * i, tables)
-        store_bytes(totals, i * COLUMNS, left)
-        store_bytes(totals, i * COLUMNS + LANES, right)
+        store(totals, i * COLUMNS, left)
+        store(totals, i * COLUMNS + LANES, right)
 
 
 @njit
@@ -289,8 +289,8 @@ def _add_next(
         at = i * COLUMNS
         left, right = load_bytes(totals, at), load_bytes(totals, at + LANES)
         left, right = _added(left, right, patterns, start + GROUPS * i, tables)
-        store_bytes(totals, at, left)
-        store_bytes(totals, at + LANES, right)
+        store(totals, at, left)
+        store(totals, at + LANES, right)
 
 
 @njit

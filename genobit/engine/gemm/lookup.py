@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
+from genobit.engine.simd.registers import (
     BYTE_LANES,
     add_bytes,
     load_bytes,

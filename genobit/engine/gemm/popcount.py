@@ -20,16 +20,8 @@ import numpy as np
 from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_left
-from genobit.engine.simd.vector import (
-    WORD_LANES,
-    add_words,
-    broadcast,
-    load_words,
-    popcount,
-    store_words,
-    write_words,
-    zero_words,
-)
+from genobit.engine.simd.registers import WORD_LANES, broadcast, load_words, zero_words
+from genobit.engine.simd.vector import add_to, lanes_of, popcount, store
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -117,23 +109,23 @@ def _write_narrow(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> Non
     """Write 16-bit counts: the four counts of a lane form one word."""
     low = row[0] | shift_left(row[1], np.uint64(16))
     high = row[2] | shift_left(row[3], np.uint64(16))
-    store_words(counts, first, low | shift_left(high, np.uint64(32)))
+    store(counts, first, lanes_of(counts, low | shift_left(high, np.uint64(32))))
 
 
 @njit
 def _write_row(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
-    write_words(counts, first, row[0])
-    write_words(counts, first + WORD_LANES, row[1])
-    write_words(counts, first + 2 * WORD_LANES, row[2])
-    write_words(counts, first + 3 * WORD_LANES, row[3])
+    store(counts, first, row[0])
+    store(counts, first + WORD_LANES, row[1])
+    store(counts, first + 2 * WORD_LANES, row[2])
+    store(counts, first + 3 * WORD_LANES, row[3])
 
 
 @njit
 def _add_row(counts: NDArray[Any], first: int, row: tuple[Any, ...]) -> None:
-    add_words(counts, first, row[0])
-    add_words(counts, first + WORD_LANES, row[1])
-    add_words(counts, first + 2 * WORD_LANES, row[2])
-    add_words(counts, first + 3 * WORD_LANES, row[3])
+    add_to(counts, first, row[0])
+    add_to(counts, first + WORD_LANES, row[1])
+    add_to(counts, first + 2 * WORD_LANES, row[2])
+    add_to(counts, first + 3 * WORD_LANES, row[3])
 
 
 @njit
@@ -250,6 +242,6 @@ def multiply_ternary(
 
 @njit
 def _store_three(counts: NDArray[np.int32], first: int, x: Any, y: Any, z: Any) -> None:
-    add_words(counts, first, x)
-    add_words(counts, first + WORD_LANES, y)
-    add_words(counts, first + 2 * WORD_LANES, z)
+    add_to(counts, first, x)
+    add_to(counts, first + WORD_LANES, y)
+    add_to(counts, first + 2 * WORD_LANES, z)

@@ -18,15 +18,16 @@ import numpy as np
 
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import transpose_eight
-from genobit.engine.simd.float_lanes import (
-    FLOAT_LANES,
-    broadcast_float,
-    choose_floats,
-    load_floats,
-    store_floats,
-)
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import WORD_LANES, load_octets, next_16
+from genobit.engine.simd.registers import (
+    FLOAT_LANES,
+    WORD_LANES,
+    broadcast_float,
+    load_floats,
+    load_octets,
+    next_16,
+)
+from genobit.engine.simd.vector import choose, store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,12 +113,12 @@ def expand_columns(
                 for register in range(0, COLUMNS, FLOAT_LANES):
                     bits = carriers >> np.uint64(register)
                     value = broadcast_float(values[variant, 0])
-                    value = choose_floats(
+                    value = choose(
                         bits >> (shift + shift), broadcast_float(values[variant, 1]), value
                     )
-                    value = choose_floats(bits, broadcast_float(values[variant, 2]), value)
-                    value = choose_floats(bits >> shift, broadcast_float(values[variant, 3]), value)
-                    store_floats(panel, at + b * COLUMNS + register, value)
+                    value = choose(bits, broadcast_float(values[variant, 2]), value)
+                    value = choose(bits >> shift, broadcast_float(values[variant, 3]), value)
+                    store(panel, at + b * COLUMNS + register, value)
             panel[at + 64 * COLUMNS : at + 66 * COLUMNS] = 0
 
 
@@ -150,10 +151,10 @@ def build_tables(
                     low = (i & 1) | (j & 1) << 1
                     high = (i >> 1) << 3 | (j >> 1) << 4
                     at = base + (low | high) * ENTRY
-                    store_floats(tables, at, sum_ + z0)
-                    store_floats(tables, at + 4 * ENTRY, sum_ + z1)
-                    store_floats(tables, at + 32 * ENTRY, sum_ + z2)
-                    store_floats(tables, at + 36 * ENTRY, sum_ + z3)
+                    store(tables, at, sum_ + z0)
+                    store(tables, at + 4 * ENTRY, sum_ + z1)
+                    store(tables, at + 32 * ENTRY, sum_ + z2)
+                    store(tables, at + 36 * ENTRY, sum_ + z3)
 
 
 @njit
@@ -178,8 +179,8 @@ def _add_entries(
                     left = left + load_floats(tables, place)
                     right = right + load_floats(tables, place + FLOAT_LANES)
                     offsets = next_16(offsets)
-        store_floats(totals, i * COLUMNS, left)
-        store_floats(totals, i * COLUMNS + FLOAT_LANES, right)
+        store(totals, i * COLUMNS, left)
+        store(totals, i * COLUMNS + FLOAT_LANES, right)
 
 
 @njit

@@ -5,15 +5,10 @@
 ``gather_counts(array, i, places, k)``            ``array[i + place]`` for the next ``places``
 ``permute_counts(array, i, places, k)``           the same for places below ``COUNT_LANES``
 ``everywhere(array, x)``                          an integer in each lane, of the array's type
-``a - b``                                       lane by lane
-``store_counts(array, i, a)``                     ``array[i:] = a``, in the array's type
 ``load_ratios(array, i)``                         the next ``RATIO_LANES`` numbers, as float32
 ``ratio_everywhere(x)``                           a float32 in each lane
-``a + b``, ``a - b``, ``a * b``, ``a / b``            lane by lane, each rounded once
-``multiply_add(a, b, c)``                         ``a * b + c``
 ``rough_reciprocal(a)``                           ``1 / a`` with relative error up to ``ROUGH``
 ``reaching(a, b)``                                bit k is set where ``abs(a[k]) >= b[k]``
-``store_ratios(array, i, a)``                     ``array[i:] = a`` for float32
 ==============================================  ==========================================
 
 LLVM vectorises plain numba loops too, but each loop first checks whether its arrays overlap. On
@@ -28,13 +23,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from genobit.engine.simd.cpu import host
-from genobit.engine.simd.float_lanes import Floats, repeated
-from genobit.engine.simd.jit import instruction
-from genobit.engine.simd.plain_lanes import FloatRegister, Register, octets_at, store, word
-from genobit.engine.simd.vector import REGISTER_WORDS, Lanes, address
+from genobit.engine.simd.jit import inlined, instruction
+from genobit.engine.simd.plain_lanes import Register, octets_at
+from genobit.engine.simd.registers import REGISTER_WORDS
+from genobit.engine.simd.vector import (
+    Vec,
+    absolute,
+    address,
+    bits_of,
+    called,
+    converted,
+    loader,
+    repeated,
+    splat,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,79 +47,38 @@ COUNT_LANES = max(8, 4 * REGISTER_WORDS)
 """16-bit counts per register."""
 RATIO_LANES = COUNT_LANES // 2
 """float32 numbers per register."""
-ratios = Floats(RATIO_LANES)
+ratios = Vec(types.float32, RATIO_LANES)
 ROUGH = 0.0026
 """Largest relative error of `rough_reciprocal`."""
 
 
-def _counts(array: Any) -> Lanes:
-    return Lanes(array.dtype.bitwidth, COUNT_LANES)
-
-
-def _load(array: Any, index: int) -> Register:
-    return Register(octets_at(array, index, f"u{array.itemsize}", COUNT_LANES).copy())
+load_counts, everywhere = loader(COUNT_LANES), splat(COUNT_LANES)
+ratio_everywhere = splat(ratios)
+_load_ratios, _as_ratios = loader(RATIO_LANES), converted(ratios)
 
 
 def _gather(array: Any, first: int, places: Any, index: int) -> Register:
     offsets = octets_at(places, index, np.uint32, COUNT_LANES)
     # The compiled gather reads 32 bits per element; with 16-bit elements the next one follows.
     found = [octets_at(array, first + int(k), np.uint32, 1)[0] for k in offsets]
-    return Register(np.array(found).astype(f"u{array.itemsize}"))
+    return Register(np.array(found).astype(array.dtype))
 
 
 def _permute(array: Any, first: int, places: Any, index: int) -> Register:
     offsets = octets_at(places, index, np.uint32, COUNT_LANES)
-    return Register(_load(array, first).lanes[offsets])
+    return Register(octets_at(array, first, array.dtype, COUNT_LANES)[offsets])
 
 
-def _everywhere(array: Any, value: int) -> Register:
-    return Register(np.full(COUNT_LANES, word(value)).astype(f"u{array.itemsize}"))
-
-
-def _store(array: Any, index: int, value: Register) -> None:
-    numbers = value.lanes.view(f"i{value.lanes.itemsize}")
-    octets_at(array, index, f"i{array.itemsize}", COUNT_LANES)[:] = numbers
-
-
-def _load_ratios(array: Any, index: int) -> FloatRegister:
-    kind = "f4" if array.dtype.kind == "f" else f"i{array.itemsize}"
-    return FloatRegister(octets_at(array, index, kind, RATIO_LANES).astype(np.float32))
-
-
-def _ratio_everywhere(value: float) -> FloatRegister:
-    return FloatRegister(np.full(RATIO_LANES, value, np.float32))
-
-
-def _multiplied(a: FloatRegister, b: FloatRegister, c: FloatRegister) -> FloatRegister:
-    return a * b + c
-
-
-def _rough(a: FloatRegister) -> FloatRegister:
-    guess = FloatRegister((np.uint32(0x7EF31000) - a.lanes.view(np.uint32)).view(np.float32))
-    away = FloatRegister(np.float32(1) - a.lanes * guess.lanes)
+def _rough(a: Register) -> Register:
+    guess = Register((np.uint32(0x7EF31000) - a.lanes.view(np.uint32)).view(np.float32))
+    away = Register(np.float32(1) - a.lanes * guess.lanes)
     return guess * away + guess
-
-
-def _reaching(a: FloatRegister, b: FloatRegister) -> np.uint64:
-    return word(sum(1 << k for k in np.flatnonzero(np.abs(a.lanes) >= b.lanes).tolist()))
-
-
-@instruction(_load)
-def load_counts(typing: Any, array: Any, index: Any) -> Any:
-    """``array[index : index + COUNT_LANES]`` of integers."""
-    lanes = _counts(array)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
-        return builder.load(pointer, align=2)
-
-    return lanes(array, types.intp), generate
 
 
 @instruction(_gather)
 def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
     """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index``."""
-    lanes = _counts(array)
+    lanes = Vec(array.dtype, COUNT_LANES)
     return lanes(array, types.intp, places, types.intp), _gathering(lanes)
 
 
@@ -126,7 +89,7 @@ def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any)
     If the CPU has a 16-bit permute (AVX-512BW), one such instruction replaces the gather. The
     instruction takes as long as one of the 32 loads of a gather.
     """
-    lanes = _counts(array)
+    lanes = Vec(array.dtype, COUNT_LANES)
     signature = lanes(array, types.intp, places, types.intp)
     if not (host().permutes_pairs and (lanes.bits, lanes.count) == (16, 32)):
         return signature, _gathering(lanes)
@@ -137,15 +100,13 @@ def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any)
         wide = ir.VectorType(ir.IntType(32), lanes.count)
         source = address(context, builder, signature.args[2], listed, k, wide)
         indices = builder.trunc(builder.load(source, align=4), lanes.vector)
-        kind = ir.FunctionType(lanes.vector, [lanes.vector] * 2)
-        name = "llvm.x86.avx512.permvar.hi.512"
-        permute = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(permute, [builder.load(pointer, align=2), indices])
+        name, numbered = "llvm.x86.avx512.permvar.hi.512", builder.load(pointer, align=2)
+        return called(builder, name, lanes.vector, numbered, indices)
 
     return signature, generate
 
 
-def _gathering(lanes: Lanes) -> Callable[..., Any]:
+def _gathering(lanes: Vec) -> Callable[..., Any]:
     """Return the code generator of a gather."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -163,94 +124,12 @@ def _gathering(lanes: Lanes) -> Callable[..., Any]:
         pointers = ir.VectorType(half.as_pointer(), COUNT_LANES)
         pointer = builder.inttoptr(builder.add(start, builder.mul(offsets, size)), pointers)
         flags = ir.VectorType(ir.IntType(1), COUNT_LANES)
-        kind = ir.FunctionType(narrow, [pointers, half, flags, narrow])
         name = f"llvm.masked.gather.v{COUNT_LANES}i32.v{COUNT_LANES}p0i32"
-        gather = cgutils.get_or_insert_function(builder.module, kind, name)
         every, none = ir.Constant(flags, [1] * COUNT_LANES), ir.Constant(narrow, None)
-        found = builder.call(gather, [pointer, half(2), every, none])
+        found = called(builder, name, narrow, pointer, half(2), every, none)
         return found if lanes.bits == half.width else builder.trunc(found, lanes.vector)
 
     return generate
-
-
-@instruction(_everywhere)
-def everywhere(typing: Any, array: Any, value: Any) -> Any:
-    """An integer in every lane, as wide as the array's elements."""
-    lanes = _counts(array)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return repeated(builder, builder.trunc(arguments[1], lanes.vector.element), COUNT_LANES)
-
-    return lanes(array, types.int64), generate
-
-
-@instruction(_store)
-def store_counts(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + COUNT_LANES] = value``, as wide as the array's elements."""
-    lanes = _counts(array)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
-        convert = builder.trunc if value.bits > lanes.bits else builder.sext
-        fitted = arguments[2] if value == lanes else convert(arguments[2], lanes.vector)
-        builder.store(fitted, pointer, align=2)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, value), generate
-
-
-@instruction(_load_ratios)
-def load_ratios(typing: Any, array: Any, index: Any) -> Any:
-    """``array[index : index + RATIO_LANES]`` of integers or float32, as float32."""
-    whole = not isinstance(array.dtype, types.Float)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        element = ir.IntType(array.dtype.bitwidth) if whole else ir.FloatType()
-        kind = ir.VectorType(element, RATIO_LANES)
-        pointer = address(context, builder, signature.args[0], *arguments, kind)
-        value = builder.load(pointer, align=2)
-        return builder.sitofp(value, ratios.vector) if whole else value
-
-    return ratios(array, types.intp), generate
-
-
-@instruction(_ratio_everywhere)
-def ratio_everywhere(typing: Any, value: Any) -> Any:
-    """A float32 in every lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return repeated(builder, arguments[0], RATIO_LANES)
-
-    return ratios(types.float32), generate
-
-
-@instruction(store)
-def store_ratios(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + RATIO_LANES] = value``."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments[:2], ratios.vector)
-        builder.store(arguments[2], pointer, align=4)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, ratios), generate
-
-
-@instruction(_multiplied)
-def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _multiply_add(builder, *arguments)
-
-    return ratios(ratios, ratios, ratios), generate
-
-
-def _multiply_add(builder: Any, *arguments: Any) -> Any:
-    kind = ir.FunctionType(ratios.vector, [ratios.vector] * 3)
-    name = f"llvm.fmuladd.v{RATIO_LANES}f32"
-    function = cgutils.get_or_insert_function(builder.module, kind, name)
-    return builder.call(function, arguments)
 
 
 @instruction(_rough)
@@ -270,22 +149,20 @@ def rough_reciprocal(typing: Any, a: Any) -> Any:
             builder.bitcast(bits, ratios.vector),
             ir.Constant(ratios.vector, [1.0] * RATIO_LANES),
         )
-        away = _multiply_add(builder, builder.fneg(arguments[0]), guess, one)
-        return _multiply_add(builder, guess, away, guess)
+        name, kind = f"llvm.fmuladd.v{RATIO_LANES}f32", ratios.vector
+        away = called(builder, name, kind, builder.fneg(arguments[0]), guess, one)
+        return called(builder, name, kind, guess, away, guess)
 
     return ratios(ratios), generate
 
 
-@instruction(_reaching)
-def reaching(typing: Any, a: Any, b: Any) -> Any:
-    """Bit k is set where ``abs(a[k]) >= b[k]``; it is zero where either is NaN."""
+@inlined
+def load_ratios(array: Any, index: int) -> Any:
+    """Load ``array[index : index + RATIO_LANES]`` of integers or float32, as float32."""
+    return _as_ratios(_load_ratios(array, index))
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ratios.vector, [ratios.vector])
-        absolute = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.fabs.v{RATIO_LANES}f32"
-        )
-        mask = builder.fcmp_ordered(">=", builder.call(absolute, arguments[:1]), arguments[1])
-        return builder.zext(builder.bitcast(mask, ir.IntType(RATIO_LANES)), ir.IntType(64))
 
-    return types.uint64(ratios, ratios), generate
+@inlined
+def reaching(a: Any, b: Any) -> Any:
+    """Return a word whose bit k is set where ``abs(a[k]) >= b[k]``, not where either is NaN."""
+    return bits_of(absolute(a) >= b)

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from genobit.engine.simd.jit import instruction
 from genobit.engine.simd.plain_lanes import Register, word
-from genobit.engine.simd.vector import address
+from genobit.engine.simd.vector import address, called, repeated, shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,10 +56,7 @@ def _shift(name: str, twin: Callable[..., Any]) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             count = a.bits * a.count // 64
             wide = ir.VectorType(ir.IntType(64), count)
-            undefined = ir.Constant(wide, ir.Undefined)
-            first = builder.insert_element(undefined, arguments[1], ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
-            distances = builder.shuffle_vector(first, undefined, zeros)
+            distances = repeated(builder, arguments[1], count)
             moved = getattr(builder, name)(builder.bitcast(arguments[0], wide), distances)
             return builder.bitcast(moved, a.vector)
 
@@ -97,8 +93,7 @@ def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
             for k in range(blocks):
                 first = (k // 2 * 2 + odd) * each + (blocks * each if k % 2 else 0)
                 source.extend(range(first, first + each))
-            order = ir.Constant(ir.VectorType(ir.IntType(32), blocks * each), source)
-            found.append(builder.bitcast(builder.shuffle_vector(left, right, order), a.vector))
+            found.append(builder.bitcast(shuffled(builder, left, right, source), a.vector))
         return context.make_tuple(builder, signature.return_type, found)
 
     return types.UniTuple(a, 2)(a, a, bits), generate
@@ -112,11 +107,10 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
         octet, number = ir.IntType(8), ir.IntType(32)
         # Prefetching past the end of the array is harmless.
         value, place = arguments
-        pointer = address(context, builder, signature.args[0], value, place, octet, checked=0)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        pointer = address(context, builder, array, value, place, octet, checked=0)
         # Arguments: read access, all cache levels, data cache.
-        builder.call(function, [pointer, number(0), number(3), number(1)])
+        how = number(0), number(3), number(1)
+        called(builder, "llvm.prefetch.p0", ir.VoidType(), pointer, *how)
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

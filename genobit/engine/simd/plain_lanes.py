@@ -19,43 +19,37 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 
-class _Lanes:
-    """Immutable lanes of one type."""
+def _by_lane(operation: Callable[[Any, Any], Any], kinds: str = "iuf") -> Any:
+    def operate(a: Register, b: Any) -> Register:
+        x, y = a.lanes, getattr(b, "lanes", None)
+        if y is None or x.dtype != y.dtype or x.size != y.size or x.dtype.kind not in kinds:
+            msg = f"{operation.__name__} is not of {a!r} and {b!r}"
+            raise TypeError(msg)
+        return Register(operation(x, y))
+
+    return operate
+
+
+class Register:
+    """Immutable lanes of one type. Integers wrap; each operation of floats is rounded once."""
 
     __slots__ = ("lanes",)
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, lanes: NDArray[Any]) -> None:
         self.lanes = lanes
 
     def __repr__(self) -> str:
+        """Show type and count."""
         return f"{type(self).__name__}({self.lanes.dtype} x {self.lanes.size})"
 
-
-def _by_lane(operation: Callable[[Any, Any], Any]) -> Any:
-    def operate(a: Any, b: Any) -> Any:
-        x, y = a.lanes, getattr(b, "lanes", None)
-        if y is None or x.dtype != y.dtype or x.size != y.size:
-            msg = f"lanes are of two kinds: {a!r} and {b!r}"
-            raise TypeError(msg)
-        return type(a)(operation(x, y))
-
-    return operate
-
-
-class Register(_Lanes):
-    """Lanes of unsigned integers that wrap; instructions interpret them as signed."""
-
-    __slots__ = ()
-    __and__, __or__, __xor__ = map(_by_lane, (operator.and_, operator.or_, operator.xor))
+    __and__ = _by_lane(operator.and_, "iu")
+    __or__ = _by_lane(operator.or_, "iu")
+    __xor__ = _by_lane(operator.xor, "iu")
     __add__, __sub__ = map(_by_lane, (operator.add, operator.sub))
-
-
-class FloatRegister(_Lanes):
-    """Lanes of float32; each operation is rounded once."""
-
-    __slots__ = ()
-    __add__, __sub__ = map(_by_lane, (operator.add, operator.sub))
-    __mul__, __truediv__ = map(_by_lane, (operator.mul, operator.truediv))
+    __mul__, __truediv__ = _by_lane(operator.mul, "f"), _by_lane(operator.truediv, "f")
+    __eq__, __lt__ = map(_by_lane, (operator.eq, operator.lt))
+    __gt__, __ge__ = map(_by_lane, (operator.gt, operator.ge))
 
 
 def octets_at(array: Any, index: int, dtype: DTypeLike, count: int) -> NDArray[Any]:
@@ -73,20 +67,64 @@ def word(value: Any) -> np.uint64:
     return np.uint64(int(value) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def loader(bits: int, count: int) -> Callable[[Any, int], Register]:
-    """Return a function that loads ``count`` lanes of ``bits`` bits from ``array[index]``."""
-    kind = np.dtype(f"u{bits // 8}")
-    return lambda array, index: Register(octets_at(array, index, kind, count).copy())
+def loader(dtype: DTypeLike | None, count: int) -> Callable[[Any, int], Register]:
+    """Return a function that loads lanes of a type, or of the array's own, from ``array[index]``."""
+
+    def twin(array: Any, index: int) -> Register:
+        return Register(octets_at(array, index, dtype or array.dtype, count).copy())
+
+    return twin
 
 
-def store(array: Any, index: int, value: _Lanes) -> None:
-    """Store all lanes from ``array[index]``."""
-    octets_at(array, index, value.lanes.dtype, value.lanes.size)[:] = value.lanes
+def store(array: Any, index: int, value: Register) -> None:
+    """Store all lanes from ``array[index]``, in the array's type."""
+    octets_at(array, index, array.dtype, value.lanes.size)[:] = value.lanes
 
 
-def zero(bits: int, count: int) -> Callable[[], Register]:
-    """Return a function that makes ``count`` zero lanes of ``bits`` bits."""
-    return lambda: Register(np.zeros(count, f"u{bits // 8}"))
+def add_to(array: Any, index: int, value: Register) -> None:
+    """Add the lanes to an array, with wrapping at the array's width."""
+    into = octets_at(array, index, array.dtype, value.lanes.size)
+    into += value.lanes.astype(array.dtype)
+
+
+def zeros(dtype: DTypeLike, count: int) -> Callable[[], Register]:
+    """Return a function that makes zero lanes."""
+    return lambda: Register(np.zeros(count, dtype))
+
+
+def _full(value: Any, dtype: np.dtype[Any], count: int) -> Register:
+    number = value if dtype.kind == "f" else word(value)
+    return Register(np.full(count, number).astype(dtype))
+
+
+def splat(dtype: np.dtype[Any], count: int) -> Callable[[Any], Register]:
+    """Return a function that puts a number into each lane."""
+    return lambda value: _full(value, dtype, count)
+
+
+def splat_as(count: int) -> Callable[[Any, Any], Register]:
+    """Return a function that puts a number into each lane of an array's type."""
+    return lambda array, value: _full(value, array.dtype, count)
+
+
+def bitcast(dtype: DTypeLike) -> Callable[[Register], Register]:
+    """Return a function that views the bits of lanes as another type."""
+    return lambda a: Register(a.lanes.view(dtype))
+
+
+def lanes_of(array: Any, a: Register) -> Register:
+    """Return the bits of lanes as the array's type."""
+    return Register(a.lanes.view(array.dtype))
+
+
+def converted(dtype: DTypeLike) -> Callable[[Register], Register]:
+    """Return a function that converts lanes to another type."""
+    return lambda a: Register(a.lanes.astype(dtype))
+
+
+def filled(dtype: np.dtype[Any]) -> Callable[[Register], Register]:
+    """Return a function that makes lanes of all ones where a mask is set, else of zeros."""
+    return lambda mask: Register(dtype.type(0) - mask.lanes.astype(dtype))
 
 
 def borrowed(array: Any) -> Any:
@@ -122,11 +160,6 @@ def bytes_of_bits(count: int) -> Callable[[Any], Register]:
     return twin
 
 
-def broadcast(count: int) -> Callable[[Any], Register]:
-    """Return a function that puts a word into each of ``count`` lanes."""
-    return lambda value: Register(np.full(count, word(value)))
-
-
 def andnot(a: Register, b: Register) -> Register:
     """``a & ~b``."""
     return a & Register(~b.lanes)
@@ -137,6 +170,32 @@ def popcount(a: Any) -> Any:
     if isinstance(a, Register):
         return Register(np.bitwise_count(a.lanes).astype(a.lanes.dtype))
     return np.uint64(word(a).bit_count())
+
+
+def reduce_add(a: Register) -> int:
+    """Return the sum of all lanes as an int64."""
+    return int(a.lanes.sum(dtype=f"{a.lanes.dtype.kind}8").view(np.int64))
+
+
+def multiply_add(a: Register, b: Register, c: Register) -> Register:
+    """``a * b + c``, rounded twice."""
+    return a * b + c
+
+
+def absolute(a: Register) -> Register:
+    """Return the absolute value of each lane."""
+    return Register(np.abs(a.lanes))
+
+
+def bits_of(mask: Register) -> np.uint64:
+    """Return a word with the flags of a mask as its bits."""
+    return word(sum(1 << k for k in np.flatnonzero(mask.lanes).tolist()))
+
+
+def choose(bits: int, chosen: Register, other: Register) -> Register:
+    """Return lane k of the first register where bit k is set, else of the second."""
+    set_ = [int(bits) >> k & 1 for k in range(chosen.lanes.size)]
+    return Register(np.where(set_, chosen.lanes, other.lanes))
 
 
 def load_table(count: int) -> Callable[[Any, Any, int], Register]:
@@ -158,23 +217,6 @@ def lookup(table: Register, index: Register) -> Register:
         raise IndexError(msg)
     first = np.arange(index.lanes.size) // 16 * 16
     return Register(table.lanes[first + index.lanes])
-
-
-def sum_words(a: Register) -> int:
-    """Return the sum of all lanes of words."""
-    return int(a.lanes.sum(dtype=np.uint64).view(np.int64))
-
-
-def add_words(array: Any, index: int, value: Register) -> None:
-    """Add the lanes to an array, with wrapping at the array's width."""
-    kind = f"u{array.itemsize}"
-    octets_at(array, index, kind, value.lanes.size)[:] += value.lanes.astype(kind)
-
-
-def write_words(array: Any, index: int, value: Register) -> None:
-    """Write the low bits of each lane to an array, at the array's width."""
-    kind = f"u{array.itemsize}"
-    octets_at(array, index, kind, value.lanes.size)[:] = value.lanes.astype(kind)
 
 
 def add_bytes(array: Any, index: int, value: Register) -> None:

@@ -1,111 +1,158 @@
-"""SIMD vectors for numba kernels: lanes of 64-bit words or of bytes in vector registers.
+"""SIMD vectors for numba kernels: lanes of integers or of float32 in vector registers.
 
-A value of type ``Lanes(bits, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
-becomes three vector instructions and stays in registers. Kernels can use:
+A value of type ``Vec(dtype, count)`` is an LLVM vector, so ``popcount(a & b) + total`` in a kernel
+becomes three vector instructions and stays in registers. Lanes wrap as in numpy, and each operation
+of floats is rounded once. Kernels can use:
 
-========================================  ================================================
-``borrowed(array)``                       the array for these functions and for ``[i]``
-``wrapped(array, x)``                     the low bits of x, as an element of the array
-``zero_words()``, ``zero_bytes()``          all lanes zero
-``zero_register()``                       the same for one register of ``REGISTER_WORDS`` words
-``load_register(array, i)``               the next ``REGISTER_WORDS`` words from ``array[i]``
-``store_register(array, i, a)``           ``array[i:] = a`` for one register
-``sum_lanes(a)``                          the sum of the lanes of a register, one scalar
-``load_words(array, i)``                    the next ``WORD_LANES`` words from ``array[i]``
-``load_bytes(array, i)``                    the next ``BYTE_LANES`` bytes from ``array[i]``
-``store_bytes(array, i, a)``                ``array[i:] = a`` for bytes
-``load_octets(array, i)``                   eight bytes from ``array[i]`` as one scalar word
-``next_16(word)``                           ``word >> 16``, hidden from the optimiser
-``bytes_of_bits(word)``                     a byte per low bit of a word: 255 if set, else 0
-``broadcast(word)``                         a word in every lane
-``a & b``, ``a | b``, ``a ^ b``             lane by lane
-``a + b``, ``a - b``                        lane by lane, wrapping
-``andnot(a, b)``                            ``a & ~b``
-``popcount(a)``                             bits set, lane by lane
-``load_table(tables, offsets, i)``          16 bytes from ``tables[offsets[i]]``, for ``lookup``
-``lookup(table, index)``                    ``table[index]`` for each byte, index in 0..15
-``store_words(array, i, a)``                ``array[i:] = a``
-``add_words(array, i, a)``                  ``array[i:] += a`` for int32 or int16 counts
-``write_words(array, i, a)``                ``array[i:] = a`` for int32 or int16 counts
-``add_bytes(array, i, a)``                  ``array[i:] += a`` for uint16 counts, even bytes first
-========================================  ================================================
+==========================================  ==============================================
+``a & b``, ``a | b``, ``a ^ b``, ``a + b``, ...     lane by lane
+``a == b``, ``a < b``, ``a > b``, ``a >= b``        a mask: lanes of booleans
+``lanes_of(array, a)``                        the bits of a as lanes of the array's type
+``store(array, i, a)``                        ``array[i:] = a``, in the array's type
+``add_to(array, i, a)``                       ``array[i:] += a``, in the array's type
+``reduce_add(a)``                             the sum of the lanes, one int64
+``andnot(a, b)``                              ``a & ~b``
+``popcount(a)``                               bits set, lane by lane
+``multiply_add(a, b, c)``                     ``a * b + c``
+``absolute(a)``                               ``abs(a)`` of floats
+``bits_of(mask)``                             bit k is set where lane k is
+``choose(bits, a, b)``                        lane k of a where bit k of the word is set, else of b
+==========================================  ==============================================
 
-The number of byte lanes, and whether a byte lookup exists, depend on the CPU that numba compiles
-for. Vectors of eight words work on every host: LLVM splits them if registers are shorter.
+Functions that depend on a type are made once for it: ``load_words = loader(words)``,
+``zero_words = zeros(words)``, ``splat(words)``, ``bitcast(words)``, ``converted(words)``,
+``filled(words)``. A loader or splat of a number has so many lanes of the array's own type.
 """
 
 from __future__ import annotations
 
 import operator
-import platform
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import TypingError
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import lower_builtin, models, register_model, type_callable
+from numba.np.numpy_support import as_dtype
 
 from genobit.engine.simd import plain_lanes
-from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import BOUNDS_CHECKED, instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
-WORD_LANES = 8
-BYTE_LANES = host().byte_lanes or 16
+class Vec(types.Type):  # type: ignore[misc]  # numba has no types
+    """``count`` integers, float32 or booleans in a vector register."""
 
-
-class Lanes(types.Type):  # type: ignore[misc]  # numba has no types
-    """``count`` integers of ``bits`` bits in a vector register."""
-
-    def __init__(self, bits: int, count: int) -> None:
-        self.bits = bits
+    def __init__(self, dtype: Any, count: int) -> None:
+        self.dtype = dtype
         self.count = count
-        super().__init__(name=f"u{bits}x{count}")
+        self.bits = 1 if dtype == types.boolean else dtype.bitwidth
+        self.floating = isinstance(dtype, types.Float)
+        self.kind = as_dtype(dtype)
+        super().__init__(name=f"{dtype}x{count}")
 
     @property
     def vector(self) -> ir.VectorType:
         """The LLVM type."""
-        return ir.VectorType(ir.IntType(self.bits), self.count)
+        element = ir.FloatType() if self.floating else ir.IntType(self.bits)
+        return ir.VectorType(element, self.count)
 
 
-@register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, lanes: Lanes) -> None:
-        super().__init__(manager, lanes, lanes.vector)
+@register_model(Vec)
+class _VecModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, vec: Vec) -> None:
+        super().__init__(manager, vec, vec.vector)
 
 
-words = Lanes(64, WORD_LANES)
-REGISTER_WORDS = 8 if host().vector_popcount else BYTE_LANES // 8
-"""Words per vector register. Kernels with many live values use it, because vectors of eight
-words would spill."""
-register = Lanes(64, REGISTER_WORDS)
-bytes_ = Lanes(8, BYTE_LANES)
+def _operator(operation: Callable[..., Any], lower: Callable[..., Any], kinds: str) -> None:
+    """Register an operator of two equal vectors whose numpy kind is in ``kinds``."""
+    compares = operation in {operator.eq, operator.lt, operator.gt, operator.ge}
 
-
-def _register(operation: Callable[..., Any], instruction: str) -> None:
     @type_callable(operation)
     def _typed(context: Any) -> Callable[[Any, Any], Any]:
-        return lambda a, b: a if isinstance(a, Lanes) and a == b else None
+        def result(a: Any, b: Any) -> Any:
+            if not isinstance(a, Vec) or a != b or a.kind.kind not in kinds:
+                return None
+            return Vec(types.boolean, a.count) if compares else a
 
-    @lower_builtin(operation, Lanes, Lanes)
-    def _lowered(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        return getattr(builder, instruction)(*arguments)
+        return result
+
+    @lower_builtin(operation, Vec, Vec)
+    def _lowered(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return lower(builder, signature.args[0], *arguments)
 
 
-for _operation, _instruction in (
-    (operator.and_, "and_"),
-    (operator.or_, "or_"),
-    (operator.xor, "xor"),
-    (operator.add, "add"),
-    (operator.iadd, "add"),
-    (operator.sub, "sub"),
+def _arithmetic(name: str) -> Callable[..., Any]:
+    return lambda builder, vec, a, b: getattr(builder, vec.floating * "f" + name)(a, b)
+
+
+def _comparison(sign: str) -> Callable[..., Any]:
+    def lower(builder: Any, vec: Vec, a: Any, b: Any) -> Any:
+        if vec.floating:
+            return builder.fcmp_ordered(sign, a, b)
+        return (builder.icmp_signed if vec.dtype.signed else builder.icmp_unsigned)(sign, a, b)
+
+    return lower
+
+
+for _operation, _lower, _kinds in (
+    (operator.and_, _arithmetic("and_"), "iu"),
+    (operator.or_, _arithmetic("or_"), "iu"),
+    (operator.xor, _arithmetic("xor"), "iu"),
+    (operator.add, _arithmetic("add"), "iuf"),
+    (operator.iadd, _arithmetic("add"), "iuf"),
+    (operator.sub, _arithmetic("sub"), "iuf"),
+    (operator.mul, _arithmetic("mul"), "f"),
+    (operator.truediv, _arithmetic("div"), "f"),
+    (operator.eq, _comparison("=="), "iuf"),
+    (operator.lt, _comparison("<"), "iuf"),
+    (operator.gt, _comparison(">"), "iuf"),
+    (operator.ge, _comparison(">="), "iuf"),
 ):
-    _register(_operation, _instruction)
+    _operator(_operation, _lower, _kinds)
+
+
+def called(builder: Any, name: str, returned: Any, *arguments: Any) -> Any:
+    """Call an LLVM intrinsic."""
+    kind = ir.FunctionType(returned, [x.type for x in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def shuffled(builder: Any, a: Any, b: Any, order: Sequence[int]) -> Any:
+    """Return lanes by number; lanes of b are numbered after those of a."""
+    numbers = ir.VectorType(ir.IntType(32), len(order))
+    return builder.shuffle_vector(a, b, ir.Constant(numbers, list(order)))
+
+
+def repeated(builder: Any, value: Any, lanes: int) -> Any:
+    """Return a scalar in each of ``lanes`` lanes."""
+    undefined = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.IntType(32)(0))
+    return shuffled(builder, first, undefined, [0] * lanes)
+
+
+def summed(builder: Any, value: Any, *, signed: bool) -> Any:
+    """Return the sum of the lanes of integers, as 64 bits."""
+    # Sums of bytes fit 16 bits, for which one instruction (psadbw) adds eight bytes.
+    bits = 16 if value.type.element.width == 8 else 64
+    wide = ir.VectorType(ir.IntType(bits), value.type.count)
+    widen = builder.sext if signed else builder.zext
+    name = f"llvm.vector.reduce.add.v{wide.count}i{bits}"
+    found = called(builder, name, wide.element, widen(value, wide))
+    return widen(found, ir.IntType(64))
+
+
+def _cast(builder: Any, value: Any, source: Vec, target: Vec) -> Any:
+    """Convert lanes as numpy does."""
+    if source.floating or (source.bits == target.bits and not target.floating):
+        return value
+    if target.floating:
+        return (builder.sitofp if source.dtype.signed else builder.uitofp)(value, target.vector)
+    if source.bits > target.bits:
+        return builder.trunc(value, target.vector)
+    return (builder.sext if source.dtype.signed else builder.zext)(value, target.vector)
 
 
 def address(
@@ -134,128 +181,192 @@ def address(
     return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
-@instruction(plain_lanes.borrowed)
-def borrowed(typing: Any, array: Any) -> Any:
-    """Return the data pointer of a one-dimensional array that the caller keeps alive.
+def loader(kind: Vec | int) -> Any:
+    """Make a load of a type, or of a number of lanes of the array's own type."""
+    count, dtype = (kind.count, kind.kind) if isinstance(kind, Vec) else (kind, None)
 
-    numba counts references with an atomic instruction whenever an array is passed on. That took 80%
-    of the time of filling contingency tables. With bounds checks the array itself is returned.
-    """
-    if isinstance(array, types.Array) and (array.ndim, array.layout) != (1, "C"):
-        msg = f"borrowed() takes arrays of one dimension without gaps, not {array}"
-        raise TypingError(msg)
-    if BOUNDS_CHECKED:
-
-        def same(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return impl_ret_borrowed(context, builder, array, arguments[0])
-
-        return array(array), same
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.make_array(array)(context, builder, arguments[0]).data
-
-    return types.CPointer(array.dtype)(array), generate
-
-
-@instruction(plain_lanes.wrapped)
-def wrapped(typing: Any, array: Any, value: Any) -> Any:
-    """An integer as an element of the array: its low bits, without an overflow error."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.cast(builder, arguments[1], value, array.dtype)
-
-    return array.dtype(array, value), generate
-
-
-def _loader(lanes: Lanes) -> Any:
-    @instruction(plain_lanes.loader(lanes.bits, lanes.count))
+    @instruction(plain_lanes.loader(dtype, count))
     def load(typing: Any, array: Any, index: Any) -> Any:
+        vec = kind if isinstance(kind, Vec) else Vec(array.dtype, kind)
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
+            pointer = address(context, builder, array, *arguments, vec.vector)
             return builder.load(pointer, align=1)
 
-        return lanes(array, types.intp), generate
+        return vec(array, types.intp), generate
 
     return load
 
 
-def _zero(lanes: Lanes) -> Any:
-    @instruction(plain_lanes.zero(lanes.bits, lanes.count))
-    def zero(typing: Any) -> Any:
-        return lanes(), lambda *_: ir.Constant(lanes.vector, None)
+def splat(kind: Vec | int) -> Any:
+    """Make a function of a number in every lane; of an array and a number if it has its type."""
+    if isinstance(kind, int):
 
-    return zero
+        @instruction(plain_lanes.splat_as(kind))
+        def splat_as(typing: Any, array: Any, value: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                element = context.cast(builder, arguments[1], value, array.dtype)
+                return repeated(builder, element, kind)
+
+            return Vec(array.dtype, kind)(array, value), generate
+
+        return splat_as
+
+    @instruction(plain_lanes.splat(kind.kind, kind.count))
+    def splat(typing: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return repeated(builder, arguments[0], kind.count)
+
+        return kind(kind.dtype), generate
+
+    return splat
 
 
-load_words = _loader(words)
-load_bytes = _loader(bytes_)
-load_register = _loader(register)
-zero_words = _zero(words)
-zero_register = _zero(register)
-zero_bytes = _zero(bytes_)
+def zeros(vec: Vec) -> Any:
+    """Make a function that returns lanes of zeros."""
+
+    @instruction(plain_lanes.zeros(vec.kind, vec.count))
+    def zeros(typing: Any) -> Any:
+        return vec(), lambda *_: ir.Constant(vec.vector, None)
+
+    return zeros
+
+
+def bitcast(vec: Vec) -> Any:
+    """Make a function that returns the bits of a vector as lanes of a type."""
+
+    @instruction(plain_lanes.bitcast(vec.kind))
+    def bitcast(typing: Any, a: Any) -> Any:
+        return vec(a), lambda _, builder, __, arguments: builder.bitcast(*arguments, vec.vector)
+
+    return bitcast
+
+
+@instruction(plain_lanes.lanes_of)
+def lanes_of(typing: Any, array: Any, a: Any) -> Any:
+    """The bits of a vector as lanes of the array's type."""
+    vec = Vec(array.dtype, a.bits * a.count // array.dtype.bitwidth)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[1], vec.vector)
+
+    return vec(array, a), generate
+
+
+def converted(vec: Vec) -> Any:
+    """Make a function that converts lanes of any type to ``vec``."""
+
+    @instruction(plain_lanes.converted(vec.kind))
+    def converted(typing: Any, a: Any) -> Any:
+        return vec(a), lambda _, builder, __, arguments: _cast(builder, *arguments, a, vec)
+
+    return converted
+
+
+def filled(vec: Vec) -> Any:
+    """Make a function of a mask that returns lanes of all ones where it is set, else of zeros."""
+
+    @instruction(plain_lanes.filled(vec.kind))
+    def filled(typing: Any, mask: Any) -> Any:
+        return vec(mask), lambda _, builder, __, arguments: builder.sext(*arguments, vec.vector)
+
+    return filled
 
 
 @instruction(plain_lanes.store)
-def store_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + BYTE_LANES] = value``."""
+def store(typing: Any, array: Any, index: Any, a: Any) -> Any:
+    """Write the lanes from ``array[index]``, converted to the array's type."""
+    vec = Vec(array.dtype, a.count)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments[:2], bytes_.vector)
-        builder.store(arguments[2], pointer, align=1)
+        pointer = address(context, builder, array, *arguments[:2], vec.vector)
+        builder.store(_cast(builder, arguments[2], a, vec), pointer, align=1)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, bytes_), generate
+    return types.void(array, types.intp, a), generate
 
 
-@instruction(plain_lanes.load_octets)
-def load_octets(typing: Any, array: Any, index: Any) -> Any:
-    """Eight bytes from ``array[index]`` as one word, the first byte lowest."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments, ir.IntType(64))
-        return builder.load(pointer, align=1)
-
-    return types.uint64(array, types.intp), generate
-
-
-@instruction(plain_lanes.next_16)
-def next_16(typing: Any, word: Any) -> Any:
-    """``word >> 16``, hidden from the optimiser.
-
-    LLVM would otherwise load each 16-bit part of a word separately, and loads are the bottleneck.
-    """
+@instruction(plain_lanes.add_to)
+def add_to(typing: Any, array: Any, index: Any, a: Any) -> Any:
+    """Add the lanes to those from ``array[index]``, converted to the array's type."""
+    vec = Vec(array.dtype, a.count)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
-        rest = builder.lshr(arguments[0], ir.IntType(64)(16))
-        return builder.asm(kind, "", "=r,0", [rest], False)
+        pointer = address(context, builder, array, *arguments[:2], vec.vector)
+        total = builder.add(builder.load(pointer, align=1), _cast(builder, arguments[2], a, vec))
+        builder.store(total, pointer, align=1)
+        return context.get_dummy_value()
 
-    return types.uint64(types.uint64), generate
-
-
-@instruction(plain_lanes.bytes_of_bits(BYTE_LANES))
-def bytes_of_bits(typing: Any, word: Any) -> Any:
-    """Byte k is 255 where bit k of the word is set, else 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        flags = ir.VectorType(ir.IntType(1), BYTE_LANES)
-        low = builder.trunc(arguments[0], ir.IntType(BYTE_LANES))
-        return builder.sext(builder.bitcast(low, flags), bytes_.vector)
-
-    return bytes_(types.uint64), generate
+    return types.void(array, types.intp, a), generate
 
 
-@instruction(plain_lanes.broadcast(WORD_LANES))
-def broadcast(typing: Any, word: Any) -> Any:
-    """A 64-bit word in every lane."""
+@instruction(plain_lanes.popcount)
+def popcount(typing: Any, a: Any) -> Any:
+    """Set bits of each lane, or of one scalar word."""
+    kind, name = (
+        (a.vector, f"v{a.count}i{a.bits}") if isinstance(a, Vec) else (ir.IntType(64), "i64")
+    )
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        undefined = ir.Constant(words.vector, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[0], ir.IntType(32)(0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD_LANES), [0] * WORD_LANES)
-        return builder.shuffle_vector(first, undefined, zeros)
+        return called(builder, f"llvm.ctpop.{name}", kind, *arguments)
 
-    return words(types.uint64), generate
+    return (a(a) if isinstance(a, Vec) else types.uint64(types.uint64)), generate
+
+
+@instruction(plain_lanes.reduce_add)
+def reduce_add(typing: Any, a: Any) -> Any:
+    """The sum of all lanes, as an int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return summed(builder, *arguments, signed=a.dtype.signed)
+
+    return types.int64(a), generate
+
+
+@instruction(plain_lanes.multiply_add)
+def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return called(builder, f"llvm.fmuladd.v{a.count}f32", a.vector, *arguments)
+
+    return a(a, a, a), generate
+
+
+@instruction(plain_lanes.absolute)
+def absolute(typing: Any, a: Any) -> Any:
+    """The absolute value of each float."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return called(builder, f"llvm.fabs.v{a.count}f32", a.vector, *arguments)
+
+    return a(a), generate
+
+
+@instruction(plain_lanes.bits_of)
+def bits_of(typing: Any, mask: Any) -> Any:
+    """A word whose bit k is set where lane k of the mask is, of at most 64 lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        bits = builder.bitcast(arguments[0], ir.IntType(mask.count))
+        return builder.zext(bits, ir.IntType(64))
+
+    return types.uint64(mask), generate
+
+
+@instruction(plain_lanes.choose)
+def choose(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
+    """Lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # Compare lane by lane instead of casting the bits: LLVM then needs no mask register.
+        word, count = ir.IntType(32), chosen.count
+        wide = repeated(builder, builder.trunc(arguments[0], word), count)
+        lane = ir.Constant(ir.VectorType(word, count), [1 << k for k in range(count)])
+        set_ = builder.icmp_unsigned("!=", builder.and_(wide, lane), ir.Constant(lane.type, None))
+        return builder.select(set_, arguments[1], arguments[2])
+
+    return chosen(types.uint64, chosen, chosen), generate
 
 
 @instruction(plain_lanes.andnot)
@@ -266,138 +377,3 @@ def andnot(typing: Any, a: Any, b: Any) -> Any:
         return builder.and_(arguments[0], builder.not_(arguments[1]))
 
     return a(a, b), generate
-
-
-@instruction(plain_lanes.popcount)
-def popcount(typing: Any, a: Any) -> Any:
-    """Set bits of each lane, or of one scalar word."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = a.vector if isinstance(a, Lanes) else ir.IntType(64)
-        name = f"llvm.ctpop.v{a.count}i{a.bits}" if isinstance(a, Lanes) else "llvm.ctpop.i64"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind]), name
-        )
-        return builder.call(function, arguments)
-
-    return (a(a) if isinstance(a, Lanes) else types.uint64(types.uint64)), generate
-
-
-@instruction(plain_lanes.load_table(BYTE_LANES))
-def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
-    """The 16 bytes from ``tables[offsets[index]]``, repeated over the register."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        octet, sixteen = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
-        place = address(context, builder, signature.args[1], *arguments[1:], octet)
-        offset = builder.zext(builder.load(place), arguments[2].type)
-        pointer = address(context, builder, signature.args[0], arguments[0], offset, sixteen)
-        table = builder.load(pointer, align=1)
-        repeat = [i % 16 for i in range(BYTE_LANES)]
-        return builder.shuffle_vector(
-            table,
-            ir.Constant(sixteen, ir.Undefined),
-            ir.Constant(ir.VectorType(ir.IntType(32), BYTE_LANES), repeat),
-        )
-
-    return bytes_(tables, offsets, types.intp), generate
-
-
-def _lookup_instruction() -> str:
-    if platform.machine().lower() in {"arm64", "aarch64"}:
-        return "llvm.aarch64.neon.tbl1.v16i8"
-    return "llvm.x86.avx2.pshuf.b" if BYTE_LANES == 32 else "llvm.x86.ssse3.pshuf.b.128"
-
-
-@instruction(plain_lanes.lookup)
-def lookup(typing: Any, table: Any, index: Any) -> Any:
-    """``table[index]`` for each byte lane; an index is in 0..15."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = bytes_.vector
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector, vector]), _lookup_instruction()
-        )
-        return builder.call(function, arguments)
-
-    return bytes_(bytes_, bytes_), generate
-
-
-def _storer(lanes: Lanes) -> Any:
-    @instruction(plain_lanes.store)
-    def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = address(context, builder, signature.args[0], *arguments[:2], lanes.vector)
-            builder.store(arguments[2], pointer, align=8)
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp, lanes), generate
-
-    return store
-
-
-store_words = _storer(words)
-store_register = _storer(register)
-
-
-@instruction(plain_lanes.sum_words)
-def sum_lanes(typing: Any, a: Any) -> Any:
-    """The sum of all lanes of words, as one scalar."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        name = f"llvm.vector.reduce.add.v{a.count}i{a.bits}"
-        kind = ir.FunctionType(ir.IntType(a.bits), [a.vector])
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, arguments)
-
-    return types.int64(a), generate
-
-
-@instruction(plain_lanes.add_words)
-def add_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + WORD_LANES] += value`` for an array of int32 or int16."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        narrow = ir.VectorType(ir.IntType(array.dtype.bitwidth), WORD_LANES)
-        pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
-        total = builder.add(builder.load(pointer, align=2), builder.trunc(arguments[2], narrow))
-        builder.store(total, pointer, align=2)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, words), generate
-
-
-@instruction(plain_lanes.write_words)
-def write_words(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + WORD_LANES] = value`` for an array of int32 or int16."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        narrow = ir.VectorType(ir.IntType(array.dtype.bitwidth), WORD_LANES)
-        pointer = address(context, builder, signature.args[0], *arguments[:2], narrow)
-        builder.store(builder.trunc(arguments[2], narrow), pointer, align=2)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, words), generate
-
-
-@instruction(plain_lanes.add_bytes)
-def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add bytes to a uint16 array: even bytes to its first half, odd bytes to its second half.
-
-    This takes two shifts and masks instead of the six shuffles that would keep the order. The panel
-    builder orders the rows accordingly (`gemm.lookup.pack_columns`).
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        half = BYTE_LANES // 2
-        wide = ir.VectorType(ir.IntType(16), half)
-        pairs = builder.bitcast(arguments[2], wide)
-        even = builder.and_(pairs, ir.Constant(wide, [255] * half))
-        odd = builder.lshr(pairs, ir.Constant(wide, [8] * half))
-        for offset, part in ((0, even), (half, odd)):
-            position = builder.add(arguments[1], arguments[1].type(offset))
-            pointer = address(context, builder, signature.args[0], arguments[0], position, wide)
-            builder.store(builder.add(builder.load(pointer, align=2), part), pointer, align=2)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, bytes_), generate

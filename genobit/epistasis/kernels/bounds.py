@@ -28,13 +28,12 @@ from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     ROUGH,
     load_ratios,
-    multiply_add,
     ratio_everywhere,
     reaching,
     rough_reciprocal,
-    store_ratios,
 )
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import multiply_add, store
 from genobit.epistasis.kernels.statistics import BOOST, CHI2, Rule
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.flo
     if classes == 2:
         flat, left, right = tables.reshape(-1), shares[0], shares[1]
         for k in range(0, out.shape[0], RATIO_LANES):
-            store_ratios(out, k, _of_two(flat, cells, out.shape[0], left, right, samples, k))
+            store(out, k, _of_two(flat, cells, out.shape[0], left, right, samples, k))
         return
     total = np.empty(out.shape[0], np.float32)
     for x in range(cells):

@@ -21,10 +21,10 @@ from genobit.engine.simd.count_lanes import (
     gather_counts,
     load_counts,
     permute_counts,
-    store_counts,
 )
 from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
-from genobit.engine.simd.vector import borrowed
+from genobit.engine.simd.registers import borrowed
+from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -254,7 +254,7 @@ def _cells_of(counts: Any, at: int, total: int, start: int, arrays: Flat, to: in
         else:
             every = everywhere(cells, total)
             for k in range(0, width, COUNT_LANES):
-                store_counts(cells, target + k, every)
+                store(cells, target + k, every)
     _separate(cells, to, patterns * width, width)
 
 
@@ -311,16 +311,16 @@ def _gather(
         return
     if few:
         for k in range(0, count, COUNT_LANES):
-            store_counts(out, to + k, permute_counts(counts, first, places, start + k))
+            store(out, to + k, permute_counts(counts, first, places, start + k))
         return
     for k in range(0, count, COUNT_LANES):
-        store_counts(out, to + k, gather_counts(counts, first, places, start + k))
+        store(out, to + k, gather_counts(counts, first, places, start + k))
 
 
 @njit
 def _copy(source: Any, at: int, count: int, out: Any, to: int) -> None:
     for k in range(0, count, COUNT_LANES):
-        store_counts(out, to + k, load_counts(source, at + k))
+        store(out, to + k, load_counts(source, at + k))
 
 
 @njit
@@ -335,8 +335,8 @@ def _separate(cells: Any, first: int, count: int, step: int) -> None:
             for k in range(cell, cell + step, COUNT_LANES):
                 none, one = load_counts(cells, k), load_counts(cells, k + step)
                 two = load_counts(cells, k + 2 * step)
-                store_counts(cells, k, none - one)
-                store_counts(cells, k + step, one - two)
+                store(cells, k, none - one)
+                store(cells, k + step, one - two)
         step *= 3
 
 
@@ -348,9 +348,9 @@ def _exact(none: Any, one: Any, two: Any) -> tuple[Any, Any, Any]:
 
 @njit
 def _store_three(cells: Any, k: int, step: int, three: tuple[Any, Any, Any]) -> None:
-    store_counts(cells, k, three[0])
-    store_counts(cells, k + step, three[1])
-    store_counts(cells, k + 2 * step, three[2])
+    store(cells, k, three[0])
+    store(cells, k + step, three[1])
+    store(cells, k + 2 * step, three[2])
 
 
 @njit

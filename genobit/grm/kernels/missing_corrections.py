@@ -21,15 +21,9 @@ import numpy as np
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.bits.words import transpose_eight
-from genobit.engine.simd.float_lanes import (
-    FLOAT_LANES,
-    broadcast_float,
-    choose_floats,
-    load_floats,
-    store_floats,
-)
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import WORD_LANES, popcount
+from genobit.engine.simd.registers import FLOAT_LANES, WORD_LANES, broadcast_float, load_floats
+from genobit.engine.simd.vector import choose, popcount, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,10 +65,10 @@ def _fill_terms(
             row = values[b]
             for left in range(0, min(64, rows - start), FLOAT_LANES):
                 shift = np.uint64(left)
-                value = choose_floats(block[b, 2] >> shift, none, missing)
-                value = choose_floats(block[b, 0] >> shift, one, value)
-                value = choose_floats(block[b, 1] >> shift, two, value)
-                store_floats(row, start + left, value)
+                value = choose(block[b, 2] >> shift, none, missing)
+                value = choose(block[b, 0] >> shift, one, value)
+                value = choose(block[b, 1] >> shift, two, value)
+                store(row, start + left, value)
 
 
 @njit
@@ -104,7 +98,7 @@ def _add_missing(
                 lowest = word & (~word + np.uint64(1))
                 row = values[_position(lowest)]
                 for i in range(0, width, FLOAT_LANES):
-                    store_floats(total, i, load_floats(total, i) + load_floats(row, i))
+                    store(total, i, load_floats(total, i) + load_floats(row, i))
                 word ^= lowest
         if (w + 1) % WORDS == 0 or w + 1 == missing.shape[1]:
             out += part

@@ -16,7 +16,8 @@ import numpy as np
 
 from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import WORD_LANES, load_words, popcount, sum_lanes, zero_words
+from genobit.engine.simd.registers import WORD_LANES, load_words, zero_words
+from genobit.engine.simd.vector import popcount, reduce_add
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def _add_digits(
             lanes = zero_words()
             for w in range(0, whole, WORD_LANES):
                 lanes += popcount(load_words(row, i * n + w) & load_words(digit, d * n + w))
-            total = sum_lanes(lanes)
+            total = reduce_add(lanes)
             for w in range(whole, n):
                 total += np.int64(popcount(words[i, w] & digits[d, w]))
             out[i] += total << d

@@ -2,10 +2,8 @@
 
 =============================  ===========================================================
 ``load_lanes(array, i)``         the next eight keys from ``array[i]``, int32 or int64
-``store_lanes(array, i, a)``     ``array[i:] = a``
 ``merge_lanes(a, b)``            merge two sorted registers into a lower and an upper half
 ``sort_block(array, i)``         sort 128 keys into eight runs of 16; returns the exchanges
-``sum_eight(a)``                 sum of all lanes, as int64
 =============================  ===========================================================
 
 Keys are signed, because some instruction sets compare only signed integers. On CPUs with 256-bit
@@ -19,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from genobit.engine.simd.jit import instruction
-from genobit.engine.simd.plain_lanes import Register, octets_at, store
-from genobit.engine.simd.vector import Lanes, address
+from genobit.engine.simd.plain_lanes import Register, octets_at
+from genobit.engine.simd.vector import Vec, address, called, loader, shuffled, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,39 +30,18 @@ RUN = 16
 """Number of keys in each run that `sort_block` leaves."""
 BLOCK = LANES * RUN
 
-
-def _lanes(array: Any) -> Lanes:
-    return Lanes(array.dtype.bitwidth, LANES)
-
-
-def _shuffled(builder: Any, a: Any, b: Any, source: list[int]) -> Any:
-    """Select lanes of a (0 to 7) and of b (8 to 15)."""
-    order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), source)
-    return builder.shuffle_vector(a, b, order)
+load_lanes = loader(LANES)
 
 
 def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Return the smaller and the larger key of each lane."""
-    found = []
-    for name in ("smin", "smax"):
-        kind = ir.FunctionType(a.type, [a.type, a.type])
-        function = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.{name}.v{LANES}i{a.type.element.width}"
-        )
-        found.append(builder.call(function, [a, b]))
-    return found[0], found[1]
-
-
-def _load(array: Any, index: int) -> Register:
-    return Register(octets_at(array, index, f"u{array.itemsize}", LANES).copy())
+    kind = f"v{LANES}i{a.type.element.width}"
+    low = called(builder, f"llvm.smin.{kind}", a.type, a, b)
+    return low, called(builder, f"llvm.smax.{kind}", a.type, a, b)
 
 
 def _signed(a: Register) -> NDArray[Any]:
     return a.lanes.view(f"i{a.lanes.itemsize}")
-
-
-def _sum(a: Register) -> int:
-    return int(_signed(a).sum(dtype=np.int64))
 
 
 def _merge(a: Register, b: Register) -> tuple[Register, Register]:
@@ -81,47 +57,6 @@ def _sort(array: Any, index: int) -> int:
     return int(exchanges)
 
 
-@instruction(_load)
-def load_lanes(typing: Any, array: Any, index: Any) -> Any:
-    """Load the next eight keys from ``array[index]``."""
-    lanes = _lanes(array)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments, lanes.vector)
-        return builder.load(pointer, align=lanes.bits // 8)
-
-    return lanes(array, types.intp), generate
-
-
-@instruction(store)
-def store_lanes(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """Write ``array[index : index + 8] = value``."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, signature.args[0], *arguments[:2], value.vector)
-        builder.store(arguments[2], pointer, align=value.bits // 8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, value), generate
-
-
-@instruction(_sum)
-def sum_eight(typing: Any, a: Any) -> Any:
-    """Return the sum of all lanes."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        wide = builder.sext(arguments[0], ir.VectorType(ir.IntType(64), LANES))
-        return _total(builder, wide)
-
-    return types.int64(a), generate
-
-
-def _total(builder: Any, wide: Any) -> Any:
-    kind = ir.FunctionType(ir.IntType(64), [wide.type])
-    name = f"llvm.vector.reduce.add.v{LANES}i64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [wide])
-
-
 @instruction(_merge)
 def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
     """Merge two ascending registers into their eight smaller and eight larger keys, both sorted.
@@ -133,7 +68,7 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, second = arguments
-        second = _shuffled(builder, second, second, [7, 6, 5, 4, 3, 2, 1, 0])
+        second = shuffled(builder, second, second, [7, 6, 5, 4, 3, 2, 1, 0])
         first, second = _ordered(builder, first, second)
         for front, back in (
             ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
@@ -141,15 +76,15 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
             ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
         ):
             moved = (
-                _shuffled(builder, first, second, front),
-                _shuffled(builder, first, second, back),
+                shuffled(builder, first, second, front),
+                shuffled(builder, first, second, back),
             )
             first, second = _ordered(builder, *moved)
-        low = _shuffled(builder, first, second, [0, 8, 1, 9, 4, 12, 5, 13])
-        high = _shuffled(builder, first, second, [2, 10, 3, 11, 6, 14, 7, 15])
+        low = shuffled(builder, first, second, [0, 8, 1, 9, 4, 12, 5, 13])
+        high = shuffled(builder, first, second, [2, 10, 3, 11, 6, 14, 7, 15])
         found = (
-            _shuffled(builder, low, high, [0, 1, 2, 3, 8, 9, 10, 11]),
-            _shuffled(builder, low, high, [4, 5, 6, 7, 12, 13, 14, 15]),
+            shuffled(builder, low, high, [0, 1, 2, 3, 8, 9, 10, 11]),
+            shuffled(builder, low, high, [4, 5, 6, 7, 12, 13, 14, 15]),
         )
         return context.make_tuple(builder, signature.return_type, found)
 
@@ -159,18 +94,18 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
 def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """Transpose eight registers, seen as an 8 x 8 matrix of keys."""
     pairs = [
-        _shuffled(builder, rows[k], rows[k + 1], source)
+        shuffled(builder, rows[k], rows[k + 1], source)
         for k in range(0, LANES, 2)
         for source in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])
     ]
     quads = [
-        _shuffled(builder, pairs[k + half], pairs[k + half + 2], source)
+        shuffled(builder, pairs[k + half], pairs[k + half + 2], source)
         for k in (0, 4)
         for half in (0, 1)
         for source in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])
     ]
     return [
-        _shuffled(builder, quads[k], quads[k + 4], source)
+        shuffled(builder, quads[k], quads[k + 4], source)
         for source in ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15])
         for k in range(4)
     ]
@@ -210,12 +145,11 @@ def sort_block(typing: Any, array: Any, index: Any) -> Any:
     The keys are transposed so that each lane is a run. The sorting network is then minima and
     maxima of whole registers. All pairs of a run are compared first to count the exchanges.
     """
-    lanes = _lanes(array)
+    lanes = Vec(array.dtype, LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value, place = arguments
-        kind = signature.args[0]
-        base = address(context, builder, kind, value, place, lanes.vector, checked=RUN)
+        base = address(context, builder, array, value, place, lanes.vector, checked=RUN)
         number, octets = ir.IntType(64), lanes.bits // 8
         places = [builder.gep(base, [number(k)]) for k in range(RUN)]
         rows = [builder.load(place, align=octets) for place in places]
@@ -227,6 +161,6 @@ def sort_block(typing: Any, array: Any, index: Any) -> Any:
             done = _transposed(builder, columns[LANES * half : LANES * (half + 1)])
             for place, row in zip(places[half::2], done, strict=True):
                 builder.store(row, place, align=octets)
-        return _total(builder, builder.sext(exchanges, ir.VectorType(number, LANES)))
+        return summed(builder, exchanges, signed=True)
 
     return types.int64(array, types.intp), generate

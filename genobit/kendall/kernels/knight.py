@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import wrapped
+from genobit.engine.simd.registers import wrapped
 from genobit.kendall.kernels.bitonic_sort import BLOCK
 from genobit.kendall.kernels.ranks import missing
 from genobit.kendall.kernels.simd_merge_sort import constants, count_exchanges

@@ -17,12 +17,21 @@ import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numba import types
 
 from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, LANES, PLACE_BITS, UNITS
-from genobit.engine.simd.jit import njit
+from genobit.engine.simd import plain_lanes
+from genobit.engine.simd.jit import inlined, instruction, njit
 from genobit.engine.simd.lane_moves import shift_right
-from genobit.engine.simd.vector import load_bytes, load_octets, next_16, store_bytes, zero_bytes
-from genobit.kendall.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
+from genobit.engine.simd.registers import (
+    BYTE_LANES,
+    bytes_,
+    load_bytes,
+    load_octets,
+    next_16,
+    zero_bytes,
+)
+from genobit.engine.simd.vector import Vec, address, filled, loader, store, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,6 +125,48 @@ patterns).
 """
 
 
+# Ranks are signed integers of 16 or 32 bits, because AVX2 compares only signed integers.
+shorts = Vec(types.int16, BYTE_LANES)
+zero_16 = zeros(shorts)
+_load_ranks, _octets = loader(BYTE_LANES), filled(bytes_)
+
+
+@inlined
+def signs_of(low: Any, high: Any, i: int, j: int) -> Any:
+    """Return the sign of the ranks from ``i`` less those from ``j``, as bytes -1, 0, 1.
+
+    ``low`` and ``high`` hold the same ranks, except that a missing value is the lowest number in
+    one and the highest in the other. It is then neither larger nor smaller than any value, so its
+    sign is 0.
+    """
+    larger = _load_ranks(low, i) > _load_ranks(high, j)
+    smaller = _load_ranks(low, j) > _load_ranks(high, i)
+    # A true flag is filled to -1.
+    return _octets(smaller) - _octets(larger)
+
+
+def _larger_16(ranks: Any, i: int, j: int) -> plain_lanes.Register:
+    load = plain_lanes.loader(None, BYTE_LANES)
+    return plain_lanes.filled(np.dtype(np.int16))(load(ranks, i) > load(ranks, j))
+
+
+@instruction(_larger_16)
+def larger_16(typing: Any, ranks: Any, i: Any, j: Any) -> Any:
+    """Return 16-bit lanes, all ones where ``ranks[i + k] > ranks[j + k]``, else zero."""
+    vector = Vec(ranks.dtype, BYTE_LANES).vector
+
+    # As one instruction: as a function, it is optimised before it is inlined, and takes registers.
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, *places = arguments
+        here, there = (
+            builder.load(address(context, builder, ranks, array, k, vector), align=1)
+            for k in places
+        )
+        return builder.sext(builder.icmp_signed(">", here, there), shorts.vector)
+
+    return shorts(ranks, types.intp, types.intp), generate
+
+
 @njit
 def _strict_code(ranks: Any, stride: int, first: int, second: int, lane: int) -> Any:
     """Return codes with bit g + 3 h set if observation g of ``first`` exceeds h of ``second``."""
@@ -173,7 +224,7 @@ def place_rows(
                     code = _weak_code(flat, rows, first, second, lane)
                 else:
                     code = _strict_code(flat, rows, first, second, lane)
-                store_16(octets, slot * rows + lane, code)
+                store(octets, slot * rows + lane, code)
         _join(codes, ones, places[k])
 
 
@@ -209,9 +260,9 @@ def sign_units(
                 for register in range(0, COLUMNS, LANES):
                     if i < j:
                         here, there = i * COLUMNS + register, j * COLUMNS + register
-                        store_bytes(values, at, signs_of(below, above, here, there))
+                        store(values, at, signs_of(below, above, here, there))
                     else:
-                        store_bytes(values, at, zero_bytes())
+                        store(values, at, zero_bytes())
                     at += LANES
 
 
@@ -240,7 +291,7 @@ def _strict_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) 
                     total = total + y
                 if state & 4:
                     total = total + z
-                store_bytes(parts, to + state * ENTRY, total)
+                store(parts, to + state * ENTRY, total)
 
 
 @njit
@@ -258,9 +309,9 @@ def _weak_parts(values: NDArray[np.uint8], at: int, parts: NDArray[np.uint8]) ->
             total = one + one - x - y
             to = h * 9 * ENTRY + register
             for _ in range(3):
-                store_bytes(parts, to, total)
-                store_bytes(parts, to + ENTRY, total + x)
-                store_bytes(parts, to + 2 * ENTRY, total + x + x)
+                store(parts, to, total)
+                store(parts, to + ENTRY, total + x)
+                store(parts, to + 2 * ENTRY, total + x + x)
                 total = total + y
                 to += 3 * ENTRY
 
@@ -307,6 +358,6 @@ def _add_part(
         word = load_octets(words, k)
         for _ in range(UNITS):
             place = np.intp(word & low)
-            store_bytes(targets, to + place, left + load_bytes(sources, place))
-            store_bytes(targets, to + place + LANES, right + load_bytes(sources, place + LANES))
+            store(targets, to + place, left + load_bytes(sources, place))
+            store(targets, to + place + LANES, right + load_bytes(sources, place + LANES))
             word = next_16(word)

@@ -136,7 +136,7 @@ def _panels(ranks: NDArray[Any], panels: int, height: int) -> tuple[NDArray[Any]
 
     Missing and padding observations hold the lowest number in one and the highest in the other, so
     their pairs have no sign. Columns are dealt to lanes in the order of
-    `genobit.engine.simd.vector.add_bytes`.
+    `genobit.engine.simd.registers.add_bytes`.
     """
     n = ranks.shape[1]
     padded = np.full((panels * COLUMNS, _observations(n, height)), missing(ranks), ranks.dtype)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.gemm.products import products
-from genobit.engine.simd.byte_masks import equal_mask
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import equal_mask
 from genobit.kendall.kernels.ranks import missing
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import reduce_add, store
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     LANES,
@@ -20,8 +21,6 @@ from genobit.kendall.kernels.bitonic_sort import (
     load_lanes,
     merge_lanes,
     sort_block,
-    store_lanes,
-    sum_eight,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def _write(
 ) -> tuple[Any, Any]:
     """Write a register of merged keys without flags; add the places of the flagged keys."""
     flags = keys & load_lanes(constants, 2 * LANES)
-    store_lanes(out, place, keys ^ flags)
+    store(out, place, keys ^ flags)
     # The mask has all bits set where the key is of the second run, whose place counts.
     sums = sums + (places & (load_lanes(constants, 3 * LANES) - flags))
     return places + load_lanes(constants, LANES), sums
@@ -88,7 +87,7 @@ def _finish(
         place += LANES
         source += LANES
     places, sums = _write(later, places, sums, constants, out, place)
-    return sum_eight(sums)
+    return reduce_add(sums)
 
 
 @njit
@@ -174,7 +173,7 @@ def _level(
         after = min(start + 4 * width, n)
         if middle == stop or keys[middle - 1] <= keys[middle]:
             for k in range(start, stop, LANES):
-                store_lanes(out, k, load_lanes(keys, k))
+                store(out, k, load_lanes(keys, k))
         elif stop + width < after and keys[stop + width - 1] > keys[stop + width]:
             exchanges += _merge_both(keys, start, width, after, constants, out)
             stop = after

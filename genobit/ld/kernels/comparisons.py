@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import REGISTER_WORDS, load_register, zero_register
+from genobit.engine.simd.registers import REGISTER_WORDS, load_register, zero_register
 from genobit.ld.kernels.popcount_accumulators import (
     TALLY_WORDS,
     store_sums,

@@ -13,14 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit.engine.pairwise.statistic import BandRows, Float, band_columns, blocks, in_window
-from genobit.engine.simd.count_lanes import (
-    RATIO_LANES,
-    load_ratios,
-    multiply_add,
-    ratio_everywhere,
-    reaching,
-)
+from genobit.engine.simd.count_lanes import RATIO_LANES, load_ratios, ratio_everywhere, reaching
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import r2
 
 if TYPE_CHECKING:

@@ -22,22 +22,17 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from genobit.engine.simd.cpu import host
-from genobit.engine.simd.jit import instruction
-from genobit.engine.simd.plain_lanes import Register, octets_at, sum_words, zero
-from genobit.engine.simd.vector import REGISTER_WORDS, Lanes, address, register
+from genobit.engine.simd.jit import inlined, instruction
+from genobit.engine.simd.plain_lanes import Register, octets_at, reduce_add
+from genobit.engine.simd.registers import REGISTER_WORDS, register
+from genobit.engine.simd.vector import Vec, address, bitcast, called, popcount, shuffled, zeros
 
 IN_BYTES = not host().vector_popcount and platform.machine().lower() in {"x86_64", "amd64"}
-tallies = Lanes(8, 8 * REGISTER_WORDS) if IN_BYTES else register
+tallies = Vec(types.uint8, 8 * REGISTER_WORDS) if IN_BYTES else register
 TALLY_WORDS = 31 * REGISTER_WORDS if IN_BYTES else 2**31
 """Words that a tally can hold without overflow: each register adds at most 8 to a byte."""
-
-
-def _tally(a: Register) -> Register:
-    lanes = a.lanes.view(f"u{tallies.bits // 8}")
-    return Register(np.bitwise_count(lanes).astype(lanes.dtype))
 
 
 def _tallied(a: Register) -> Register:
@@ -45,26 +40,16 @@ def _tallied(a: Register) -> Register:
 
 
 def _store_sums(array: Any, index: int, *registers: Register) -> None:
-    octets_at(array, index, np.int64, 4)[:] = [sum_words(a) for a in registers]
+    octets_at(array, index, np.int64, 4)[:] = [reduce_add(a) for a in registers]
 
 
-@instruction(zero(tallies.bits, tallies.count))
-def zero_tally(typing: Any) -> Any:
-    """Return an empty tally."""
-    return tallies(), lambda *_: ir.Constant(tallies.vector, None)
+zero_tally, _in_lanes = zeros(tallies), bitcast(tallies)
 
 
-@instruction(_tally)
-def tally(typing: Any, a: Any) -> Any:
+@inlined
+def tally(a: Any) -> Any:
     """Return the number of bits set in each lane of a register of words."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        name = f"llvm.ctpop.v{tallies.count}i{tallies.bits}"
-        kind = ir.FunctionType(tallies.vector, [tallies.vector])
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, [builder.bitcast(arguments[0], tallies.vector)])
-
-    return tallies(a), generate
+    return popcount(_in_lanes(a))
 
 
 @instruction(_tallied)
@@ -75,17 +60,10 @@ def tallied(typing: Any, a: Any) -> Any:
         if not IN_BYTES:
             return arguments[0]
         name = "llvm.x86.avx2.psad.bw" if tallies.count == 32 else "llvm.x86.sse2.psad.bw"
-        kind = ir.FunctionType(register.vector, [tallies.vector, tallies.vector])
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, [arguments[0], ir.Constant(tallies.vector, None)])
+        nothing = ir.Constant(tallies.vector, None)
+        return called(builder, name, register.vector, arguments[0], nothing)
 
     return register(a), generate
-
-
-def _picked(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
-    """Return lanes by number; lanes of b are numbered after those of a."""
-    order = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
-    return builder.shuffle_vector(a, b, order)
 
 
 def _sums(builder: Any, parts: list[Any]) -> Any:
@@ -93,18 +71,18 @@ def _sums(builder: Any, parts: list[Any]) -> Any:
     while (count := parts[0].type.count) > 4:
         low, high = range(count // 2), range(count // 2, count)
         parts = [
-            builder.add(_picked(builder, x, x, list(low)), _picked(builder, x, x, list(high)))
+            builder.add(shuffled(builder, x, x, list(low)), shuffled(builder, x, x, list(high)))
             for x in parts
         ]
     even, odd = ([0, 4, 2, 6], [1, 5, 3, 7]) if count == 4 else ([0, 2], [1, 3])
     ab, cd = (
-        builder.add(_picked(builder, x, y, even), _picked(builder, x, y, odd))
+        builder.add(shuffled(builder, x, y, even), shuffled(builder, x, y, odd))
         for x, y in (parts[:2], parts[2:])
     )
     if count == 2:
-        return _picked(builder, ab, cd, [0, 1, 2, 3])
+        return shuffled(builder, ab, cd, [0, 1, 2, 3])
     return builder.add(
-        _picked(builder, ab, cd, [0, 1, 4, 5]), _picked(builder, ab, cd, [2, 3, 6, 7])
+        shuffled(builder, ab, cd, [0, 1, 4, 5]), shuffled(builder, ab, cd, [2, 3, 6, 7])
     )
 
 
@@ -114,7 +92,7 @@ def store_sums(typing: Any, array: Any, index: Any, a: Any, b: Any, c: Any, d: A
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sums = _sums(builder, list(arguments[2:]))
-        pointer = address(context, builder, signature.args[0], *arguments[:2], sums.type)
+        pointer = address(context, builder, array, *arguments[:2], sums.type)
         builder.store(sums, pointer, align=8)
         return context.get_dummy_value()
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from genobit.engine.bits.planes import all_called
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import REGISTER_WORDS, popcount
+from genobit.engine.simd.registers import REGISTER_WORDS
+from genobit.engine.simd.vector import popcount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,15 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
-    REGISTER_WORDS,
-    andnot,
-    load_register,
-    popcount,
-    store_register,
-    sum_lanes,
-    zero_register,
-)
+from genobit.engine.simd.registers import REGISTER_WORDS, load_register, zero_register
+from genobit.engine.simd.vector import andnot, popcount, reduce_add, store
 from genobit.parsimony.kernels.hartigan import depth_of, down_block, most_children, numbers
 from genobit.parsimony.kernels.joins import weigh
 from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, add_bits
@@ -57,7 +50,7 @@ def _lowest(x: NDArray[np.uint64], first: int, states: int) -> None:
     taken = zero_register()
     for s in range(first, first + states * BLOCK_WORDS, BLOCK_WORDS):
         here = load_register(x, s)
-        store_register(x, s, andnot(here, taken))
+        store(x, s, andnot(here, taken))
         taken = taken | here
 
 
@@ -77,7 +70,7 @@ def _all_sets(
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         above, own = load_register(x, parent + s), load_register(x, i + s)
         wide = own | (above & load_register(upper, i + s))
-        store_register(x, i + s, (wide & outside) | andnot(above, outside))
+        store(x, i + s, (wide & outside) | andnot(above, outside))
     return outside, near
 
 
@@ -100,7 +93,7 @@ def _one_state(
     _lowest(x, i, states)
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         above = load_register(x, parent + s)
-        store_register(x, i + s, (above & kept) | andnot(load_register(x, i + s), kept))
+        store(x, i + s, (above & kept) | andnot(load_register(x, i + s), kept))
     return kept
 
 
@@ -108,8 +101,8 @@ def _one_state(
 def _changes(kept: Any, w: int, common: int, planes: NDArray[np.uint64]) -> int:
     """Return the summed weight of the patterns not set in ``kept``, a register at word w."""
     if common > 0:
-        return common * (64 * REGISTER_WORDS - sum_lanes(popcount(kept)))
-    return sum_lanes(weigh(kept, planes, w, planes.size // BLOCK_WORDS))
+        return common * (64 * REGISTER_WORDS - reduce_add(popcount(kept)))
+    return reduce_add(weigh(kept, planes, w, planes.size // BLOCK_WORDS))
 
 
 @njit

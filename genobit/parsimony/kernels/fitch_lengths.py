@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import inlined, njit
-from genobit.engine.simd.vector import REGISTER_WORDS, popcount, sum_lanes, zero_register
+from genobit.engine.simd.registers import REGISTER_WORDS, zero_register
+from genobit.engine.simd.vector import popcount, reduce_add
 from genobit.parsimony.kernels.joins import join_register, weigh
 from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_words
 
@@ -116,7 +117,7 @@ def _changes(
                 counts = counts + popcount(some)
             else:
                 counts = counts + weigh(some, weights, first + w, depth)
-    return sum_lanes(counts) if depth > 0 else plan.shape[0] * BLOCK - sum_lanes(counts)
+    return reduce_add(counts) if depth > 0 else plan.shape[0] * BLOCK - reduce_add(counts)
 
 
 @njit

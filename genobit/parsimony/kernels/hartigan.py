@@ -16,13 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
-    REGISTER_WORDS,
-    andnot,
-    load_register,
-    store_register,
-    zero_register,
-)
+from genobit.engine.simd.registers import REGISTER_WORDS, load_register, zero_register
+from genobit.engine.simd.vector import andnot, store
 from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, add_bits
 
 if TYPE_CHECKING:
@@ -79,7 +74,7 @@ def _count_children(
             for bit in range(depth):
                 place = (state * depth + bit) * REGISTER_WORDS
                 old = load_register(of_states, place)
-                store_register(of_states, place, old ^ carry)
+                store(of_states, place, old ^ carry)
                 carry = old & carry
 
 
@@ -88,7 +83,7 @@ def _largest(lower: NDArray[np.uint64], first: int, states: int, depth: int, wor
     """Write the states with the largest count to ``lower``, and that count to ``work.most``."""
     of_states, most, every = work
     for state in range(states):
-        store_register(lower, first + state * BLOCK_WORDS, load_register(every, 0))
+        store(lower, first + state * BLOCK_WORDS, load_register(every, 0))
     for bit in range(depth - 1, -1, -1):
         some = zero_register()
         for state in range(states):
@@ -97,8 +92,8 @@ def _largest(lower: NDArray[np.uint64], first: int, states: int, depth: int, wor
         for state in range(states):
             number = load_register(of_states, (state * depth + bit) * REGISTER_WORDS)
             still = load_register(lower, first + state * BLOCK_WORDS)
-            store_register(lower, first + state * BLOCK_WORDS, andnot(still, andnot(some, number)))
-        store_register(most, bit * REGISTER_WORDS, some)
+            store(lower, first + state * BLOCK_WORDS, andnot(still, andnot(some, number)))
+        store(most, bit * REGISTER_WORDS, some)
 
 
 @njit
@@ -108,7 +103,7 @@ def _second(upper: NDArray[np.uint64], first: int, states: int, depth: int, work
     borrow = load_register(every, 0)
     for bit in range(depth):
         digit = load_register(most, bit * REGISTER_WORDS)
-        store_register(most, (depth + bit) * REGISTER_WORDS, digit ^ borrow)
+        store(most, (depth + bit) * REGISTER_WORDS, digit ^ borrow)
         borrow = andnot(borrow, digit)
     for state in range(states):
         same = load_register(every, 0)
@@ -116,7 +111,7 @@ def _second(upper: NDArray[np.uint64], first: int, states: int, depth: int, work
             number = load_register(of_states, (state * depth + bit) * REGISTER_WORDS)
             wanted = load_register(most, (depth + bit) * REGISTER_WORDS)
             same = andnot(same, number ^ wanted)
-        store_register(upper, first + state * BLOCK_WORDS, same)
+        store(upper, first + state * BLOCK_WORDS, same)
 
 
 @njit
@@ -148,7 +143,7 @@ def down_block(
                 carry = load_register(work.most, bit * REGISTER_WORDS)
                 for place in range(bit * BLOCK_WORDS + w, kept.size, BLOCK_WORDS):
                     old = load_register(kept, place)
-                    store_register(kept, place, old ^ carry)
+                    store(kept, place, old ^ carry)
                     carry = old & carry
 
 

@@ -22,15 +22,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.simd.jit import inlined
-from genobit.engine.simd.vector import (
-    REGISTER_WORDS,
-    andnot,
-    load_register,
-    popcount,
-    store_register,
-    sum_lanes,
-    zero_register,
-)
+from genobit.engine.simd.registers import REGISTER_WORDS, load_register, zero_register
+from genobit.engine.simd.vector import andnot, popcount, reduce_add, store
 from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
 
 if TYPE_CHECKING:
@@ -71,8 +64,8 @@ def join_register(
         b0, b1 = load_register(y, j), load_register(y, j + _1)
         c0, c1 = a0 & b0, a1 & b1
         some = c0 | c1
-        store_register(out, k, c0 | andnot(a0 | b0, some))
-        store_register(out, k + _1, c1 | andnot(a1 | b1, some))
+        store(out, k, c0 | andnot(a0 | b0, some))
+        store(out, k + _1, c1 | andnot(a1 | b1, some))
         return some
     if states == 4:
         a0, a1 = load_register(x, i), load_register(x, i + _1)
@@ -81,15 +74,15 @@ def join_register(
         b2, b3 = load_register(y, j + _2), load_register(y, j + _3)
         c0, c1, c2, c3 = a0 & b0, a1 & b1, a2 & b2, a3 & b3
         some = (c0 | c1) | (c2 | c3)
-        store_register(out, k, c0 | andnot(a0 | b0, some))
-        store_register(out, k + _1, c1 | andnot(a1 | b1, some))
-        store_register(out, k + _2, c2 | andnot(a2 | b2, some))
-        store_register(out, k + _3, c3 | andnot(a3 | b3, some))
+        store(out, k, c0 | andnot(a0 | b0, some))
+        store(out, k + _1, c1 | andnot(a1 | b1, some))
+        store(out, k + _2, c2 | andnot(a2 | b2, some))
+        store(out, k + _3, c3 | andnot(a3 | b3, some))
         return some
     some = common_register(x, i, y, j, states)
     for s in range(0, states * BLOCK_WORDS, BLOCK_WORDS):
         a, b = load_register(x, i + s), load_register(y, j + s)
-        store_register(out, k + s, (a & b) | andnot(a | b, some))
+        store(out, k + s, (a & b) | andnot(a | b, some))
     return some
 
 
@@ -152,7 +145,7 @@ def changes_at_branch(
         else:
             some = branch_register(x, i + w, y, j + w, z, k + w, states)
         counts = counts + weigh(some, planes, first + w, depth)
-    return sum_lanes(counts)
+    return reduce_add(counts)
 
 
 @inlined
@@ -176,7 +169,7 @@ def changes_between(
         else:
             some = common_register(x, i + w, y, j + w, states)
         counts = counts + weigh(some, planes, first + w, depth)
-    return sum_lanes(counts)
+    return reduce_add(counts)
 
 
 @inlined

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import WORD_LANES, load_words, store_words
+from genobit.engine.simd.registers import WORD_LANES, load_words
+from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,7 @@ def counted(a: NDArray[np.uint64], b: NDArray[np.uint64], pairs: int, out: NDArr
         sums = add_two(sums, words[0], words[1], words[2], words[3])
     for k in range(2 * pairs * WORD_LANES, a.shape[0], WORD_LANES):
         sums = add_one(sums, load_words(a, k), load_words(b, k))
-    store_words(out, 0, bits_in(sums))
+    store(out, 0, bits_in(sums))
 
 
 @given(words=st.integers(0, 9), data=st.data(), seed=st.integers(0, 2**32))

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.compiled("of compiled accesses; others are always check
 # Each access is tried at the first and the last place that there is, and one beside either.
 TRIED = """
 import numpy as np
-from genobit.engine.simd import jit as _jit, vector as simd
+from genobit.engine.simd import jit as _jit, registers, vector as simd
 from genobit.engine.bits import words as bits
-from genobit.engine.simd import byte_masks, lane_moves
+from genobit.engine.simd import lane_moves
 from genobit.kendall.kernels import bitonic_sort as rank_lanes
 from genobit.engine.simd.jit import njit
 
@@ -23,19 +23,19 @@ def plain(a, i):
 
 @njit
 def load(a, i):
-    return simd.sum_lanes(simd.load_register(a, i))
+    return simd.reduce_add(registers.load_register(a, i))
 
 @njit
 def store(a, i):
-    simd.store_bytes(a, i, simd.zero_bytes())
+    simd.store(a, i, registers.zero_bytes())
 
 @njit
 def add(a, i):
-    simd.add_words(a, i, simd.zero_words())
+    simd.add_to(a, i, registers.zero_words())
 
 @njit
 def mask(a, i):
-    return byte_masks.equal_mask(a, i, np.int8(0))
+    return registers.equal_mask(a, i, np.int8(0))
 
 @njit
 def sort(a, i):
@@ -52,7 +52,7 @@ def refused(kernel, array, index):
         return True
     return False
 
-lanes = simd.REGISTER_WORDS, simd.BYTE_LANES, simd.WORD_LANES
+lanes = registers.REGISTER_WORDS, registers.BYTE_LANES, registers.WORD_LANES
 cases = (
     (plain, np.ones(5), 1),
     (load, np.ones(20, np.uint64), lanes[0]),

@@ -15,16 +15,15 @@ from genobit.engine.simd.count_lanes import (
     load_ratios,
     permute_counts,
     rough_reciprocal,
-    store_counts,
-    store_ratios,
 )
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import store
 
 
 @njit
 def _deal(counts, first, places, at, permuted, gathered):
-    store_counts(permuted, 0, permute_counts(counts, first, places, at))
-    store_counts(gathered, 0, gather_counts(counts, first, places, at))
+    store(permuted, 0, permute_counts(counts, first, places, at))
+    store(gathered, 0, gather_counts(counts, first, places, at))
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
@@ -46,7 +45,7 @@ def test_permuted_counts__are_those_of_a_gather(
 @njit
 def _invert(numbers, out):
     for k in range(0, numbers.shape[0], RATIO_LANES):
-        store_ratios(out, k, rough_reciprocal(load_ratios(numbers, k)))
+        store(out, k, rough_reciprocal(load_ratios(numbers, k)))
 
 
 def test_rough_reciprocals__are_off_by_less_than_they_say() -> None:

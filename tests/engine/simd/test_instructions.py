@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from genobit.engine.gemm.carry_save import carried
 from genobit.engine.simd import cpu, jit, plain, vector
-from genobit.engine.simd.byte_masks import equal_mask, less_mask
 from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     RATIO_LANES,
@@ -22,59 +21,54 @@ from genobit.engine.simd.count_lanes import (
     gather_counts,
     load_counts,
     load_ratios,
-    multiply_add,
     permute_counts,
     ratio_everywhere,
     reaching,
     rough_reciprocal,
-    store_counts,
-    store_ratios,
-)
-from genobit.engine.simd.float_lanes import (
-    broadcast_float,
-    choose_floats,
-    load_floats,
-    store_floats,
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.engine.simd.vector import (
+from genobit.engine.simd.registers import (
     BYTE_LANES,
     REGISTER_WORDS,
     add_bytes,
-    add_words,
-    andnot,
     borrowed,
     broadcast,
+    broadcast_float,
     bytes_of_bits,
+    equal_mask,
+    less_mask,
     load_bytes,
+    load_floats,
     load_octets,
     load_register,
     load_table,
     load_words,
     lookup,
     next_16,
-    popcount,
-    store_bytes,
-    store_register,
-    store_words,
-    sum_lanes,
     wrapped,
-    write_words,
     zero_bytes,
     zero_register,
     zero_words,
 )
-from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, total, zero_sums
+from genobit.engine.simd.vector import (
+    add_to,
+    andnot,
+    choose,
+    lanes_of,
+    multiply_add,
+    popcount,
+    reduce_add,
+    store,
+)
+from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, zero_sums
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     load_lanes,
     merge_lanes,
     sort_block,
-    store_lanes,
-    sum_eight,
 )
-from genobit.kendall.kernels.sign_lanes import larger_16, signs_of, store_16, zero_16
+from genobit.kendall.kernels.order_tables import larger_16, signs_of, zero_16
 from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:
@@ -88,27 +82,27 @@ places = st.integers(0, 7)
 @njit
 def _words(x, i, counts, out):
     a, b = load_words(x, i), load_words(x, i + 3)
-    store_words(out, 0, (a & b) + (a | b) - (a ^ b))
-    store_words(out, 8, andnot(a, b) + zero_words())
-    store_words(out, 80, carried(a, b, load_words(x, i + 5)))
-    store_words(out, 16, popcount(a) + broadcast(x[i]))
-    store_words(out, 24, shift_left(a, x[0] & 63) ^ shift_right(b, x[1] & 63))
+    store(out, 0, (a & b) + (a | b) - (a ^ b))
+    store(out, 8, andnot(a, b) + zero_words())
+    store(out, 80, carried(a, b, load_words(x, i + 5)))
+    store(out, 16, popcount(a) + broadcast(x[i]))
+    store(out, 24, shift_left(a, x[0] & 63) ^ shift_right(b, x[1] & 63))
     for k, lanes in enumerate(exchange(a, b, 8)):
-        store_words(out, 32 + 8 * k, lanes)
+        store(out, 32 + 8 * k, lanes)
     for k, lanes in enumerate(exchange(a, b, 32)):
-        store_words(out, 48 + 8 * k, lanes)
+        store(out, 48 + 8 * k, lanes)
     for k, lanes in enumerate(exchange(a, b, 256)):
-        store_words(out, 64 + 8 * k, lanes)
-    add_words(counts, i, a)
-    write_words(counts, i + 8, b)
+        store(out, 64 + 8 * k, lanes)
+    add_to(counts, i, a)
+    store(counts, i + 8, b)
     prefetch(x, 2**40)
-    return sum_lanes(a)
+    return reduce_add(a), reduce_add(lanes_of(counts, a))
 
 
 @njit
 def _registers(x, i, out):
     a, b = load_register(x, i), load_register(x, i + 1)
-    store_register(out, i, zero_register() + (a & b))
+    store(out, i, zero_register() + (a & b))
     t = zero_tally() + tally(a) + tally(b)
     store_sums(out, 20 + i, tallied(t), a, b, tallied(tally(a)))
     return popcount(x[0])
@@ -119,21 +113,21 @@ def _bytes(x, i, pairs, out):
     numbers = borrowed(x)
     a, b = load_bytes(numbers, i), load_bytes(numbers, i + 5)
     word = load_octets(numbers, i)
-    store_bytes(out, 0, (a & b) + andnot(a, b) - (zero_bytes() ^ a))
-    store_bytes(out, BYTE_LANES, bytes_of_bits(word) ^ repeat(word))
-    store_bytes(out, 2 * BYTE_LANES, shift_left(a, 3) | shift_right(b, 5))
+    store(out, 0, (a & b) + andnot(a, b) - (zero_bytes() ^ a))
+    store(out, BYTE_LANES, bytes_of_bits(word) ^ repeat(word))
+    store(out, 2 * BYTE_LANES, shift_left(a, 3) | shift_right(b, 5))
     for k, lanes in enumerate(exchange(a, b, 64)):
-        store_bytes(out, (3 + k) * BYTE_LANES, lanes)
+        store(out, (3 + k) * BYTE_LANES, lanes)
     add_bytes(pairs, i, a)
     few = repeat(np.uint64(0x003F003F003F003F))
     products = zero_sums() + multiply_pairs(a & few, b & few)
     pairs[0] = wrapped(pairs, x[i] << 12)
-    return next_16(word), total(a), total(products), numbers[i]
+    return next_16(word), reduce_add(a), reduce_add(products), numbers[i]
 
 
 @njit
 def _lookups(tables, offsets, i, index, out):
-    store_bytes(out, i, lookup(load_table(tables, offsets, i), load_bytes(index, i)))
+    store(out, i, lookup(load_table(tables, offsets, i), load_bytes(index, i)))
 
 
 @njit
@@ -143,40 +137,40 @@ def _masks(x, i, value):
 
 @njit
 def _signs(low, high, i, j, octets, shorts):
-    store_bytes(octets, i, signs_of(low, high, i, j))
-    store_16(shorts, j, zero_16() + larger_16(low, i, j))
+    store(octets, i, signs_of(low, high, i, j))
+    store(shorts, j, zero_16() + larger_16(low, i, j))
 
 
 @njit
 def _keys(x, i, out):
     a, b = load_lanes(x, i), load_lanes(x, i + 8)
     low, high = merge_lanes(a, b)
-    store_lanes(out, i, low)
-    store_lanes(out, i + 8, high)
-    return sum_eight(a), sort_block(x, 16 + i)
+    store(out, i, low)
+    store(out, i + 8, high)
+    return reduce_add(a), sort_block(x, 16 + i)
 
 
 @njit
 def _floats(x, i, word, out):
     a, b = load_floats(x, i), load_floats(x, i + 8)
-    store_floats(out, 0, choose_floats(word, a, b))
-    store_floats(out, 8, (a + b) * (a - broadcast_float(x[i])))
-    store_floats(out, 16, a / b)
+    store(out, 0, choose(word, a, b))
+    store(out, 8, (a + b) * (a - broadcast_float(x[i])))
+    store(out, 16, a / b)
 
 
 @njit
 def _counts(x, i, numbered, out, narrow):
     a, b = load_counts(x, i), gather_counts(x, i, numbered, i)
-    store_counts(out, i, a - b + permute_counts(x, i, numbered, i))
-    store_counts(narrow, i, everywhere(x, x[i]) - a)
+    store(out, i, a - b + permute_counts(x, i, numbered, i))
+    store(narrow, i, everywhere(x, x[i]) - a)
 
 
 @njit
 def _ratios(x, numbers, i, out):
     a, b = load_ratios(x, i), load_ratios(numbers, i)
-    store_ratios(out, 0, (a + b) * (a - b) / ratio_everywhere(numbers[0]))
-    store_ratios(out, RATIO_LANES, multiply_add(a, b, b))
-    store_ratios(out, 2 * RATIO_LANES, rough_reciprocal(b))
+    store(out, 0, (a + b) * (a - b) / ratio_everywhere(numbers[0]))
+    store(out, RATIO_LANES, multiply_add(a, b, b))
+    store(out, 2 * RATIO_LANES, rough_reciprocal(b))
     return reaching(b, a)
 
 
@@ -185,10 +179,26 @@ KERNELS: list[Any] = [
 ]  # fmt: skip
 
 
+def inner(kernel: Any) -> dict[str, Any]:
+    """What the kernel uses of its module."""
+    known = kernel.py_func.__globals__
+    return {name: known[name] for name in kernel.py_func.__code__.co_names if name in known}
+
+
+def used(kernel: Any) -> Iterator[Any]:
+    """What the kernel uses, and what its parts use."""
+    for x in inner(kernel).values():
+        yield x
+        if hasattr(x, "py_func"):
+            yield from used(x)
+
+
 def by_twins(kernel: Any) -> Callable[..., Any]:
     """The kernel in plain Python, each of its instructions by its twin."""
     function = kernel.py_func
     known = {name: getattr(x, "twin", x) for name, x in function.__globals__.items()}
+    parts = {name: x for name, x in inner(kernel).items() if hasattr(x, "py_func")}
+    known |= {name: by_twins(x) for name, x in parts.items()}
     return plain.kernel(FunctionType(function.__code__, known))
 
 
@@ -224,12 +234,8 @@ def instructions() -> Iterator[Any]:
 
 
 def test_instructions__are_all_compared() -> None:
-    used = {
-        id(kernel.py_func.__globals__.get(name))
-        for kernel in KERNELS
-        for name in kernel.py_func.__code__.co_names
-    }
-    missing = {repr(x) for x in instructions() if id(x) not in used}
+    compared = {id(x) for kernel in KERNELS for x in used(kernel)}
+    missing = {repr(x) for x in instructions() if id(x) not in compared}
     assert not missing
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from genobit.engine.simd import plain
 from genobit.engine.simd.plain_lanes import (
-    FloatRegister,
     Register,
     borrowed,
     load_octets,
@@ -22,7 +21,7 @@ from genobit.engine.simd.plain_lanes import (
     lookup,
     store,
     word,
-    zero,
+    zeros,
 )
 from tests import programs
 from tests.every import assert_same, everything
@@ -85,7 +84,7 @@ def test_kernels__from_threads() -> None:
 
 def test_registers__are_values() -> None:
     array = np.arange(8, dtype=np.uint64)
-    a = b = loader(64, 8)(array, 0)
+    a = b = loader(np.uint64, 8)(array, 0)
     a += b
     array[:] = 0
     assert a.lanes.tolist() == [2 * k for k in range(8)]
@@ -93,19 +92,29 @@ def test_registers__are_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [zero(64, 4)(), zero(32, 8)(), FloatRegister(np.zeros(8)), 1, np.zeros(8, np.uint64)]
+    "other",
+    [
+        zeros(np.uint64, 4)(),
+        zeros(np.uint32, 8)(),
+        Register(np.zeros(8)),
+        1,
+        np.zeros(8, np.uint64),
+    ],
 )
 def test_registers__go_with_their_like(other: Any) -> None:
     with pytest.raises(TypeError):
-        zero(64, 8)() + other
+        zeros(np.uint64, 8)() + other
     with pytest.raises(TypeError):
-        operator.mul(zero(64, 8)(), zero(64, 8)())
+        operator.mul(zeros(np.uint64, 8)(), zeros(np.uint64, 8)())
 
 
 @pytest.mark.parametrize("index", [-1, 3, 2**40])
 def test_loads_and_stores__stay_within_the_array(index: int) -> None:
     array = np.zeros(10, np.uint64)
-    for take in (lambda i: loader(64, 8)(array, i), lambda i: store(array, i, zero(64, 8)())):
+    for take in (
+        lambda i: loader(np.uint64, 8)(array, i),
+        lambda i: store(array, i, zeros(np.uint64, 8)()),
+    ):
         take(0)
         take(2)
         with pytest.raises(IndexError, match=rf"8 of uint64 from element {index} .* 10 of uint64"):

@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
 from genobit.engine.simd import cpu, lane_moves, vector
-from genobit.engine.simd.byte_masks import equal_mask, less_mask
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import (
+from genobit.engine.simd.registers import (
     BYTE_LANES,
     WORD_LANES,
-    add_words,
-    andnot,
+    add_bytes,
     borrowed,
     broadcast,
+    equal_mask,
+    less_mask,
     load_bytes,
     load_table,
     load_words,
     lookup,
-    popcount,
     zero_bytes,
     zero_words,
 )
+from genobit.engine.simd.vector import add_to, andnot, popcount
 
 words = st.lists(st.integers(0, 2**64 - 1), min_size=WORD_LANES, max_size=WORD_LANES)
 octets = st.lists(st.integers(-128, 127), min_size=64, max_size=64)
@@ -36,14 +36,14 @@ needs_lookup = pytest.mark.skipif(
 def _combine(x, y, start, out):
     """Each lane operation on the words from `start`, its low 32 bits into a row of `out`."""
     a, b = load_words(x, start), load_words(y, start)
-    add_words(out, 0, a & b)
-    add_words(out, WORD_LANES, a | b)
-    add_words(out, 2 * WORD_LANES, a ^ b)
-    add_words(out, 3 * WORD_LANES, a + b)
-    add_words(out, 4 * WORD_LANES, andnot(a, b))
-    add_words(out, 5 * WORD_LANES, popcount(a))
-    add_words(out, 6 * WORD_LANES, broadcast(x[start]))
-    add_words(out, 7 * WORD_LANES, zero_words())
+    add_to(out, 0, a & b)
+    add_to(out, WORD_LANES, a | b)
+    add_to(out, 2 * WORD_LANES, a ^ b)
+    add_to(out, 3 * WORD_LANES, a + b)
+    add_to(out, 4 * WORD_LANES, andnot(a, b))
+    add_to(out, 5 * WORD_LANES, popcount(a))
+    add_to(out, 6 * WORD_LANES, broadcast(x[start]))
+    add_to(out, 7 * WORD_LANES, zero_words())
 
 
 @given(words, words, st.integers(0, 3))
@@ -62,14 +62,14 @@ def test_lanes_of_words__do_what_numpy_does(x: list[int], y: list[int], start: i
 @njit
 def _move(x, y, distance, out):
     a, b = load_words(x, 0), load_words(y, 0)
-    vector.store_words(out, 0, lane_moves.shift_left(a, distance))
-    vector.store_words(out, WORD_LANES, lane_moves.shift_right(a, distance))
+    vector.store(out, 0, lane_moves.shift_left(a, distance))
+    vector.store(out, WORD_LANES, lane_moves.shift_right(a, distance))
     c, d = lane_moves.exchange(a, b, 16)
-    vector.store_words(out, 2 * WORD_LANES, c)
-    vector.store_words(out, 3 * WORD_LANES, d)
+    vector.store(out, 2 * WORD_LANES, c)
+    vector.store(out, 3 * WORD_LANES, d)
     c, d = lane_moves.exchange(a, b, 128)
-    vector.store_words(out, 4 * WORD_LANES, c)
-    vector.store_words(out, 5 * WORD_LANES, d)
+    vector.store(out, 4 * WORD_LANES, c)
+    vector.store(out, 5 * WORD_LANES, d)
 
 
 @given(words, words, st.integers(0, 63))
@@ -117,8 +117,8 @@ def test_lookup__reads_a_table_of_sixteen_bytes_in_each_lane() -> None:
     def run(tables, offsets, index, which, out):
         zero = zero_bytes()
         found = lookup(load_table(tables, offsets, which), load_bytes(index, 0))
-        vector.add_bytes(out, 0, found + zero)
-        vector.add_bytes(out, 0, found)
+        add_bytes(out, 0, found + zero)
+        add_bytes(out, 0, found)
 
     rng = np.random.default_rng(1)
     tables = rng.integers(0, 256, 256).astype(np.uint8)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from genobit.engine.bits.planes import Rows
 from genobit.engine.simd import cpu
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import BYTE_LANES, load_bytes
+from genobit.engine.simd.registers import BYTE_LANES, load_bytes
+from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels import crossproducts
 from genobit.grm.kernels.crossproducts import crossproduct, popcount, registers, threebit, twobit
 from tests.cohorts import TAILS
@@ -160,9 +161,9 @@ def test_registers__do_what_numpy_does(values: list[int]) -> None:
 def _registers(octets, small, word):
     product = registers.multiply_pairs(load_bytes(small, 0), load_bytes(small, BYTE_LANES))
     return (
-        registers.total(load_bytes(octets, 0)),
-        registers.total(product + registers.zero_sums()),
-        registers.total(registers.repeat(word)),
+        reduce_add(load_bytes(octets, 0)),
+        reduce_add(product + registers.zero_sums()),
+        reduce_add(registers.repeat(word)),
     )
 
 

@@ -9,14 +9,9 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import Rows
 from genobit.engine.options import set_options
-from genobit.engine.simd.count_lanes import (
-    RATIO_LANES,
-    load_ratios,
-    multiply_add,
-    ratio_everywhere,
-    reaching,
-)
+from genobit.engine.simd.count_lanes import RATIO_LANES, load_ratios, ratio_everywhere, reaching
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import pairs
 from tests.cohorts import random_calls
 from tests.ld.kernels import ld_square

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import REGISTER_WORDS, load_register, zero_register
+from genobit.engine.simd.registers import REGISTER_WORDS, load_register, zero_register
 from genobit.ld.kernels.popcount_accumulators import (
     IN_BYTES,
     TALLY_WORDS,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import REGISTER_WORDS, store_register
+from genobit.engine.simd.registers import REGISTER_WORDS
+from genobit.engine.simd.vector import store
 from genobit.parsimony.kernels.joins import common_register, join_register
 from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, state_planes
 from tests import reference
@@ -25,9 +26,9 @@ def _joined(planes, shared, seen, four):
                 some = join_register(flat, i, flat, i + step, flat, i + 2 * step, 4)
             else:
                 some = join_register(flat, i, flat, i + step, flat, i + 2 * step, states)
-            store_register(shared, block * BLOCK_WORDS + w, some)
+            store(shared, block * BLOCK_WORDS + w, some)
             some = common_register(flat, i, flat, i + step, states)
-            store_register(seen, block * BLOCK_WORDS + w, some)
+            store(seen, block * BLOCK_WORDS + w, some)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,10 @@ import numpy as np
 
 from genobit.engine.bits.words import interleave
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import load_bytes, popcount, zero_bytes
+from genobit.engine.simd.registers import load_bytes, zero_bytes
+from genobit.engine.simd.vector import popcount, reduce_add
 from genobit.grm.kernels.crossproducts.coding import padded
-from genobit.grm.kernels.crossproducts.registers import OCTETS, total
+from genobit.grm.kernels.crossproducts.registers import OCTETS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,13 +54,13 @@ def _four_bits(*planes: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 @njit
-def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> np.uint64:
-    found = np.uint64(0)
+def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> int:
+    found = 0
     for start in range(0, n, STEPS * OCTETS):
         counts = zero_bytes()
         for k in range(start, min(start + STEPS * OCTETS, n), OCTETS):
             counts += popcount(load_bytes(a, first + k) & load_bytes(b, second + k))
-        found += total(counts)
+        found += reduce_add(counts)
     return found
 
 
@@ -72,4 +73,4 @@ def multiply(
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):
         for j in range(max(0, i + diagonal), b.shape[0]):
-            counts[i, j] += np.int64(_dot(rows, i * n, columns, j * n, n))
+            counts[i, j] += _dot(rows, i * n, columns, j * n, n)

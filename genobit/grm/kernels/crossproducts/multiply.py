@@ -20,15 +20,10 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_right
-from genobit.engine.simd.vector import load_bytes
+from genobit.engine.simd.registers import load_bytes
+from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels.crossproducts.coding import two_bits
-from genobit.grm.kernels.crossproducts.registers import (
-    OCTETS,
-    multiply_pairs,
-    repeat,
-    total,
-    zero_sums,
-)
+from genobit.grm.kernels.crossproducts.registers import OCTETS, multiply_pairs, repeat, zero_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +45,7 @@ def _product(x: Any, y: Any, places: int) -> Any:
 
 
 @njit
-def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> np.uint64:
+def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> int:
     even = odd = zero_sums()
     for k in range(0, n, OCTETS):
         x, y = load_bytes(a, first + k), load_bytes(b, second + k)
@@ -62,7 +57,7 @@ def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n:
         odd += _product(x, y, 10)
         even += _product(x, y, 12)
         odd += _product(x, y, 14)
-    return total(even + odd)
+    return reduce_add(even + odd)
 
 
 @njit
@@ -74,4 +69,4 @@ def multiply(
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):
         for j in range(max(0, i + diagonal), b.shape[0]):
-            counts[i, j] += np.int64(_dot(rows, i * n, columns, j * n, n))
+            counts[i, j] += _dot(rows, i * n, columns, j * n, n)

@@ -24,9 +24,10 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_right
-from genobit.engine.simd.vector import load_bytes, zero_bytes
+from genobit.engine.simd.registers import load_bytes, zero_bytes
+from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels.crossproducts.coding import two_bits
-from genobit.grm.kernels.crossproducts.registers import OCTETS, repeat, total
+from genobit.grm.kernels.crossproducts.registers import OCTETS, repeat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,15 +73,15 @@ def _group(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int) 
 
 
 @njit
-def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> np.uint64:
-    found = np.uint64(0)
+def _dot(a: NDArray[np.uint8], first: int, b: NDArray[np.uint8], second: int, n: int) -> int:
+    found = 0
     for start in range(0, n, BYTES * OCTETS):
         twice = once = zero_bytes()
         for k in range(start, min(start + BYTES * OCTETS, n), FIELDS * OCTETS):
             s, z = _group(a, first + k, b, second + k)
             twice += s
             once += z
-        found += np.uint64(2) * total(twice) + total(once)
+        found += 2 * reduce_add(twice) + reduce_add(once)
     return found
 
 
@@ -93,4 +94,4 @@ def multiply(
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):
         for j in range(max(0, i + diagonal), b.shape[0]):
-            counts[i, j] += np.int64(_dot(rows, i * n, columns, j * n, n))
+            counts[i, j] += _dot(rows, i * n, columns, j * n, n)

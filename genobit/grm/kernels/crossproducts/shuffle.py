@@ -21,9 +21,10 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_right
-from genobit.engine.simd.vector import load_bytes, lookup, zero_bytes
+from genobit.engine.simd.registers import load_bytes, lookup, zero_bytes
+from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels.crossproducts.coding import two_bits
-from genobit.grm.kernels.crossproducts.registers import OCTETS, repeat, total
+from genobit.grm.kernels.crossproducts.registers import OCTETS, repeat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,15 +58,15 @@ def _dot(
     b: NDArray[np.uint8],
     second: int,
     n: int,
-) -> np.uint64:
+) -> int:
     of_and, of_or = load_bytes(tables, 0), load_bytes(tables, OCTETS)
-    found = np.uint64(0)
+    found = 0
     for start in range(0, n, STEPS * OCTETS):
         counts = zero_bytes()
         for k in range(start, min(start + STEPS * OCTETS, n), OCTETS):
             x, y = load_bytes(a, first + k), load_bytes(b, second + k)
             counts += _sums(of_and, x & y) + _sums(of_or, x | y)
-        found += total(counts)
+        found += reduce_add(counts)
     return found
 
 
@@ -81,7 +82,7 @@ def _multiply(
     rows, columns = a.reshape(-1), b.reshape(-1)
     for i in range(a.shape[0]):
         for j in range(max(0, i + diagonal), b.shape[0]):
-            counts[i, j] += np.int64(_dot(tables, rows, i * n, columns, j * n, n))
+            counts[i, j] += _dot(tables, rows, i * n, columns, j * n, n)
 
 
 def multiply(
