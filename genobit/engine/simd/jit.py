@@ -18,9 +18,9 @@ lock:
 A kernel is compiled once per machine. Workers of a cluster start together and need the same kernels
 at the same time: the first one compiles a kernel and the others wait for it.
 
-numba has no public way to replace its cache or to fork safely. This file therefore uses private
-names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and `_impl` of `FunctionCache`, and
-`_lock` of llvmlite's library. No other file uses them.
+numba has no public way to replace its cache or to fork safely. This file therefore imports from
+`numba.core` and uses private names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and
+`_impl` of `FunctionCache`, and `_lock` of llvmlite's library. No other file uses them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ import filelock
 import llvmlite
 import numba
 from llvmlite.binding import ffi
-from numba.core import config
+from numba import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,

@@ -23,9 +23,7 @@ import platform
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core.errors import TypingError
-from numba.core.imputils import impl_ret_borrowed
+from numba import TypingError, types
 
 from genobit.engine.simd import plain_lanes
 from genobit.engine.simd.cpu import host
@@ -94,7 +92,8 @@ def borrowed(typing: Any, array: Any) -> Any:
     if BOUNDS_CHECKED:
 
         def same(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return impl_ret_borrowed(context, builder, array, arguments[0])
+            context.nrt.incref(builder, array, arguments[0])
+            return arguments[0]
 
         return array(array), same
 

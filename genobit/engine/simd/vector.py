@@ -29,11 +29,10 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import lower_builtin, models, register_model, type_callable
-from numba.np.numpy_support import as_dtype
 
 from genobit.engine.simd import plain_lanes
 from genobit.engine.simd.jit import BOUNDS_CHECKED, instruction
@@ -50,7 +49,7 @@ class Vec(types.Type):  # type: ignore[misc]  # numba has no types
         self.count = count
         self.bits = 1 if dtype == types.boolean else dtype.bitwidth
         self.floating = isinstance(dtype, types.Float)
-        self.kind = as_dtype(dtype)
+        self.kind = np.dtype(dtype.name)
         super().__init__(name=f"{dtype}x{count}")
 
     @property
@@ -117,7 +116,7 @@ for _operation, _lower, _kinds in (
 def called(builder: Any, name: str, returned: Any, *arguments: Any) -> Any:
     """Call an LLVM intrinsic."""
     kind = ir.FunctionType(returned, [x.type for x in arguments])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+    return builder.call(builder.module.declare_intrinsic(name, fnty=kind), arguments)
 
 
 def shuffled(builder: Any, a: Any, b: Any, order: Sequence[int]) -> Any:
@@ -177,7 +176,9 @@ def address(
         element = context.get_abi_sizeof(struct.data.type.pointee)
         last = builder.add(index, index.type((octets - 1) // element))
         for place in (index, last):
-            cgutils.do_boundscheck(context, builder, place, struct.nitems)
+            with builder.if_then(builder.icmp_unsigned(">=", place, struct.nitems), likely=False):
+                message = ("index is out of bounds",)
+                context.call_conv.return_user_exc(builder, IndexError, message)
     return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
