@@ -12,7 +12,7 @@ registers, eight 64-bit lanes take two registers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -21,9 +21,6 @@ from numba import types
 from genobit.engine.simd.jit import instruction
 from genobit.engine.simd.plain_lanes import Register, octets_at
 from genobit.engine.simd.vector import Vec, address, called, loader, shuffled, summed
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LANES = 8
 RUN = 16
@@ -40,17 +37,13 @@ def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return low, called(builder, f"llvm.smax.{kind}", a.type, a, b)
 
 
-def _signed(a: Register) -> NDArray[Any]:
-    return a.lanes.view(f"i{a.lanes.itemsize}")
-
-
 def _merge(a: Register, b: Register) -> tuple[Register, Register]:
-    keys = np.sort(np.concatenate([_signed(a), _signed(b)])).view(a.lanes.dtype)
+    keys = np.sort(np.concatenate([a.lanes, b.lanes]))
     return Register(keys[:LANES]), Register(keys[LANES:])
 
 
 def _sort(array: Any, index: int) -> int:
-    runs = octets_at(array, index, f"i{array.itemsize}", BLOCK).reshape(-1, RUN)
+    runs = octets_at(array, index, array.dtype, BLOCK).reshape(-1, RUN)
     earlier, later = np.triu_indices(RUN, 1)
     exchanges = np.count_nonzero(runs[:, earlier] > runs[:, later])
     runs.sort(axis=1)
