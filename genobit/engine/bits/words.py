@@ -8,7 +8,7 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.engine.simd.registers import WORD_LANES, broadcast, load_words
+from genobit.engine.simd.registers import WORD_LANES, aligned, broadcast, load_words
 from genobit.engine.simd.vector import popcount, store
 
 if TYPE_CHECKING:
@@ -344,9 +344,6 @@ def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """
     words = np.ascontiguousarray(words)
     width = (words.shape[0] + 63) // 64
-    space = np.empty(bits * width + 7, np.uint64)
-    # Align to a cache line: a store of eight words that spans two lines takes twice as long.
-    first = -space.ctypes.data % 64 // 8
-    out = space[first : first + bits * width].reshape(bits, width)
+    out = aligned((bits, width), np.uint64)
     _transpose_tiles(words, out)
     return out

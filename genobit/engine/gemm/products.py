@@ -21,6 +21,7 @@ from genobit.engine.gemm import four_russians_and, four_russians_ternary, lookup
 from genobit.engine.options import get_options
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,14 +64,6 @@ class _Method(NamedTuple):
     """Takes rows, columns, a diagonal, the first row of each panel, and the counts to fill."""
     block: int = BLOCK
     """Most counts in a block."""
-
-
-def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Return an uninitialised array that starts on a cache line, so no vector load spans two."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    octets = np.empty(size + 64, np.uint8)
-    offset = -octets.ctypes.data % 64
-    return octets[offset : offset + size].view(dtype).reshape(shape)
 
 
 def _padded(words: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.uint64]:

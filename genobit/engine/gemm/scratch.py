@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from genobit.engine.gemm.products import aligned
+from genobit.engine.simd.registers import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

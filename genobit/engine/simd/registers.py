@@ -19,9 +19,11 @@ for. Vectors of eight words work on every host: LLVM splits them if registers ar
 
 from __future__ import annotations
 
+import math
 import platform
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import TypingError, types
 
@@ -39,6 +41,9 @@ from genobit.engine.simd.vector import (
     zeros,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
 WORD_LANES = 8
 BYTE_LANES = host().byte_lanes or 16
 FLOAT_LANES = 8
@@ -50,6 +55,17 @@ words would spill."""
 register = Vec(types.uint64, REGISTER_WORDS)
 bytes_ = Vec(types.uint8, BYTE_LANES)
 floats = Vec(types.float32, FLOAT_LANES)
+
+
+def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return an uninitialised array that starts on a cache line.
+
+    A load or store of a register that spans two lines takes twice as long.
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    octets = np.empty(size + 64, np.uint8)
+    offset = -octets.ctypes.data % 64
+    return octets[offset : offset + size].view(dtype).reshape(shape)
 
 
 load_words = loader(words)

@@ -18,8 +18,8 @@ import numpy as np
 
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.gemm.four_russians import COLUMNS, LANES, UNITS, add_entries, add_last
-from genobit.engine.gemm.products import aligned
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import aligned
 from genobit.kendall.kernels import signs
 from genobit.kendall.kernels.order_tables import (
     STRICT,

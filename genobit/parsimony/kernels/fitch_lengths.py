@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import inlined, njit
-from genobit.engine.simd.registers import REGISTER_WORDS, zero_register
+from genobit.engine.simd.registers import REGISTER_WORDS, aligned, zero_register
 from genobit.engine.simd.vector import popcount, reduce_add
 from genobit.parsimony.kernels.joins import join_register, weigh
-from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights, aligned_words
+from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class Workspace(NamedTuple):
 def workspace(tips: NDArray[np.uint64], weights: Weights) -> Workspace:
     """Copy planes of tips (blocks, taxa, states, 8) into a workspace for scoring trees."""
     blocks, taxa, states, words = tips.shape
-    flat = aligned_words((blocks + 1) * taxa * states * words)
+    flat = aligned(((blocks + 1) * taxa * states * words,), np.uint64)
     flat[: tips.size] = tips.reshape(-1)
     return Workspace(flat, (blocks, taxa, states, words), weights)
 

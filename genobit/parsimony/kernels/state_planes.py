@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,16 +79,6 @@ def blocks_of(patterns: int) -> int:
     return -(-patterns // BLOCK)
 
 
-def aligned_words(size: int) -> NDArray[np.uint64]:
-    """Return uninitialised words that start on a cache line.
-
-    A register across two cache lines costs twice as much.
-    """
-    spare = np.empty(size + BLOCK_WORDS - 1, np.uint64)
-    first = -(spare.ctypes.data // spare.itemsize) % BLOCK_WORDS
-    return spare[first : first + size]
-
-
 def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
     rows, patterns = sets.shape
@@ -103,7 +94,7 @@ def filled(
 
     states: number of states of each block, (blocks,).
     """
-    out = aligned_words(sets.shape[0] * BLOCK_WORDS * int(states.sum()))
+    out = aligned((sets.shape[0] * BLOCK_WORDS * int(states.sum()),), np.uint64)
     _fill(sets, order, states, out)
     return out
 

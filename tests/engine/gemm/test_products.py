@@ -266,15 +266,6 @@ def test_products__of_no_rows_or_no_bits(kernel: str) -> None:
     assert [b.counts.tolist() for b in blocks] == [[[0] * 3] * 3]
 
 
-def test_aligned__starts_on_a_cache_line() -> None:
-    for size in (1, 7, 64, 1000):
-        for dtype in (np.uint8, np.int32, np.uint64):
-            array = products.aligned((size, 3), dtype)
-            assert array.ctypes.data % 64 == 0
-            assert array.shape == (size, 3)
-            array[:] = 1
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_no_rows_of_some_columns__give_no_block(kernel: str) -> None:
     with set_options(kernel=kernel):

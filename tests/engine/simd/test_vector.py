@@ -12,6 +12,7 @@ from genobit.engine.simd.registers import (
     BYTE_LANES,
     WORD_LANES,
     add_bytes,
+    aligned,
     borrowed,
     broadcast,
     equal_mask,
@@ -152,3 +153,12 @@ def test_borrowed__is_of_arrays_that_are_read_in_one_go() -> None:
     for array in (np.zeros((2, 2)), np.zeros(4)[::2]):
         with pytest.raises((TypingError, TypeError), match="one dimension without gaps"):
             _of_two_dimensions(array)
+
+
+def test_aligned__starts_on_a_cache_line() -> None:
+    for size in (1, 7, 64, 1000):
+        for dtype in (np.uint8, np.int32, np.uint64):
+            array = aligned((size, 3), dtype)
+            assert array.ctypes.data % 64 == 0
+            assert array.shape == (size, 3)
+            array[:] = 1
