@@ -77,14 +77,14 @@ def _rough(a: Register) -> Register:
 
 @instruction(_gather)
 def gather_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
-    """``array[first + place]`` for the next ``COUNT_LANES`` of ``places``, from ``index``."""
+    """Return ``array[first + place]`` for ``COUNT_LANES`` of ``places``, from ``index``."""
     lanes = Vec(array.dtype, COUNT_LANES)
     return lanes(array, types.intp, places, types.intp), _gathering(lanes)
 
 
 @instruction(_permute)
 def permute_counts(typing: Any, array: Any, first: Any, places: Any, index: Any) -> Any:
-    """`gather_counts` for places below ``COUNT_LANES``.
+    """Do `gather_counts` for places below ``COUNT_LANES``.
 
     If the CPU has a 16-bit permute (AVX-512BW), one such instruction replaces the gather. The
     instruction takes as long as one of the 32 loads of a gather.
@@ -134,11 +134,11 @@ def _gathering(lanes: Vec) -> Callable[..., Any]:
 
 @instruction(_rough)
 def rough_reciprocal(typing: Any, a: Any) -> Any:
-    """``1 / a`` for a in 1e-37 to 1e37, with relative error up to ``ROUGH``; any number for a = 0.
+    """Return ``1 / a`` with relative error up to ``ROUGH``, for a in 1e-37 to 1e37.
 
-    Takes three operations; a division of a 512-bit register takes 16 cycles. A constant minus the
-    bits of a float approximates its reciprocal with relative error 0.0506. One Newton step squares
-    the error.
+    For a = 0 it is any number. Takes three operations; a division of a 512-bit register takes 16
+    cycles. A constant minus the bits of a float approximates its reciprocal with relative error
+    0.0506. One Newton step squares the error.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

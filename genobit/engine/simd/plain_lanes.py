@@ -68,7 +68,7 @@ def word(value: Any) -> np.uint64:
 
 
 def loader(dtype: DTypeLike | None, count: int) -> Callable[[Any, int], Register]:
-    """Return a function that loads lanes of a type, or of the array's own, from ``array[index]``."""
+    """Return a function that loads lanes of a type, or of the array's own, at an index."""
 
     def twin(array: Any, index: int) -> Register:
         return Register(octets_at(array, index, dtype or array.dtype, count).copy())
@@ -146,7 +146,7 @@ def load_octets(array: Any, index: int) -> np.uint64:
 
 
 def next_16(value: Any) -> np.uint64:
-    """``value >> 16``."""
+    """Return ``value >> 16``."""
     return word(value) >> np.uint64(16)
 
 
@@ -161,7 +161,7 @@ def bytes_of_bits(count: int) -> Callable[[Any], Register]:
 
 
 def andnot(a: Register, b: Register) -> Register:
-    """``a & ~b``."""
+    """Return ``a & ~b``."""
     return a & Register(~b.lanes)
 
 
@@ -178,7 +178,7 @@ def reduce_add(a: Register) -> int:
 
 
 def multiply_add(a: Register, b: Register, c: Register) -> Register:
-    """``a * b + c``, rounded twice."""
+    """Return ``a * b + c``, rounded twice."""
     return a * b + c
 
 

@@ -121,7 +121,7 @@ def borrowed(typing: Any, array: Any) -> Any:
 
 @instruction(plain_lanes.wrapped)
 def wrapped(typing: Any, array: Any, value: Any) -> Any:
-    """An integer as an element of the array: its low bits, without an overflow error."""
+    """Return the low bits of an integer as an element of the array, without an overflow error."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return context.cast(builder, arguments[1], value, array.dtype)
@@ -131,7 +131,7 @@ def wrapped(typing: Any, array: Any, value: Any) -> Any:
 
 @instruction(plain_lanes.load_octets)
 def load_octets(typing: Any, array: Any, index: Any) -> Any:
-    """Eight bytes from ``array[index]`` as one word, the first byte lowest."""
+    """Return eight bytes from ``array[index]`` as one word, the first byte lowest."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = address(context, builder, array, *arguments, ir.IntType(64))
@@ -142,7 +142,7 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
 
 @instruction(plain_lanes.next_16)
 def next_16(typing: Any, word: Any) -> Any:
-    """``word >> 16``, hidden from the optimiser.
+    """Return ``word >> 16``, hidden from the optimiser.
 
     LLVM would otherwise load each 16-bit part of a word separately, and loads are the bottleneck.
     """
@@ -157,7 +157,7 @@ def next_16(typing: Any, word: Any) -> Any:
 
 @instruction(plain_lanes.bytes_of_bits(BYTE_LANES))
 def bytes_of_bits(typing: Any, word: Any) -> Any:
-    """Byte k is 255 where bit k of the word is set, else 0."""
+    """Return bytes: byte k is 255 where bit k of the word is set, else 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         flags = ir.VectorType(ir.IntType(1), BYTE_LANES)
@@ -169,7 +169,7 @@ def bytes_of_bits(typing: Any, word: Any) -> Any:
 
 @instruction(plain_lanes.load_table(BYTE_LANES))
 def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
-    """The 16 bytes from ``tables[offsets[index]]``, repeated over the register."""
+    """Return the 16 bytes from ``tables[offsets[index]]``, repeated over the register."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         octet, sixteen = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
@@ -191,7 +191,7 @@ def _lookup_instruction() -> str:
 
 @instruction(plain_lanes.lookup)
 def lookup(typing: Any, table: Any, index: Any) -> Any:
-    """``table[index]`` for each byte lane; an index is in 0..15."""
+    """Return ``table[index]`` for each byte lane; an index is in 0..15."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return called(builder, _lookup_instruction(), bytes_.vector, *arguments)

@@ -4,24 +4,24 @@ A value of type ``Vec(dtype, count)`` is an LLVM vector, so ``popcount(a & b) + 
 becomes three vector instructions and stays in registers. Lanes wrap as in numpy, and each operation
 of floats is rounded once. Kernels can use:
 
-==========================================  ==============================================
-``a & b``, ``a | b``, ``a ^ b``, ``a + b``, ...     lane by lane
-``a == b``, ``a < b``, ``a > b``, ``a >= b``        a mask: lanes of booleans
-``lanes_of(array, a)``                        the bits of a as lanes of the array's type
-``store(array, i, a)``                        ``array[i:] = a``, in the array's type
-``add_to(array, i, a)``                       ``array[i:] += a``, in the array's type
-``reduce_add(a)``                             the sum of the lanes, one int64
-``andnot(a, b)``                              ``a & ~b``
-``popcount(a)``                               bits set, lane by lane
-``multiply_add(a, b, c)``                     ``a * b + c``
-``absolute(a)``                               ``abs(a)`` of floats
-``bits_of(mask)``                             bit k is set where lane k is
-``choose(bits, a, b)``                        lane k of a where bit k of the word is set, else of b
-==========================================  ==============================================
+===============================================  ==========================================
+``a & b``, ``a | b``, ``a ^ b``, ``a + b``, ...  lane by lane
+``a == b``, ``a < b``, ``a > b``, ``a >= b``     a mask: lanes of booleans
+``lanes_of(array, a)``                           the bits of a as lanes of the array's type
+``store(array, i, a)``                           ``array[i:] = a``, in the array's type
+``add_to(array, i, a)``                          ``array[i:] += a``, in the array's type
+``reduce_add(a)``                                the sum of the lanes, one int64
+``andnot(a, b)``                                 ``a & ~b``
+``popcount(a)``                                  bits set, lane by lane
+``multiply_add(a, b, c)``                        ``a * b + c``
+``absolute(a)``                                  ``abs(a)`` of floats
+``bits_of(mask)``                                bit k is set where lane k is
+``choose(bits, a, b)``                           lane k of a where bit k is set, else of b
+===============================================  ==========================================
 
 Functions that depend on a type are made once for it: ``load_words = loader(words)``,
 ``zero_words = zeros(words)``, ``splat(words)``, ``bitcast(words)``, ``converted(words)``,
-``filled(words)``. A loader or splat of a number has so many lanes of the array's own type.
+``filled(words)``. ``loader(8)`` and ``splat(8)`` take the type of the lanes from the array.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def address(
 
 
 def loader(kind: Vec | int) -> Any:
-    """Make a load of a type, or of a number of lanes of the array's own type."""
+    """Make a function that loads a vector, or a number of lanes of the array's own type."""
     count, dtype = (kind.count, kind.kind) if isinstance(kind, Vec) else (kind, None)
 
     @instruction(plain_lanes.loader(dtype, count))
@@ -200,7 +200,11 @@ def loader(kind: Vec | int) -> Any:
 
 
 def splat(kind: Vec | int) -> Any:
-    """Make a function of a number in every lane; of an array and a number if it has its type."""
+    """Make a function that repeats a number in every lane.
+
+    A number of lanes in place of a type makes a function of an array, which gives the type, and a
+    number.
+    """
     if isinstance(kind, int):
 
         @instruction(plain_lanes.splat_as(kind))
@@ -245,7 +249,7 @@ def bitcast(vec: Vec) -> Any:
 
 @instruction(plain_lanes.lanes_of)
 def lanes_of(typing: Any, array: Any, a: Any) -> Any:
-    """The bits of a vector as lanes of the array's type."""
+    """Return the bits of a vector as lanes of the array's type."""
     vec = Vec(array.dtype, a.bits * a.count // array.dtype.bitwidth)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -303,7 +307,7 @@ def add_to(typing: Any, array: Any, index: Any, a: Any) -> Any:
 
 @instruction(plain_lanes.popcount)
 def popcount(typing: Any, a: Any) -> Any:
-    """Set bits of each lane, or of one scalar word."""
+    """Count the set bits of each lane, or of one scalar word."""
     kind, name = (
         (a.vector, f"v{a.count}i{a.bits}") if isinstance(a, Vec) else (ir.IntType(64), "i64")
     )
@@ -316,7 +320,7 @@ def popcount(typing: Any, a: Any) -> Any:
 
 @instruction(plain_lanes.reduce_add)
 def reduce_add(typing: Any, a: Any) -> Any:
-    """The sum of all lanes, as an int64."""
+    """Return the sum of all lanes, as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return summed(builder, *arguments, signed=a.dtype.signed)
@@ -326,7 +330,7 @@ def reduce_add(typing: Any, a: Any) -> Any:
 
 @instruction(plain_lanes.multiply_add)
 def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
+    """Return ``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return called(builder, f"llvm.fmuladd.v{a.count}f32", a.vector, *arguments)
@@ -336,7 +340,7 @@ def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
 
 @instruction(plain_lanes.absolute)
 def absolute(typing: Any, a: Any) -> Any:
-    """The absolute value of each float."""
+    """Return the absolute value of each float."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return called(builder, f"llvm.fabs.v{a.count}f32", a.vector, *arguments)
@@ -346,7 +350,7 @@ def absolute(typing: Any, a: Any) -> Any:
 
 @instruction(plain_lanes.bits_of)
 def bits_of(typing: Any, mask: Any) -> Any:
-    """A word whose bit k is set where lane k of the mask is, of at most 64 lanes."""
+    """Return a word whose bit k is set where lane k of the mask is, of at most 64 lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         bits = builder.bitcast(arguments[0], ir.IntType(mask.count))
@@ -357,7 +361,7 @@ def bits_of(typing: Any, mask: Any) -> Any:
 
 @instruction(plain_lanes.choose)
 def choose(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
-    """Lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
+    """Return lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         # Compare lane by lane instead of casting the bits: LLVM then needs no mask register.
@@ -372,7 +376,7 @@ def choose(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
 
 @instruction(plain_lanes.andnot)
 def andnot(typing: Any, a: Any, b: Any) -> Any:
-    """``a & ~b``."""
+    """Return ``a & ~b``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.and_(arguments[0], builder.not_(arguments[1]))
