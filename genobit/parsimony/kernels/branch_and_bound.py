@@ -72,13 +72,13 @@ DEPTH, LOOKED = 0, 1
 
 def later(patterns: Informative, sites: Sites) -> Later:
     """Find the states of each taxon, and the states that some taxon has unambiguously."""
-    sets = patterns.sets
+    sets = np.take(patterns.sets, sites.order, axis=1)
     every, none = np.bitwise_or.reduce(sets, axis=0), sets.dtype.type(0)
-    known = filled(np.where(sets == every, none, sets), sites.order, sites.states)
+    known = filled(np.where(sets == every, none, sets), sites.states)
     alone = np.where(np.bitwise_count(sets) == 1, sets, none)
     # A single row with the states of all taxa.
     row = np.bitwise_or.reduce(alone, axis=0)[None]
-    return Later(known, filled(row, sites.order, sites.states))
+    return Later(known, filled(row, sites.states))
 
 
 @njit

@@ -61,7 +61,7 @@ def sites_of(patterns: Informative) -> Sites:
     )
     states[states == 3] = 4
     offsets = np.concatenate([[0], np.cumsum(states * BLOCK_WORDS)]).astype(np.int64)
-    tips = filled(patterns.sets, order, states)
+    tips = filled(np.take(patterns.sets, order, axis=1), states)
     return Sites(taxa, tips, states, offsets, *weight_bits(patterns.weights, order, blocks), order)
 
 

@@ -83,45 +83,37 @@ def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
     rows, patterns = sets.shape
     blocks = blocks_of(patterns)
-    flat = filled(sets, np.arange(patterns), np.full(blocks, states, np.int64))
+    flat = filled(sets, np.full(blocks, states, np.int64))
     return flat.reshape(blocks, rows, states, BLOCK_WORDS)
 
 
-def filled(
-    sets: NDArray[np.unsignedinteger], order: NDArray[np.int64], states: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Convert state sets (rows, patterns) to flat planes, with pattern order[k] as bit k.
-
-    states: number of states of each block, (blocks,).
-    """
-    out = aligned((sets.shape[0] * BLOCK_WORDS * int(states.sum()),), np.uint64)
-    _fill(sets, order, states, out)
+def filled(sets: NDArray[np.unsignedinteger], states: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Convert state sets (rows, patterns) to flat planes; states: states of each block, (blocks,)."""
+    out = aligned_words(sets.shape[0] * BLOCK_WORDS * int(states.sum()))
+    _fill(sets, states, out)
     return out
 
 
 @njit
 def _fill(
     sets: NDArray[np.unsignedinteger],
-    order: NDArray[np.int64],
     states: NDArray[np.int64],
     out: NDArray[np.uint64],
 ) -> None:
     rows, patterns = sets.shape
     one, every = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-    part, start = np.empty(64, np.uint64), 0
+    start = 0
     for block in range(states.size):
         for row in range(rows):
             for word in range(BLOCK_WORDS):
                 first = block * BLOCK + word * 64
                 count = min(64, patterns - first)
-                for k in range(count):
-                    part[k] = sets[row, order[first + k]]
                 for state in range(states[block]):
                     bits = np.uint64(0) if count > 0 else every
                     if 0 < count < 64:
                         bits = every << np.uint64(count)
                     for k in range(count):
-                        bits |= (part[k] >> np.uint64(state) & one) << np.uint64(k)
+                        bits |= (sets[row, first + k] >> np.uint64(state) & one) << np.uint64(k)
                     out[start + state * BLOCK_WORDS + word] = bits
             start += states[block] * BLOCK_WORDS
 
