@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.parsimony.kernels.state_planes import (
-    BLOCK,
-    BLOCK_WORDS,
-    blocks_of,
-    filled,
-    weight_bits,
-)
+from genobit.parsimony.kernels.state_planes import BLOCK, BLOCK_WORDS, blocks_of, filled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,11 +56,28 @@ def sites_of(patterns: Informative) -> Sites:
     states[states == 3] = 4
     offsets = np.concatenate([[0], np.cumsum(states * BLOCK_WORDS)]).astype(np.int64)
     tips = filled(np.take(patterns.sets, order, axis=1), states)
-    return Sites(taxa, tips, states, offsets, *weight_bits(patterns.weights, order, blocks), order)
+    empty = np.empty(0, np.int64), np.empty((0, 0, 0), np.uint64)
+    return weighted(Sites(taxa, tips, states, offsets, *empty, order), patterns.weights)
 
 
 @njit
 def weighted(sites: Sites, weights: NDArray[np.int64]) -> Sites:
     """Return ``sites`` with other weights (patterns,), 0 or more."""
-    depths, planes = weight_bits(weights, sites.order, sites.states.size)
+    blocks = sites.states.size
+    depths = np.zeros(blocks, np.int64)
+    for k in range(weights.size):
+        while weights[sites.order[k]] >> depths[k // BLOCK]:
+            depths[k // BLOCK] += 1
+    deepest = 1
+    for block in range(blocks):
+        deepest = max(deepest, depths[block])
+    planes = np.zeros((blocks, deepest, BLOCK_WORDS), np.uint64)
+    for block in range(blocks):
+        for depth in range(depths[block]):
+            for word in range(BLOCK_WORDS):
+                first, bits = block * BLOCK + word * 64, np.uint64(0)
+                for k in range(min(64, weights.size - first)):
+                    there = np.uint64(weights[sites.order[first + k]] >> depth & 1)
+                    bits |= there << np.uint64(k)
+                planes[block, depth, word] = bits
     return Sites(sites.taxa, sites.tips, sites.states, sites.offsets, depths, planes, sites.order)

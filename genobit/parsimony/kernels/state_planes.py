@@ -83,8 +83,9 @@ def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
     rows, patterns = sets.shape
     blocks = blocks_of(patterns)
-    flat = filled(sets, np.full(blocks, states, np.int64))
-    return flat.reshape(blocks, rows, states, BLOCK_WORDS)
+    out = aligned_words(blocks * rows * states * BLOCK_WORDS)
+    _fill(sets, np.array([states] * blocks, np.int64), out)
+    return out.reshape(blocks, rows, states, BLOCK_WORDS)
 
 
 def filled(sets: NDArray[np.unsignedinteger], states: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -102,20 +103,26 @@ def _fill(
 ) -> None:
     rows, patterns = sets.shape
     one, every = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-    start = 0
-    for block in range(states.size):
-        for row in range(rows):
+    for row in range(rows):
+        before = 0
+        for block in range(states.size):
+            step = states[block] * BLOCK_WORDS
             for word in range(BLOCK_WORDS):
                 first = block * BLOCK + word * 64
-                count = min(64, patterns - first)
+                count = patterns - first
                 for state in range(states[block]):
-                    bits = np.uint64(0) if count > 0 else every
-                    if 0 < count < 64:
+                    shift, bits = np.uint64(state), every
+                    if count >= 64:
+                        # The compiler unrolls a loop of known length.
+                        bits = np.uint64(0)
+                        for k in range(64):
+                            bits |= (sets[row, first + k] >> shift & one) << np.uint64(k)
+                    elif count > 0:
                         bits = every << np.uint64(count)
-                    for k in range(count):
-                        bits |= (sets[row, first + k] >> np.uint64(state) & one) << np.uint64(k)
-                    out[start + state * BLOCK_WORDS + word] = bits
-            start += states[block] * BLOCK_WORDS
+                        for k in range(count):
+                            bits |= (sets[row, first + k] >> shift & one) << np.uint64(k)
+                    out[before + row * step + state * BLOCK_WORDS + word] = bits
+            before += rows * step
 
 
 @njit
@@ -130,35 +137,15 @@ def add_bits(plane: NDArray[np.uint64], digit: int, out: NDArray[np.uint64], fir
 
 def weight_planes(weights: NDArray[np.int64]) -> Weights:
     """Arrange the weights of patterns (patterns,) by block."""
-    common = np.zeros(blocks_of(weights.size), np.int64)
-    mixed = weights.copy()
-    for block in range(common.size):
-        values = mixed[block * BLOCK : (block + 1) * BLOCK]
+    blocks = blocks_of(weights.size)
+    common, mixed = np.zeros(blocks, np.int64), np.zeros(blocks * BLOCK, np.uint64)
+    for block in range(blocks):
+        part = slice(block * BLOCK, (block + 1) * BLOCK)
+        values = weights[part]
         if (values == values[0]).all():
             common[block] = values[0]
-            values[:] = 0
-    return Weights(common, weight_bits(mixed, np.arange(mixed.size), common.size)[1])
-
-
-@njit
-def weight_bits(
-    weights: NDArray[np.int64], order: NDArray[np.int64], blocks: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the number of bits of each block's weights (blocks,), and the bits (blocks, bits, 8).
-
-    Bits are lowest first, and pattern order[k] is bit k of the planes.
-    """
-    depths = np.zeros(blocks, np.int64)
-    for k in range(order.size):
-        while weights[order[k]] >> depths[k // BLOCK]:
-            depths[k // BLOCK] += 1
-    deepest = 1
-    for block in range(blocks):
-        deepest = max(deepest, depths[block])
-    planes = np.zeros((blocks, deepest, BLOCK_WORDS), np.uint64)
-    for k in range(order.size):
-        block, bit = k // BLOCK, k % BLOCK
-        for depth in range(depths[block]):
-            there = np.uint64(weights[order[k]] >> depth & 1)
-            planes[block, depth, bit // 64] |= there << np.uint64(bit % 64)
-    return depths, planes
+        else:
+            mixed[part][: values.size] = values
+    depth = max(1, int(mixed.max(initial=0)).bit_length())
+    # The bits of a weight are filled like the states of a set.
+    return Weights(common, state_planes(mixed[None], depth)[:, 0])
