@@ -1,6 +1,6 @@
 """Ancestral states by parsimony, for an alignment in memory or chunk by chunk.
 
-Rules and references: `genobit.parsimony.kernels.ancestors`.
+Rules and references: `genobit.parsimony.kernels.hartigan`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from genobit.data.characters import Characters, sets_in
 from genobit.data.topology import children
 from genobit.engine.schedule.sites import by_sites
-from genobit.parsimony.kernels import ancestors
-from genobit.parsimony.kernels.state_planes import weight_planes
+from genobit.parsimony.kernels import hartigan
+from genobit.parsimony.kernels.planes import weight_planes
 from genobit.parsimony.lengths import columns
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.characters import Coding
-    from genobit.parsimony.kernels.ancestors import Ancestors
+    from genobit.parsimony.kernels.hartigan import Ancestors
     from genobit.parsimony.lengths import Columns
 
-RESOLUTIONS = tuple(ancestors.RULES)
+RESOLUTIONS = tuple(hartigan.RULES)
 _TABLE_STATES = 16
 """Most states for which a table of all sets is used."""
 
@@ -74,9 +74,9 @@ def ancestral_states(
         nodes, of_site = rebuilt(values, 0)
         text = _text(nodes.sets, coding.symbols)[:, of_site]
         return States(text, nodes.changes, nodes.most_changes)
-    found = ancestors.Ancestors(np.empty(0, np.uint64), *np.zeros((2, parents.size), np.int64))
+    found = hartigan.Ancestors(np.empty(0, np.uint64), *np.zeros((2, parents.size), np.int64))
     for _, part in by_sites(partial(_counted, rebuilt=rebuilt), values):
-        found = ancestors.Ancestors(
+        found = hartigan.Ancestors(
             np.union1d(found.sets, part.sets),
             found.changes + part.changes,
             found.most_changes + part.most_changes,
@@ -143,7 +143,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
     if resolve not in RESOLUTIONS:
         msg = f"resolve={resolve!r} is none of {', '.join(map(repr, RESOLUTIONS))}"
         raise ValueError(msg)
-    return ancestors.ancestors(
+    return hartigan.ancestors(
         found.planes,
         parents,
         children(parents),

@@ -20,8 +20,9 @@ from dask.delayed import delayed
 
 from genobit.data.topology import children, is_binary
 from genobit.engine.schedule.computing import compute
-from genobit.parsimony.kernels import fitch_lengths, hartigan, sankoff
-from genobit.parsimony.kernels.state_planes import Patterns, compressed, state_planes, weight_planes
+from genobit.parsimony.kernels import fitch, hartigan, sankoff
+from genobit.parsimony.kernels.patterns import Patterns, compressed
+from genobit.parsimony.kernels.planes import state_planes, weight_planes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,7 +198,7 @@ def tree_lengths(
             changes = (_changes(found, parents, costs) for parents in batch)
             return np.concatenate([weighted(each[None], found.weights) for each in changes])
         # Each task needs its own copy, because trees are scored in place.
-        space = fitch_lengths.workspace(found.planes, weight_planes(found.weights))
+        space = fitch.workspace(found.planes, weight_planes(found.weights))
         return np.array([space.length(children(parents)) for parents in batch], np.int64)
 
     return _in_batches(batch_lengths, found, trees, shared)

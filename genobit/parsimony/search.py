@@ -17,7 +17,7 @@ from genobit.data.topology import NO_PARENT
 from genobit.engine.schedule.limits import check_time
 from genobit.parsimony.kernels import swaps, tree_set
 from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
-from genobit.parsimony.kernels.sites import sites_of
+from genobit.parsimony.kernels.planes import sites_of
 from genobit.parsimony.schedule.steps import MOVES, looks, trees_in
 
 if TYPE_CHECKING:

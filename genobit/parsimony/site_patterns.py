@@ -11,8 +11,7 @@ import numpy as np
 from genobit.data.characters import sets_in
 from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.sites import by_sites
-from genobit.parsimony.kernels.patterns import Drawn
-from genobit.parsimony.kernels.state_planes import different
+from genobit.parsimony.kernels.patterns import Drawn, different
 from genobit.parsimony.schedule.site_patterns import PatternIndex
 
 if TYPE_CHECKING:

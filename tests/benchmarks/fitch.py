@@ -20,15 +20,9 @@ from genobit.data.topology import children
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import REGISTER_WORDS, zero_register
 from genobit.engine.simd.vector import popcount, reduce_add
-from genobit.parsimony.kernels import fitch_lengths
-from genobit.parsimony.kernels.joins import join_register
-from genobit.parsimony.kernels.state_planes import (
-    BLOCK,
-    BLOCK_WORDS,
-    compressed,
-    state_planes,
-    weight_planes,
-)
+from genobit.parsimony.kernels.fitch import join_register, workspace
+from genobit.parsimony.kernels.patterns import compressed
+from genobit.parsimony.kernels.planes import BLOCK, BLOCK_WORDS, state_planes, weight_planes
 
 from .byte_fitch import join_bytes
 from .measure import Row, rates, ratio
@@ -200,7 +194,7 @@ def _trees(folder: Path, limit: float) -> Iterator[Row]:
 
     sets = _sequences(TAXA, TREE_SITES)
     patterns = compressed(sets, np.ones(TREE_SITES, np.int64))
-    work = fitch_lengths.workspace(state_planes(patterns.sets, 4), weight_planes(patterns.weights))
+    work = workspace(state_planes(patterns.sets, 4), weight_planes(patterns.weights))
     parents = _random_tree(TAXA)
     tree = children(parents)
     calls = 1000

@@ -17,7 +17,7 @@ from genobit.io.trees import newick, read_trees
 from genobit.parsimony.kernels import swaps
 from genobit.parsimony.kernels.half_edges import halves_from_parents, parents_from_halves
 from genobit.parsimony.kernels.patterns import informative
-from genobit.parsimony.kernels.sites import sites_of
+from genobit.parsimony.kernels.planes import sites_of
 
 from .measure import Row, ratio, seconds
 

@@ -24,7 +24,7 @@ from genobit.parsimony.kernels.random import below, shuffle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
 
 
 @njit

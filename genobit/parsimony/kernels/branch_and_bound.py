@@ -26,15 +26,15 @@ from genobit.parsimony.kernels.half_edges import (
     halves_of,
     link,
 )
+from genobit.parsimony.kernels.planes import BLOCK_WORDS, filled
 from genobit.parsimony.kernels.random import below
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, filled
 from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, Pool, keep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.parsimony.kernels.patterns import Informative
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
 
 
 class Later(NamedTuple):

@@ -17,13 +17,13 @@ import numpy as np
 
 from genobit.data.topology import NO_PARENT
 from genobit.engine.simd.jit import njit
-from genobit.parsimony.kernels.joins import changes_at_branch, changes_between, join_block
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
+from genobit.parsimony.kernels.fitch import changes_at_branch, changes_between, join_block
+from genobit.parsimony.kernels.planes import BLOCK_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
 
 
 @njit

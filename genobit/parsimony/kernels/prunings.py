@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.parsimony.kernels.half_edges import around, halves_of, link
-from genobit.parsimony.kernels.joins import changes_at_branch, join_block
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
+from genobit.parsimony.kernels.fitch import changes_at_branch, join_block
+from genobit.parsimony.kernels.half_edges import around, branch_changes, halves_of, link
+from genobit.parsimony.kernels.planes import BLOCK_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
 
 NOWHERE = 2**62
 """More changes than any tree can have."""
@@ -92,25 +92,9 @@ def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out
 def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64], cut: int) -> int:
     """Return the changes that the side of ``cut`` adds at its present place."""
     taxa, rows = sites.taxa, halves_of(sites.taxa)
-    planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     q = around(back[cut], taxa)
     a, b = back[q], back[around(q, taxa)]
-    total = 0
-    for block in range(sites.states.size):
-        origin, step = sites.offsets[block] * rows, sites.states[block] * BLOCK_WORDS
-        total += changes_at_branch(
-            views,
-            origin + a * step,
-            views,
-            origin + b * step,
-            views,
-            origin + cut * step,
-            sites.states[block],
-            planes,
-            block * stride,
-            sites.depths[block],
-        )
-    return total
+    return branch_changes(sites, views, a, rows, views, b, rows, views, cut, rows, NOWHERE)
 
 
 @njit

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
+from genobit.parsimony.kernels.fitch import changes_between, join_block
 from genobit.parsimony.kernels.half_edges import empty_views, fill_views, halves_of
-from genobit.parsimony.kernels.joins import changes_between, join_block
+from genobit.parsimony.kernels.planes import BLOCK_WORDS, weighted
 from genobit.parsimony.kernels.prunings import (
     FIRST,
     Branches,
@@ -33,14 +34,12 @@ from genobit.parsimony.kernels.prunings import (
     room_for_branches,
 )
 from genobit.parsimony.kernels.random import next_word, shuffle
-from genobit.parsimony.kernels.sites import weighted
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS
 from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, SWAPPED, Pool, keep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
 
 NNI, SPR, TBR = 1, 2, 3
 

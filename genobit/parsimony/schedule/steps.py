@@ -15,13 +15,13 @@ import numpy as np
 from genobit.parsimony.kernels import branch_and_bound, swaps, tree_set
 from genobit.parsimony.kernels.additions import added_stepwise
 from genobit.parsimony.kernels.half_edges import empty_views, tree_length
-from genobit.parsimony.kernels.sites import sites_of
+from genobit.parsimony.kernels.planes import sites_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.parsimony.kernels.patterns import Drawn, Informative
-    from genobit.parsimony.kernels.sites import Sites
+    from genobit.parsimony.kernels.planes import Sites
     from genobit.parsimony.kernels.tree_set import Pool
 
 State = dict[str, Any]

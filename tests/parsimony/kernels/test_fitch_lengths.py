@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genobit.data.topology import children
-from genobit.parsimony.kernels import change_bounds, fitch_lengths, hartigan, sankoff
-from genobit.parsimony.kernels.state_planes import state_planes, weight_planes
+from genobit.parsimony.kernels import change_bounds, fitch, hartigan, sankoff
+from genobit.parsimony.kernels.planes import state_planes, weight_planes
 from tests import reference
 from tests.benchmarks import byte_fitch
 from tests.sized import sized
@@ -20,7 +20,7 @@ def test_lengths_with_weights(states, sites):
     rng, taxa = np.random.default_rng(states * sites), sized(25, 7)
     sets = random_sets(taxa, sites, states, rng)
     weights = np.sort(np.where(rng.random(sites) < 0.3, rng.integers(1, 999, sites), 1))[::-1]
-    space = fitch_lengths.workspace(state_planes(sets, states), weight_planes(weights))
+    space = fitch.workspace(state_planes(sets, states), weight_planes(weights))
     for _ in range(3):
         parents = random_parents(taxa, rng)
         changes = reference.fitch(sets, parents)[1]
@@ -30,7 +30,7 @@ def test_lengths_with_weights(states, sites):
 def test_a_tree_without_a_root_is_as_long_as_with_one():
     rng = np.random.default_rng(4)
     sets = random_sets(12, 600, 4, rng)
-    space = fitch_lengths.workspace(state_planes(sets, 4), weight_planes(np.ones(600, int)))
+    space = fitch.workspace(state_planes(sets, 4), weight_planes(np.ones(600, int)))
     for _ in range(20):
         parents = random_parents(12, rng)
         if parents[-2] == parents.size - 1:
@@ -41,7 +41,7 @@ def test_a_tree_without_a_root_is_as_long_as_with_one():
 def test_joins_write_to_few_slots():
     # A ladder: each join takes the one before, and needs no second slot.
     parents = np.array([5, 5, 6, 7, 8, 6, 7, 8, -1])
-    assert fitch_lengths.joins(*children(parents), 5).tolist() == [
+    assert fitch.joins(*children(parents), 5).tolist() == [
         [0, 1, -1],
         [-1, 2, -1],
         [-1, 3, -1],
@@ -60,7 +60,7 @@ def test_bytes_and_planes_agree(case, most):
     found = byte_fitch.changes(sets, tree.starts, tree.members, most)
     planes = state_planes(sets, states)
     np.testing.assert_array_equal(found, hartigan.changes(planes, tree, sets.shape[1]))
-    space = fitch_lengths.workspace(planes, weight_planes(weights))
+    space = fitch.workspace(planes, weight_planes(weights))
     assert space.length(tree) == (weights * found).sum()
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from genobit.data.topology import children
-from genobit.parsimony.kernels import ancestors, hartigan, sankoff
-from genobit.parsimony.kernels.state_planes import state_planes, weight_planes
+from genobit.parsimony.kernels import hartigan, sankoff
+from genobit.parsimony.kernels.planes import state_planes, weight_planes
 from tests import reference
 from tests.sized import sized
 from tests.trees import random_parents, random_sets, scored
@@ -23,7 +23,7 @@ def by_hand(sets, parents, states):
 
 
 def passed(sets, parents, weights, states, rule):
-    return ancestors.ancestors(
+    return hartigan.ancestors(
         state_planes(sets, states),
         parents,
         children(parents),

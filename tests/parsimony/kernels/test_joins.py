@@ -6,8 +6,8 @@ import pytest
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import REGISTER_WORDS
 from genobit.engine.simd.vector import store
-from genobit.parsimony.kernels.joins import common_register, join_register
-from genobit.parsimony.kernels.state_planes import BLOCK_WORDS, state_planes
+from genobit.parsimony.kernels.fitch import common_register, join_register
+from genobit.parsimony.kernels.planes import BLOCK_WORDS, state_planes
 from tests import reference
 
 PARENTS = np.array([2, 2, -1])

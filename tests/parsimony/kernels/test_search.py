@@ -23,7 +23,7 @@ from genobit.parsimony.kernels.half_edges import (
     tree_length,
 )
 from genobit.parsimony.kernels.patterns import Drawn, informative
-from genobit.parsimony.kernels.sites import sites_of
+from genobit.parsimony.kernels.planes import sites_of
 from tests.sized import sized
 from tests.trees import random_parents, random_sets
 

@@ -8,11 +8,17 @@ Bits past the last pattern are set in all states, like a missing call, so they n
 
 Patterns are sorted by weight, heaviest first. Nearly every block then has a single weight, by which
 its popcount is multiplied.
+
+Searches have planes with as many states in each block as it needs (`Sites`). Their patterns are
+sorted by number of states, largest first, then by weight. Most changes are then in the first
+blocks, so a search rejects most trees early. Blocks of two states take half the planes of blocks of
+four. Arrays of sets are flat. In an array with ``rows`` rows, the planes of row r in block b start
+at ``offsets[b] * rows + r * 8 * states[b]``, so all rows of a block are contiguous.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,23 +28,12 @@ from genobit.engine.simd.registers import aligned
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from genobit.parsimony.kernels.patterns import Informative
+
 BLOCK_WORDS = 8
 """Words of a state in a block: one register of 512 bits, or two of 256."""
 BLOCK = 64 * BLOCK_WORDS
 """Patterns in a block."""
-MOST_STATES = 64
-"""Most states of a set in 64 bits."""
-
-
-class Patterns(NamedTuple):
-    """Unique columns of an alignment."""
-
-    sets: NDArray[Any]
-    """State sets, (rows, patterns)."""
-    weights: NDArray[np.int64]
-    """Number of sites with each pattern, or the sum of their weights, descending, (patterns,)."""
-    of_site: NDArray[np.int64]
-    """Pattern of each site, -1 for sites of weight 0, (sites,)."""
 
 
 class Weights(NamedTuple):
@@ -50,28 +45,22 @@ class Weights(NamedTuple):
     """Bits of the weights of blocks whose weights differ, lowest first, (blocks, bits, 8)."""
 
 
-def compressed(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
-    """Return the unique columns of state sets (rows, sites) as uint64, with summed weights."""
-    found = different(sets, weights)
-    return found._replace(sets=found.sets.astype(np.uint64))
+class Sites(NamedTuple):
+    """Planes and weights of the tips of a search."""
 
-
-def different(sets: NDArray[np.unsignedinteger], weights: NDArray[np.integer]) -> Patterns:
-    """Return the unique columns of state sets (rows, sites), with summed weights (sites,)."""
-    heavy = np.flatnonzero(weights > 0)
-    used = sets if heavy.size == weights.size else sets[:, heavy]
-    columns = np.ascontiguousarray(used.T)
-    # Sorting each column as one value of bytes is 30 times faster than np.unique(axis=1).
-    keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    totals = np.bincount(inverse, weights[heavy], first.size).astype(np.int64)
-    # Patterns of equal weight keep the order of their first sites.
-    order = np.lexsort((first, -totals))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    of_site = np.full(weights.size, -1, np.int64)
-    of_site[heavy] = rank[inverse]
-    return Patterns(np.ascontiguousarray(columns[first[order]].T), totals[order], of_site)
+    taxa: int
+    tips: NDArray[np.uint64]
+    """State planes of the tips, flat."""
+    states: NDArray[np.int64]
+    """Number of states, hence planes, of each block, (blocks,)."""
+    offsets: NDArray[np.int64]
+    """Words of one row before each block, and in all blocks, (blocks + 1,)."""
+    depths: NDArray[np.int64]
+    """Number of bits of the weights of each block, (blocks,)."""
+    weight_planes: NDArray[np.uint64]
+    """Bits of the weights, lowest first, (blocks, bits, 8)."""
+    order: NDArray[np.int64]
+    """Pattern of each bit, (patterns,)."""
 
 
 def blocks_of(patterns: int) -> int:
@@ -83,14 +72,14 @@ def state_planes(sets: NDArray[np.uint64], states: int) -> NDArray[np.uint64]:
     """Convert state sets (rows, patterns) to planes (blocks, rows, states, 8)."""
     rows, patterns = sets.shape
     blocks = blocks_of(patterns)
-    out = aligned_words(blocks * rows * states * BLOCK_WORDS)
-    _fill(sets, np.array([states] * blocks, np.int64), out)
-    return out.reshape(blocks, rows, states, BLOCK_WORDS)
+    out = aligned((blocks, rows, states, BLOCK_WORDS), np.uint64)
+    _fill(sets, np.array([states] * blocks, np.int64), out.reshape(-1))
+    return out
 
 
 def filled(sets: NDArray[np.unsignedinteger], states: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Convert state sets (rows, patterns) to flat planes; states: states of each block, (blocks,)."""
-    out = aligned_words(sets.shape[0] * BLOCK_WORDS * int(states.sum()))
+    """Convert state sets (rows, patterns) to flat planes, with states[b] planes in block b."""
+    out = aligned((sets.shape[0] * BLOCK_WORDS * int(states.sum()),), np.uint64)
     _fill(sets, states, out)
     return out
 
@@ -149,3 +138,45 @@ def weight_planes(weights: NDArray[np.int64]) -> Weights:
     depth = max(1, int(mixed.max(initial=0)).bit_length())
     # The bits of a weight are filled like the states of a set.
     return Weights(common, state_planes(mixed[None], depth)[:, 0])
+
+
+def sites_of(patterns: Informative) -> Sites:
+    """Arrange informative patterns as planes."""
+    taxa, count = patterns.sets.shape
+    every = np.bitwise_or.reduce(patterns.sets, axis=0) if count else np.empty(0, np.uint64)
+    needed = np.bitwise_count(every).astype(np.int64)
+    # Round up to 2, 4, 8, ... states: joins of three states use the code for four.
+    classes = np.ceil(np.log2(np.maximum(needed, 2))).astype(np.int64)
+    order = np.lexsort((np.arange(count), -patterns.weights, -classes))
+    blocks = blocks_of(count)
+    states = np.array(
+        [needed[order[b * BLOCK : (b + 1) * BLOCK]].max() for b in range(blocks)], np.int64
+    )
+    states[states == 3] = 4
+    offsets = np.concatenate([[0], np.cumsum(states * BLOCK_WORDS)]).astype(np.int64)
+    tips = filled(np.take(patterns.sets, order, axis=1), states)
+    empty = np.empty(0, np.int64), np.empty((0, 0, 0), np.uint64)
+    return weighted(Sites(taxa, tips, states, offsets, *empty, order), patterns.weights)
+
+
+@njit
+def weighted(sites: Sites, weights: NDArray[np.int64]) -> Sites:
+    """Return ``sites`` with other weights (patterns,), 0 or more."""
+    blocks = sites.states.size
+    depths = np.zeros(blocks, np.int64)
+    for k in range(weights.size):
+        while weights[sites.order[k]] >> depths[k // BLOCK]:
+            depths[k // BLOCK] += 1
+    deepest = 1
+    for block in range(blocks):
+        deepest = max(deepest, depths[block])
+    planes = np.zeros((blocks, deepest, BLOCK_WORDS), np.uint64)
+    for block in range(blocks):
+        for depth in range(depths[block]):
+            for word in range(BLOCK_WORDS):
+                first, bits = block * BLOCK + word * 64, np.uint64(0)
+                for k in range(min(64, weights.size - first)):
+                    there = np.uint64(weights[sites.order[first + k]] >> depth & 1)
+                    bits |= there << np.uint64(k)
+                planes[block, depth, word] = bits
+    return Sites(sites.taxa, sites.tips, sites.states, sites.offsets, depths, planes, sites.order)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from genobit.parsimony.kernels import state_planes
+from genobit.parsimony.kernels.patterns import compressed
+from genobit.parsimony.kernels.planes import state_planes, weight_planes
 from tests import reference
 
 sizes = st.sampled_from([1, 2, 63, 64, 65, 511, 512, 513, 700])
@@ -16,13 +17,13 @@ sizes = st.sampled_from([1, 2, 63, 64, 65, 511, 512, 513, 700])
 def test_planes_give_the_sets_back(data, patterns, rows, states):
     most = 2**states - 1
     sets = data.draw(arrays(np.uint64, (rows, patterns), elements=st.integers(1, most)))
-    planes = state_planes.state_planes(sets, states)
+    planes = state_planes(sets, states)
     assert planes.shape == (-(-patterns // 512), rows, states, 8)
     np.testing.assert_array_equal(reference.sets_of(planes, patterns), sets)
 
 
 def test_bits_past_the_last_pattern_are_set_in_all_states():
-    planes = state_planes.state_planes(np.full((2, 70), 1, np.uint64), 3)
+    planes = state_planes(np.full((2, 70), 1, np.uint64), 3)
     bits = np.unpackbits(planes.view(np.uint8).reshape(2, 3, 64), axis=2, bitorder="little")
     assert bits[:, :, 70:].all()
     assert not bits[:, 1:, :70].any()
@@ -32,7 +33,7 @@ def test_bits_past_the_last_pattern_are_set_in_all_states():
 def test_patterns_and_weights_stand_for_the_sites(data, sites, rows):
     sets = data.draw(arrays(np.uint64, (rows, sites), elements=st.integers(1, 3)))
     weights = data.draw(arrays(np.int64, sites, elements=st.integers(0, 5)))
-    found = state_planes.compressed(sets, weights)
+    found = compressed(sets, weights)
     heavy = weights > 0
     np.testing.assert_array_equal(found.sets[:, found.of_site[heavy]], sets[:, heavy])
     assert (found.of_site[~heavy] == -1).all()
@@ -47,7 +48,7 @@ def test_patterns_and_weights_stand_for_the_sites(data, sites, rows):
 def test_weight_planes_hold_the_weights(patterns):
     rng = np.random.default_rng(patterns)
     weights = np.sort(rng.choice([1, 1, 1, 2, 70_000], patterns))[::-1].copy()
-    found = state_planes.weight_planes(weights)
+    found = weight_planes(weights)
     for block, common in enumerate(found.common):
         part = weights[512 * block : 512 * (block + 1)]
         bits = np.unpackbits(found.planes[block].view(np.uint8), axis=1, bitorder="little")
