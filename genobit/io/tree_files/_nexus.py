@@ -114,7 +114,7 @@ def _parse_format(settings: str) -> _Format:
         if option in given or (option == "NOLABELS" and given.get("LABELS", "").upper() == "NO"):
             raise ValueError(f"the FORMAT command has {option}, which is not read: {remedy}")
     datatype = given.get("DATATYPE", "STANDARD").upper()
-    kind = next((kind for name, kind in _KINDS.items() if name == datatype), None)
+    kind = _KINDS.get(datatype)
     if kind is None:
         msg = f"DATATYPE={datatype} is not read, only {', '.join(_KINDS)}: keep such characters"
         raise ValueError(msg)

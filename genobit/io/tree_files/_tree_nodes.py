@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.io.tree_files._newick import TreeNode, read_newick, read_nexus_trees
+from genobit.io.tree_files._newick import read_newick, read_nexus_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+_CHILDREN, _NAME = attrgetter("children"), attrgetter("name")
 
 
 class Nodes(NamedTuple):
@@ -26,15 +29,15 @@ def nodes_of(tree: Any) -> Nodes | None:
     tree with several roots.
     """
     if hasattr(tree, "seed_node"):
-        return Nodes(tree.seed_node, lambda node: node.child_nodes(), _dendropy_name, _edge_length)
+        return Nodes(
+            tree.seed_node, methodcaller("child_nodes"), _dendropy_name, attrgetter("edge.length")
+        )
     if hasattr(tree, "as_newick") and hasattr(tree, "tree_sequence"):
         return _nodes_of_tskit(tree)
     if hasattr(tree, "clade") and hasattr(tree, "root"):
-        return Nodes(
-            tree.root, lambda node: node.clades, lambda node: node.name, lambda n: n.branch_length
-        )
+        return Nodes(tree.root, attrgetter("clades"), _NAME, attrgetter("branch_length"))
     if hasattr(tree, "children") and hasattr(tree, "name"):
-        return Nodes(tree, lambda node: node.children, lambda node: node.name, _length)
+        return Nodes(tree, _CHILDREN, _NAME, _length)
     return None
 
 
@@ -53,27 +56,11 @@ def read_text_trees(text: str) -> list[Nodes]:
         raise ValueError(f"the {what} cannot be read: {error}") from error
     if not roots:
         raise ValueError(f"the {what} holds no tree")
-    return [Nodes(root, _children, _name, _branch) for root in roots]
-
-
-def _children(node: TreeNode) -> list[TreeNode]:
-    return node.children
-
-
-def _name(node: TreeNode) -> str | None:
-    return node.name
-
-
-def _branch(node: TreeNode) -> float | None:
-    return node.length
+    return [Nodes(root, _CHILDREN, _NAME, attrgetter("length")) for root in roots]
 
 
 def _dendropy_name(node: Any) -> str | None:
     return node.label if node.taxon is None else node.taxon.label
-
-
-def _edge_length(node: Any) -> float | None:
-    return node.edge.length
 
 
 def _length(node: Any) -> float | None:
