@@ -51,6 +51,26 @@ def _group(name: str, keys: list[Any]) -> dict[Any, Any]:
     return {name: (list, keys)}
 
 
+def computed(
+    prefix: str,
+    function: Callable[..., Any],
+    planes: Planes,
+    arguments: Sequence[tuple[Any, ...]],
+) -> tuple[Any, ...]:
+    """Compute ``function(*each)`` for each of ``arguments``, as separate results of one call.
+
+    Arguments may contain keys of the chunks of ``planes``.
+    """
+    name, graph = named_layer(prefix, _calls, function, planes, arguments)
+    return compute(*[Delayed((name, k), graph, layer=name) for k in range(len(arguments))])
+
+
+def _calls(
+    name: str, function: Callable[..., Any], _: Planes, arguments: Sequence[tuple[Any, ...]]
+) -> dict[Any, Any]:
+    return {(name, k): (function, *each) for k, each in enumerate(arguments)}
+
+
 class Pass:
     """Results of one pass."""
 
@@ -89,13 +109,15 @@ def in_passes(
     spans = list(itertools.pairwise(edges))
     jobs = range(triangle.jobs(len(spans))) if jobs is None else jobs
     for part in triangle.passes(jobs, size):
-        inputs = function, planes, spans, part, arguments()
-        name, graph = named_layer("genobit-pass", _tasks, *inputs)
-        pairs = 0
+        found = arguments()
+        inputs, pairs = [], 0
         for i, j in triangle.tiles_of(part, len(spans)):
+            first, second = ([(plane.name, k, 0) for plane in planes] for k in (i, j))
+            beside = None if i == j else second
+            inputs.append((first, beside, spans[i][0], spans[j][0], *found))
             rows, columns = (spans[k][1] - spans[k][0] for k in (i, j))
             pairs += rows * (rows - 1) // 2 if i == j else rows * columns
-        results = compute(*[Delayed((name, job), graph, layer=name) for job in part])
+        results = computed("genobit-pass", function, planes, inputs)
         yield Pass(part, list(results), pairs)
 
 
@@ -116,19 +138,3 @@ def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
         if spent > TIMED or rows == len(block[0]):
             return spent / rows**2
         rows = min(4 * rows, len(block[0]))
-
-
-def _tasks(
-    name: str,
-    function: Callable[..., Any],
-    planes: list[Any],
-    spans: list[tuple[int, int]],
-    jobs: range,
-    arguments: tuple[Any, ...],
-) -> dict[Any, Any]:
-    layer: dict[Any, Any] = {}
-    for job, (i, j) in zip(jobs, triangle.tiles_of(jobs, len(spans)), strict=True):
-        first, second = ([(plane.name, k, 0) for plane in planes] for k in (i, j))
-        beside = None if i == j else second
-        layer[name, job] = (function, first, beside, spans[i][0], spans[j][0], *arguments)
-    return layer

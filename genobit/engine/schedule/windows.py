@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.delayed import Delayed
 
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
-from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.passes import JOBS
+from genobit.engine.schedule.passes import JOBS, computed
 from genobit.engine.schedule.tiles import reached, whole_rows
 
 if TYPE_CHECKING:
@@ -77,23 +74,10 @@ def in_windows(
     spans = [(i, *span) for i, span in chunks if span[0] < span[1]]
     for begin in range(0, len(spans), JOBS):
         part = spans[begin : begin + JOBS]
-        name, graph = named_layer("genobit-windows", _tasks, function, planes, part, last, along)
-        results = compute(*[Delayed((name, span[0]), graph, layer=name) for span in part])
+        inputs = []
+        for i, start, stop, final in part:
+            blocks = [[(plane.name, k, 0) for plane in planes] for k in range(i, final + 1)]
+            inside = slice(start, int(last[stop - 1]) + 1)
+            inputs.append((blocks, last[inside] - start, along[inside], stop - start))
+        results = computed("genobit-windows", function, planes, inputs)
         yield from zip([start for _, start, _, _ in part], results, strict=True)
-
-
-def _tasks(
-    name: str,
-    function: Callable[..., Any],
-    planes: Planes,
-    spans: list[tuple[int, int, int, int]],
-    last: NDArray[np.int64],
-    along: NDArray[Any],
-) -> dict[Any, Any]:
-    """Return one task for each span: a chunk, its rows, and the last chunk its windows reach."""
-    layer: dict[Any, Any] = {}
-    for i, start, stop, final in spans:
-        blocks = [[(p.name, k, 0) for p in planes] for k in range(i, final + 1)]
-        reached = slice(start, int(last[stop - 1]) + 1)
-        layer[name, i] = (function, blocks, last[reached] - start, along[reached], stop - start)
-    return layer
