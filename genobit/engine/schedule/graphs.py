@@ -146,10 +146,11 @@ class Tasks(Layer):
         The remaining axes have one chunk.
         """
         shared = place, arrays
-        if shared not in self._blocks:
+        found = self._blocks.get(shared)
+        if found is None:
             refs = [TaskRef((name, *place, *(0,) * (n - len(place)))) for name, n in arrays]
-            self._blocks[shared] = List(*refs)
-        return self._blocks[shared]
+            found = self._blocks[shared] = List(*refs)
+        return found
 
     def graph(self) -> HighLevelGraph:
         """Return the graph of the layer and all its inputs."""
