@@ -21,7 +21,7 @@ from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.computing import threads
-from genobit.engine.schedule.limits import check_time, surely_short
+from genobit.engine.schedule.costs import check_time, surely_short
 from genobit.engine.schedule.passes import JOBS, Pass, in_passes, seconds_of_pair
 from genobit.kendall.false_discovery import FalseDiscovery
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.data.topology import NO_PARENT
-from genobit.engine.schedule.limits import check_time
+from genobit.engine.schedule.costs import check_time
 from genobit.parsimony.kernels import swaps, tree_set
 from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
 from genobit.parsimony.kernels.planes import sites_of

@@ -1,8 +1,9 @@
-"""Cost model that chooses the edge of tiles: bytes moved against seconds of work.
+"""Cost model that chooses the edge of tiles, and the limit on the duration of a search.
 
-A task of tiles with an edge of e rows, each of d calls, works for e^2 d / rate seconds and receives
-2 e d planes / 8 bytes. A longer edge raises the share of a worker's time that is work. It also
-raises the memory of a worker, and leaves too few tasks for all workers.
+The model weighs bytes moved against seconds of work. A task of tiles with an edge of e rows, each
+of d calls, works for e^2 d / rate seconds and receives 2 e d planes / 8 bytes. A longer edge raises
+the share of a worker's time that is work. It also raises the memory of a worker, and leaves too few
+tasks for all workers.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ MEMORY = 2**30
 """Most bytes that a task should hold."""
 GAIN = 0.1
 """Least relative saving for which another edge is advised. The model is no more accurate."""
+QUICK = 30
+"""A search is not timed if its estimate is this many times shorter than the limit."""
+_UNITS = (("years", 31_557_600), ("days", 86_400), ("h", 3600), ("min", 60))
+MANY_YEARS = 1e6
 
 
 @dataclass(frozen=True)
@@ -114,17 +119,10 @@ class Explanation:
             lines.append(
                 f"  {edge.rows:>5,} {edge.tasks:>11,} {edge.seconds:>7.3g} "
                 f"{in_units(edge.moved):>12} {in_units(edge.held):>12} "
-                f"{edge.seconds / edge.each:>6.0%} {_duration(edge.total(self.workers)):>8}"
+                f"{edge.seconds / edge.each:>6.0%} {duration(edge.total(self.workers)):>8}"
                 + (f"  <- {', '.join(marks)}" if marks else "")
             )
         return "\n".join([*lines, self.reason])
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
 
 
 def explained(
@@ -242,3 +240,43 @@ def edge_of_samples(samples: int, variants: Sequence[int], planes: int) -> int:
 
 def _is_auto() -> bool:
     return get_options().chunk_rows == "auto"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in the largest unit that gives at least one.
+
+    Examples
+    --------
+    >>> duration(0.02), duration(90), duration(7200), duration(4e5), duration(1e15)
+    ('0.02 s', '1.5 min', '2.0 h', '4.6 days', '3e+07 years')
+    """
+    for unit, size in _UNITS:
+        if seconds >= size:
+            number = seconds / size
+            return f"{number:.0e} {unit}" if number >= MANY_YEARS else f"{number:,.1f} {unit}"
+    return f"{seconds:.2g} s"
+
+
+def surely_short(seconds: float) -> bool:
+    """Return whether a rough estimate is so far below the limit that timing is unnecessary."""
+    longest = get_options().longest_search
+    return longest is None or seconds * QUICK <= longest
+
+
+def check_time(what: str, seconds: float, threads: int, remedies: str) -> None:
+    """Raise ValueError if a search would take longer than ``get_options().longest_search``.
+
+    The message gives the estimate and the remedies. Argument ``what`` names the search and its size
+    ("4 combinations of order 2"). The estimate is ``seconds`` on ``threads`` threads of this
+    machine or of the cluster. The text ``remedies`` completes the sentence "Ways to reduce it: ".
+    """
+    longest = get_options().longest_search
+    if longest is None or seconds <= longest:
+        return
+    msg = (
+        f"{what} would take about {duration(seconds)} on {threads:,} "
+        f"thread{'' if threads == 1 else 's'}, longer than longest_search ({duration(longest)}). "
+        f"Ways to reduce it: {remedies}. To run it anyway, raise "
+        "gb.set_options(longest_search=...), for example to '2d', or give None for no limit"
+    )
+    raise ValueError(msg)

@@ -16,7 +16,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.engine.schedule.computing import threads
-from genobit.engine.schedule.limits import check_time
+from genobit.engine.schedule.costs import check_time
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule import estimates
 from genobit.epistasis.schedule.estimates import _pairs
