@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.rows import ordered
+from genobit.engine.schedule.blocks import ordered
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:

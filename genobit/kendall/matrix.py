@@ -27,7 +27,7 @@ import numpy as np
 
 from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.rows import as_rows
+from genobit.engine.schedule.blocks import as_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data.windows import parse_window
-from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.engine.schedule.blocks import as_rows, ordered
 from genobit.engine.schedule.windows import in_windows
 
 if TYPE_CHECKING:

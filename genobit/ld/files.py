@@ -19,9 +19,9 @@ from dask.delayed import Delayed
 from genobit.data.labels import text
 from genobit.engine.files import WRITE, disk_full_named, local_path
 from genobit.engine.progress import bar
+from genobit.engine.schedule.blocks import ordered
 from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint, digest
 from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.rows import ordered
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:

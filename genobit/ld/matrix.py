@@ -26,7 +26,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.rows import as_rows, ordered
+from genobit.engine.schedule.blocks import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

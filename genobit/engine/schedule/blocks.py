@@ -1,4 +1,4 @@
-"""Join lists of blocks from `dask.array.blockwise`, and chunk arrays in memory and in files."""
+"""Blocks of arrays: join them, make them of an array or a file, and convert them to `Rows`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.engine.bits.layout import CALLED, Layout
 from genobit.engine.schedule.graphs import DataNode
 from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
+
+    from genobit.engine.bits.planes import Rows
 
 
 def joined(blocks: Any) -> NDArray[Any]:
@@ -61,3 +66,19 @@ def _parts(name: str, array: NDArray[Any], rows: int) -> dict[Any, Any]:
         (name, k, 0): DataNode((name, k, 0), array[start : start + rows])
         for k, start in enumerate(starts)
     }
+
+
+def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
+    """Return the planes of a layout in its order, then ``called`` if calls can be missing."""
+    names = [*layout.planes, *([CALLED] if CALLED in planes else [])]
+    return [planes[name] for name in names]
+
+
+def as_rows(blocks: Sequence[Any], layout: Layout) -> Rows:
+    """Return blocks of planes in the order of `ordered` as `Rows`."""
+    from genobit.engine.bits.planes import Rows
+
+    arrays = [np.ascontiguousarray(block) for block in blocks]
+    n = len(layout.planes)
+    called = arrays[n] if len(arrays) > n else None
+    return Rows(layout.kind == "haplotype", layout.bits, tuple(arrays[:n]), called)

@@ -8,9 +8,9 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import MaterializedLayer
 
+from genobit.engine.schedule.blocks import as_rows, ordered
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.rows import as_rows, ordered
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:

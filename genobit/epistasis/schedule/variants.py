@@ -23,10 +23,10 @@ from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.words import count_rows
 from genobit.engine.options import get_options
 from genobit.engine.schedule import streaming
+from genobit.engine.schedule.blocks import as_rows, ordered
 from genobit.engine.schedule.checkpoints import digest
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.memory_mapped import Spilled, taken
-from genobit.engine.schedule.rows import as_rows, ordered
 from genobit.engine.schedule.tiles import whole_rows
 from genobit.epistasis.kernels.scope import Distances, between, within
 from genobit.epistasis.kernels.tables import Classes, by_class
