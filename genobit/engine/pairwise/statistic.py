@@ -8,6 +8,7 @@ cache; `square` and `band` put the blocks together. A new statistic needs an epi
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes, Rows
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.products import BLOCK_COLUMNS, products
+from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, products
 from genobit.engine.simd.jit import njit
 
 if TYPE_CHECKING:
@@ -108,13 +109,13 @@ def counted(
     columns: int = BLOCK_COLUMNS,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Counts]:
-    """Yield blocks of a product of rows of ``group`` planes; options are those of `products`."""
+    """Return the blocks of a product of rows of ``group`` planes; options as for `products`."""
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
         top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
         return top * group, bottom * group
 
-    for block in products(
+    found = products(
         product,
         a,
         b,
@@ -124,11 +125,14 @@ def counted(
         tops_of=None if rows_of is None or group > 1 else rows_of.tops,
         columns=columns * group,
         kind=kind,
-    ):
-        rows = slice(block.rows.start // group, block.rows.stop // group)
-        cols = slice(block.columns.start // group, block.columns.stop // group)
-        diagonal = rows.start - (cols.start if upper else rows.stop)
-        yield Counts(rows, cols, diagonal, block.counts)
+    )
+    return map(partial(_in_rows, group=group, upper=upper), found)
+
+
+def _in_rows(block: Block, *, group: int, upper: bool) -> Counts:
+    rows = slice(block.rows.start // group, block.rows.stop // group)
+    cols = slice(block.columns.start // group, block.columns.stop // group)
+    return Counts(rows, cols, rows.start - (cols.start if upper else rows.stop), block.counts)
 
 
 def blocks(
@@ -171,28 +175,30 @@ def square(
     statistic: PairStatistic, a: Operand, b: Operand | None = None, dtype: DTypeLike = np.float32
 ) -> NDArray[Any]:
     """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``."""
-    found = blocks(statistic, a, b, dtype=dtype, upper=b is None)
-    shape = _length(a), _length(a if b is None else b)
-    return as_matrix(found, shape, dtype, symmetric=b is None)
-
-
-def product(name: str, a: Planes, b: Planes | None = None, dtype: DTypeLike = np.int32) -> Any:
-    """Return all counts of a product: (rows of a, rows of b), or of ``a`` with itself."""
-    shape = a[0].shape[0], (a if b is None else b)[0].shape[0]
-    return as_matrix(products(name, a, b, upper=b is None), shape, dtype, symmetric=b is None)
-
-
-def as_matrix(
-    blocks: Iterator[Any], shape: tuple[int, int], dtype: DTypeLike, *, symmetric: bool
-) -> NDArray[Any]:
-    """Return blocks (rows, columns, values) as one matrix; symmetric ones are an upper triangle."""
-    out = np.empty(shape, dtype)
-    for rows, columns, values in blocks:
-        if symmetric:
-            mirror(values, rows.start, columns.start, out)
-        else:
-            out[rows, columns] = values
+    out = np.empty((_length(a), _length(a if b is None else b)), dtype)
+    for block in blocks(statistic, a, b, dtype=dtype, upper=b is None):
+        _put(block.values, block.rows, block.columns, out, symmetric=b is None)
     return out
+
+
+def product(
+    name: str, a: Planes, b: Planes | None = None, dtype: DTypeLike = np.int32
+) -> NDArray[Any]:
+    """Return all counts of a product: (rows of a, rows of b), or of ``a`` with itself."""
+    out = np.empty((_length(a), _length(a if b is None else b)), dtype)
+    for block in products(name, a, b, upper=b is None):
+        _put(block.counts, block.rows, block.columns, out, symmetric=b is None)
+    return out
+
+
+def _put(
+    values: NDArray[Any], rows: slice, columns: slice, out: NDArray[Any], *, symmetric: bool
+) -> None:
+    """Write a block to a matrix; those of a symmetric one are its upper triangle."""
+    if symmetric:
+        mirror(values, rows.start, columns.start, out)
+    else:
+        out[rows, columns] = values
 
 
 @njit
