@@ -54,7 +54,7 @@ def shrunk(sums: GRMSums, samples: SampleChunks) -> da.Array:
     weights = sums.along[2]
     used = (weights > 0).sum()
     scale = _over(weights.sum(), used)
-    terms = partial(_value_terms, sums.method)
+    terms = partial(_value_terms, sums.plan.method)
     means = _over(sample_sums(terms, samples, along=sums.along)[:, 0], used)
     outer = means[:, None] * means[None, :]
     covariance = additive * scale - outer
@@ -62,7 +62,7 @@ def shrunk(sums: GRMSums, samples: SampleChunks) -> da.Array:
     squares = (covariance**2).sum()
     moments = _fourth_moments(samples, sums, means)
     variance = _over(moments, used**2) - _over(squares, used)
-    weight = da.clip(_over(variance, squares - sums.samples * target**2), 0, 1)
+    weight = da.clip(_over(variance, squares - sums.plan.samples * target**2), 0, 1)
     # If the covariance equals its target (one sample), any weight gives the same matrix.
     weight = da.where(da.isnan(weight), 0.0, weight)
     shrunk = (1 - weight) * covariance + weight * target * _eye(additive)
@@ -93,7 +93,11 @@ def _fourth_moments(samples: SampleChunks, sums: GRMSums, means: da.Array) -> da
     whole = means.rechunk(-1).to_delayed()[0]
     parts = [
         delayed(_moments, pure=True)(
-            [plane[k] for plane in planes], bits, [block[k] for block in blocks], sums.method, whole
+            [plane[k] for plane in planes],
+            bits,
+            [block[k] for block in blocks],
+            sums.plan.method,
+            whole,
         )
         for k, bits in enumerate(samples.variants)
     ]

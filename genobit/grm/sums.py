@@ -42,11 +42,9 @@ class Matrix(NamedTuple):
     """Variants called in both samples, shaped like ``values``; None if calls are imputed."""
 
 
-class GRMSums(NamedTuple):
-    """Arrays and rules of the sums over variants that a method needs."""
+class Plan(NamedTuple):
+    """Options that every task of a matrix needs."""
 
-    along: tuple[da.Array, ...]
-    """Copies, called, weights and frequency of `genobit.grm.kernels.sums.Chunk`."""
     method: str
     samples: int
     exact: bool
@@ -56,98 +54,6 @@ class GRMSums(NamedTuple):
     pairwise: bool
     counted: bool
     """Whether weights are 0 or 1."""
-
-    @classmethod
-    def of(
-        cls,
-        method: str,
-        samples: SampleChunks,
-        given: NDArray[np.float64] | None,
-        *,
-        pairwise: bool,
-        count_monomorphic: bool = False,
-    ) -> GRMSums:
-        """Return the sums of a method, by the given frequencies or those of the samples."""
-        copies, called = samples.copies, samples.called
-        if given is None:
-            frequency = da.map_blocks(_frequency, copies, called, dtype=np.float64)
-        else:
-            frequency = da.from_array(given, chunks=(samples.variants,))
-        name = "vanraden1" if method == "endelman_jannink" else method
-        # The integer numerator is at most 8 n^2 for each variant.
-        fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
-        weights = da.map_blocks(_weights, frequency, name, count_monomorphic, dtype=np.float64)
-        return cls(
-            (copies, called, weights, frequency),
-            method=name,
-            samples=sum(samples.tiles),
-            exact=name == "vanraden1" and fits,
-            own=given is None,
-            pairwise=pairwise,
-            counted=name in {"vanraden2", "gcta"},
-        )
-
-    def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
-        """Return the matrix, or a matrix without each contig."""
-        groups = [range(len(samples.variants))] if contigs is None else contigs
-        plan = _Plan(self.method, self.samples, self.exact, self.own, self.pairwise, self.counted)
-        terms = sample_sums(
-            partial(_terms, plan),
-            samples,
-            along=self.along,
-            groups=groups,
-            dtype=np.int64 if self.own else np.float64,
-        )
-        tiles = pair_sums(
-            partial(_tile, plan),
-            partial(_finish, plan, [list(group) for group in groups], contigs is not None),
-            samples,
-            along=self.along,
-            per_sample=[terms],
-            whole=self._statistics(samples, plan),
-            groups=groups,
-            layers=len(groups) * (1 + self.pairwise),
-        )
-        if contigs is None:
-            every = layer_of(tiles, 1).astype(np.int64) if self.pairwise else None
-            return Matrix(layer_of(tiles, 0), every)
-        values = tiles[: len(groups)]
-        return Matrix(values, tiles[len(groups) :].astype(np.int64) if self.pairwise else None)
-
-    def _statistics(self, samples: SampleChunks, plan: _Plan) -> list[da.Array]:
-        copies, called, weights, frequency = self.along
-        rows = (1,) * len(samples.variants)
-        counted = da.map_blocks(
-            partial(_counted, plan),
-            copies,
-            called,
-            frequency,
-            dtype=np.int64,
-            new_axis=1,
-            chunks=(rows, (4,)),
-        )
-        summed = da.map_blocks(
-            partial(_summed, plan),
-            copies,
-            called,
-            frequency,
-            weights,
-            dtype=np.float64,
-            new_axis=1,
-            chunks=(rows, (2,)),
-        )
-        return [counted, summed]
-
-
-class _Plan(NamedTuple):
-    """Options that every task of a matrix needs."""
-
-    method: str
-    samples: int
-    exact: bool
-    own: bool
-    pairwise: bool
-    counted: bool
 
     def complete(
         self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
@@ -177,6 +83,94 @@ class _Plan(NamedTuple):
         return calls - chunk.called.sum() <= FEW * calls and self.alike(
             chunk.copies, chunk.called, chunk.frequency
         )
+
+
+class GRMSums(NamedTuple):
+    """Arrays and options of the sums over variants that a method needs."""
+
+    along: tuple[da.Array, ...]
+    """Copies, called, weights and frequency of `genobit.grm.kernels.sums.Chunk`."""
+    plan: Plan
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        samples: SampleChunks,
+        given: NDArray[np.float64] | None,
+        *,
+        pairwise: bool,
+        count_monomorphic: bool = False,
+    ) -> GRMSums:
+        """Return the sums of a method, by the given frequencies or those of the samples."""
+        copies, called = samples.copies, samples.called
+        if given is None:
+            frequency = da.map_blocks(_frequency, copies, called, dtype=np.float64)
+        else:
+            frequency = da.from_array(given, chunks=(samples.variants,))
+        name = "vanraden1" if method == "endelman_jannink" else method
+        # The integer numerator is at most 8 n^2 for each variant.
+        fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
+        weights = da.map_blocks(_weights, frequency, name, count_monomorphic, dtype=np.float64)
+        plan = Plan(
+            method=name,
+            samples=sum(samples.tiles),
+            exact=name == "vanraden1" and fits,
+            own=given is None,
+            pairwise=pairwise,
+            counted=name in {"vanraden2", "gcta"},
+        )
+        return cls((copies, called, weights, frequency), plan)
+
+    def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
+        """Return the matrix, or a matrix without each contig."""
+        plan, groups = self.plan, [range(len(samples.variants))] if contigs is None else contigs
+        terms = sample_sums(
+            partial(_terms, plan),
+            samples,
+            along=self.along,
+            groups=groups,
+            dtype=np.int64 if plan.own else np.float64,
+        )
+        tiles = pair_sums(
+            partial(_tile, plan),
+            partial(_finish, plan, [list(group) for group in groups], contigs is not None),
+            samples,
+            along=self.along,
+            per_sample=[terms],
+            whole=self._statistics(samples),
+            groups=groups,
+            layers=len(groups) * (1 + plan.pairwise),
+        )
+        if contigs is None:
+            every = layer_of(tiles, 1).astype(np.int64) if plan.pairwise else None
+            return Matrix(layer_of(tiles, 0), every)
+        values = tiles[: len(groups)]
+        return Matrix(values, tiles[len(groups) :].astype(np.int64) if plan.pairwise else None)
+
+    def _statistics(self, samples: SampleChunks) -> list[da.Array]:
+        copies, called, weights, frequency = self.along
+        rows = (1,) * len(samples.variants)
+        counted = da.map_blocks(
+            partial(_counted, self.plan),
+            copies,
+            called,
+            frequency,
+            dtype=np.int64,
+            new_axis=1,
+            chunks=(rows, (4,)),
+        )
+        summed = da.map_blocks(
+            partial(_summed, self.plan),
+            copies,
+            called,
+            frequency,
+            weights,
+            dtype=np.float64,
+            new_axis=1,
+            chunks=(rows, (2,)),
+        )
+        return [counted, summed]
 
 
 def _frequency(copies: NDArray[np.int64], called: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -218,7 +212,7 @@ def values_of(frequency: NDArray[np.float64], method: str) -> NDArray[np.float32
 
 
 def _counted(
-    plan: _Plan,
+    plan: Plan,
     copies: NDArray[np.int64],
     called: NDArray[np.int64],
     frequency: NDArray[np.float64],
@@ -230,7 +224,7 @@ def _counted(
 
 
 def _summed(
-    plan: _Plan,
+    plan: Plan,
     copies: NDArray[np.int64],
     called: NDArray[np.int64],
     frequency: NDArray[np.float64],
@@ -241,7 +235,7 @@ def _summed(
     return np.array([[weights.sum(), squares]])
 
 
-def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk]]:
+def _parted(plan: Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk]]:
     """Return the chunks that are counted in integers, and the others."""
     from genobit.grm.kernels.sums import Chunk
 
@@ -252,7 +246,7 @@ def _parted(plan: _Plan, chunks: Sequence[Any]) -> tuple[list[Chunk], list[Chunk
     return parts
 
 
-def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+def _terms(plan: Plan, chunks: Sequence[Any]) -> Sums:
     """Return the terms of single samples in the numerator: (rows,).
 
     They are n^2 sum g - n sum g c for the samples' own frequencies, else sum g - sum 2p g.
@@ -269,7 +263,7 @@ def _terms(plan: _Plan, chunks: Sequence[Any]) -> Sums:
     return (copies - kernels.copies_expected(complete),)
 
 
-def _tile(plan: _Plan, chunks: Sequence[Any]) -> Sums:
+def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
     """Return products in integers, products in floats, weights, variants compared, and two scalars.
 
     Weights and variants compared are over chunks with missing calls. The scalars are the weights
@@ -311,7 +305,7 @@ def _without(totals: Sequence[Any], own: Sums | None, position: int) -> Any:
 
 
 def _finish(
-    plan: _Plan,
+    plan: Plan,
     groups: list[list[int]],
     leave_out: bool,  # noqa: FBT001 - bound by `partial`
     sums: Sequence[Sums],
@@ -334,7 +328,7 @@ def _finish(
 
 
 def _relationship(
-    plan: _Plan,
+    plan: Plan,
     part: Any,
     terms: Sequence[NDArray[Any]],
     counted: NDArray[np.int64],

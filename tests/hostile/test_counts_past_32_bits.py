@@ -91,7 +91,7 @@ def test_relationship__of_billions_of_variants() -> None:
         ]
         for i in range(n)
     ]
-    plan = grm_sums._Plan("vanraden1", n, exact=True, own=True, pairwise=False, counted=False)
+    plan = grm_sums.Plan("vanraden1", n, exact=True, own=True, pairwise=False, counted=False)
     centred = times * ((calls - 1) @ (calls - 1).T)
     terms = np.array([n * n * times * sum(a) - n * s for a, s in zip(m, shared, strict=True)])
     numbers = np.array([40 * times, total, squares, 0]), np.array([1.0, 0.0])
