@@ -25,7 +25,7 @@ import genobit as gb
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import gathered
 from tests.cohorts import cohort, random_calls
-from tests.epistasis.schedule.combinations import dosages, groups, planes_of
+from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
 from tests.every import assert_same, everything, small_tiles
 
 distributed = pytest.importorskip("distributed")
@@ -207,10 +207,10 @@ def test_planes_past_the_limit__are_read_by_workers_from_their_folder(
     planes, layout = planes_of(dosages(1, 60, 200, 0.02), 20)
     classes = groups(1, 200)
     with dask.config.set(scheduler="synchronous"):
-        right = CombinationSearch(gathered(planes, layout, classes, 2), 2, 20, unit=200).run()
+        right = divided(CombinationSearch(gathered(planes, layout, classes, 2), 2, 20), 200).run()
     with gb.set_options(eager_limit=1, spill_to=tmp_path):
         spilled = gathered(planes, layout, classes, 2)
-    found = CombinationSearch(spilled, 2, 20, unit=200).run()
+    found = divided(CombinationSearch(spilled, 2, 20), 200).run()
     np.testing.assert_array_equal(found.members, right.members)
     np.testing.assert_array_equal(found.scores, right.scores)
     opened = client.run(lambda: Path("/proc/self/maps").read_text().count(str(tmp_path)))

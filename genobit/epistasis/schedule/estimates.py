@@ -156,7 +156,7 @@ def _seconds_each(classes: Classes, work: Work, at_once: int) -> float:
     teacher = next(_blocks(work, middle), None)
     if teacher is None:
         return 0.0
-    scratch, threshold = Scratch(), work.lowest
+    scratch, threshold = Scratch(), 0.0
     for _ in range(2):
         _, threshold = _timed(classes, work, *teacher, threshold, scratch)
     # Threads share caches and memory bandwidth: a thread alone is faster than one of many.

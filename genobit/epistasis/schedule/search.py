@@ -161,9 +161,6 @@ class CombinationSearch:
     - classes: planes of the variants by class, from `gathered`
     - order: members of a combination, at least 2
     - score: function that scores a block, by default `genobit.epistasis.kernels.search.search`
-    - lowest: a score that all combinations reach
-    - p: members of a first part, by default the cheapest
-    - unit: combinations of a unit, by default as many as take 0.1 to 1 second
     - held: bytes that ``score`` holds
     - times: how many times as long as a table a combination takes; units are smaller by this factor
     """
@@ -176,9 +173,6 @@ class CombinationSearch:
         *,
         score: Score = search,
         scope: Scope | None = None,
-        lowest: float = 0.0,
-        p: int | None = None,
-        unit: int | None = None,
         held: int = 0,
         times: int = 1,
     ) -> None:
@@ -187,17 +181,16 @@ class CombinationSearch:
         self.classes = classes
         self._held = held
         variants = classes.planes[0].shape[1]
-        if scope is not None and scope.smaller:
-            p = order - 1
-        cut = chosen(variants, order, classes.sizes, complete=classes.complete, p=p)
+        parts = order - 1 if scope is not None and scope.smaller else None
+        cut = chosen(variants, order, classes.sizes, complete=classes.complete, p=parts)
         if scope is not None and scope.smaller:
             # All other combinations hold no member of the sets.
             begin = variants - scope.both if scope.both else 0
             cut = cut._replace(reach=scope.smaller, begin=begin)
-        cut = cut._replace(unit=max(1, (unit or cut.unit) // times))
+        cut = cut._replace(unit=max(1, cut.unit // times))
         # A ranking has at most as many rows as there are combinations.
         top = min(top, max(cut.combinations, 1))
-        self.work = Work(cut, top, score, lowest, scope)
+        self.work = Work(cut, top, score, scope)
 
     def estimate(
         self,
@@ -220,7 +213,7 @@ class CombinationSearch:
         """Return everything that determines the result; a checkpoint refuses another search."""
         from importlib.metadata import version
 
-        cut, top, score, lowest, scope = self.work
+        cut, top, score, scope = self.work
         return {
             "genobit": version("genobit"),
             "order": cut.order,
@@ -228,7 +221,6 @@ class CombinationSearch:
             "variants": cut.variants,
             "class_sizes": list(self.classes.sizes),
             "score": _name(score),
-            "lowest": repr(lowest),
             "scope": None if scope is None else scope.digest(),
             "genotypes_by_class": digest(self.classes.planes),
             "cut": list(cut),

@@ -260,8 +260,6 @@ class Work(NamedTuple):
     cut: Cut
     top: int
     score: Score
-    lowest: float
-    """A score that all combinations reach; the first threshold."""
     scope: Scope | None
 
     def most(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
@@ -303,7 +301,6 @@ def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Fo
     found = Found(np.empty(0), np.empty((0, cut.order), np.int64), 0, 0, np.empty(0))
     searched = 0
     scratch = Scratch()
-    threshold = max(threshold, work.lowest)
     for first, last in blocks(cut, unit, scope):
         allowed = None
         if scope is not None and not scope.free:

@@ -90,10 +90,10 @@ def merge_outcomes(parts: Sequence[Outcome], top: int) -> Outcome:
     )
 
 
-def known_after(part: Outcome, top: int, lowest: float) -> Known:
+def known_after(part: Outcome, top: int) -> Known:
     """Return the threshold for later units, and whether a unit has failed."""
     whole = part.found.scores.size == top
-    return Known(float(part.found.scores[-1]) if whole else lowest, bool(part.failures))
+    return Known(float(part.found.scores[-1]) if whole else 0.0, bool(part.failures))
 
 
 def run_unit(shared: Shared, unit: int, handed: Known) -> Outcome:
@@ -176,7 +176,7 @@ def batch_of(
     totals: list[str] = []
     here = shared.key if isinstance(shared, Delayed) else shared
     add = partial(merge_outcomes, top=work.top)
-    hand_on = partial(known_after, top=work.top, lowest=work.lowest)
+    hand_on = partial(known_after, top=work.top)
     handed: Any = hand_on(before)
     total: Any = before
     for k, wave in enumerate(waves):

@@ -15,7 +15,7 @@ import pytest
 from genobit.engine.schedule.checkpoints import MANIFEST, TEMPORARY, Checkpoint, digest
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule.search import CombinationSearch
-from tests.epistasis.schedule.combinations import check, cohort, every, same
+from tests.epistasis.schedule.combinations import check, cohort, divided, every, same
 
 VARIANTS, SAMPLES = 12, 150
 
@@ -23,7 +23,8 @@ VARIANTS, SAMPLES = 12, 150
 def work(**changes: object) -> CombinationSearch:
     arguments = {"seed": 1, "order": 3, "top": 20, "unit": 10} | changes
     classes = cohort(arguments.pop("seed"), VARIANTS, SAMPLES, 0.05)
-    return CombinationSearch(classes, arguments.pop("order"), arguments.pop("top"), **arguments)
+    order, top, unit = (arguments.pop(name) for name in ("order", "top", "unit"))
+    return divided(CombinationSearch(classes, order, top, **arguments), unit)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ from genobit.engine.schedule.memory_mapped import Mapped, Spilled, in_memory, op
 from genobit.epistasis.schedule import units
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import gathered
-from tests.epistasis.schedule.combinations import dosages, groups, planes_of
+from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
 from tests.leftovers import left
 
 VARIANTS, SAMPLES = 30, 150
@@ -123,9 +123,9 @@ def test_ranking__of_planes_in_files_is_that_of_memory(tmp_path: Path, scheduler
     classes = groups(1, SAMPLES)
     with gb.set_options(eager_limit=1, spill_to=tmp_path):
         spilled = gathered(planes, layout, classes, 2)
-    expected = CombinationSearch(gathered(planes, layout, classes, 2), 3, 20, unit=500).run()
+    expected = divided(CombinationSearch(gathered(planes, layout, classes, 2), 3, 20), 500).run()
     with dask.config.set(scheduler=scheduler, num_workers=2):
-        found = CombinationSearch(spilled, 3, 20, unit=500).run()
+        found = divided(CombinationSearch(spilled, 3, 20), 500).run()
     np.testing.assert_array_equal(found.members, expected.members)
     np.testing.assert_array_equal(found.scores, expected.scores)
 

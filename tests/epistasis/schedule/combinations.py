@@ -11,11 +11,12 @@ import numpy as np
 from genobit.engine.bits.layout import Layout
 from genobit.engine.bits.planes import Rows
 from genobit.epistasis.kernels.tables import Classes, by_class
+from genobit.epistasis.schedule.units import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genobit.epistasis.schedule.search import Ranking
+    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
 
 
 def dosages(seed: int, variants: int, samples: int, missing: float) -> np.ndarray:
@@ -62,6 +63,15 @@ def groups(seed: int, samples: int) -> np.ndarray:
 
 def cohort(seed: int, variants: int, samples: int, missing: float = 0.0) -> Classes:
     return by_class(rows_of(dosages(seed, variants, samples, missing)), groups(seed, samples), 2)
+
+
+def divided(search: CombinationSearch, unit: int, *, p: int | None = None) -> CombinationSearch:
+    """The search in units of so many combinations, with first parts of ``p`` members if given."""
+    cut, classes = search.work.cut, search.classes
+    if p is not None:
+        cut = chosen(cut.variants, cut.order, classes.sizes, complete=classes.complete, p=p)
+    search.work = search.work._replace(cut=cut._replace(unit=unit))
+    return search
 
 
 def information(dosage: np.ndarray, group: np.ndarray, members: tuple[int, ...]) -> float:

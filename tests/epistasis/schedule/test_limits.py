@@ -22,7 +22,7 @@ from genobit.epistasis.schedule import estimates
 from genobit.epistasis.schedule.estimates import _pairs
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import Scope
-from tests.epistasis.schedule.combinations import cohort
+from tests.epistasis.schedule.combinations import cohort, divided
 
 VARIANTS = 40
 
@@ -107,7 +107,7 @@ def test_estimate__is_about_what_the_search_takes(
     variants = {2: 80, 3: 30, 4: 20}[order]
     scope = without_links(variants, share) if share else None
     classes = cohort(1, variants, 150)
-    work = CombinationSearch(classes, order, 10, score=slow, unit=100, scope=scope)
+    work = divided(CombinationSearch(classes, order, 10, score=slow, scope=scope), 100)
     with dask.config.set(num_workers=workers):
         found = work.estimate()
         clock.spent = 0.0
@@ -121,7 +121,7 @@ def test_estimate__of_a_checkpoint_is_of_what_remains(
 ) -> None:
     monkeypatch.setattr(estimates, "time", SimpleNamespace(perf_counter=clock.now))
     folder = tmp_path / "run"
-    work = CombinationSearch(cohort(1, VARIANTS, 150), 2, 10, p=1, unit=20, score=slow)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, 150), 2, 10, score=slow), 20, p=1)
     with dask.config.set(scheduler="sync"):
         whole = work.estimate(checkpoint=folder)
         assert whole.seconds == pytest.approx(780 * clock.EACH)

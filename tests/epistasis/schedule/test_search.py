@@ -37,7 +37,15 @@ from genobit.epistasis.schedule.units import (
 from genobit.epistasis.schedule.variants import gathered
 from genobit.epistasis.schedule.waves import Outcome
 from genobit.epistasis.scope import scope_of
-from tests.epistasis.schedule.combinations import check, cohort, dosages, every, groups, rows_of
+from tests.epistasis.schedule.combinations import (
+    check,
+    cohort,
+    divided,
+    dosages,
+    every,
+    groups,
+    rows_of,
+)
 
 VARIANTS, SAMPLES = 12, 150
 
@@ -106,7 +114,7 @@ def test_ranking__is_the_same_for_any_cut(order: int, missing: float) -> None:
     expected = every(order, VARIANTS, SAMPLES, missing, order)
     first = None
     for p, unit, top in itertools.product(range(1, order), (1, 40, 10**6), (1, 25)):
-        found = CombinationSearch(classes, order, top, p=p, unit=unit).run()
+        found = divided(CombinationSearch(classes, order, top), unit, p=p).run()
         check(found, expected, top)
         if top == 25:
             first = first or found
@@ -126,7 +134,7 @@ def test_ties__go_to_the_lowest_positions() -> None:
     assert found[0].tolist() == [2, 1, 1]
     assert found[1].tolist() == [[8, 9], [0, 7], [1, 3]]
     # The last two variants are the first two again.
-    ranking = CombinationSearch(cohort(3, VARIANTS, SAMPLES), 2, 66, unit=5).run()
+    ranking = divided(CombinationSearch(cohort(3, VARIANTS, SAMPLES), 2, 66), 5).run()
     names = [tuple(m) for m in ranking.members.tolist()]
     for a in range(2, 10):
         one, other = names.index((0, a)), names.index((a, 10))
@@ -225,7 +233,7 @@ def test_scope__is_that_of_brute_force(
         order,
         lambda m: wanted(m, limits, r2 > (max_r2 or 1), kept),
     )
-    work = CombinationSearch(classes, order, 20, scope=scope, unit=unit)
+    work = divided(CombinationSearch(classes, order, 20, scope=scope), unit)
     check(work.run(), expected, 20)
     if scope is not None and max_r2 is None:
         assert scope.count(order) == len(expected)
@@ -266,7 +274,7 @@ def failing(*args: object, at: int, error: type[BaseException]) -> Best:
 def test_a_failing_unit__loses_no_other(scheduler: str) -> None:
     score = partial(failing, at=9, error=OSError)
     classes = cohort(1, VARIANTS, SAMPLES)
-    work = CombinationSearch(classes, 2, 1000, p=1, score=score, unit=3)
+    work = divided(CombinationSearch(classes, 2, 1000, score=score), 3, p=1)
     with (
         dask.config.set(scheduler=scheduler),
         pytest.raises(SearchError, match=r"unit 2\d of 22 failed with OSError\('no luck'\)") as e,
@@ -286,7 +294,7 @@ def test_units_that_all_fail__are_an_error(scheduler: str) -> None:
         msg = "no luck"
         raise OSError(msg)
 
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 10, score=score, unit=3)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 10, score=score), 3)
     with (
         dask.config.set(scheduler=scheduler),
         pytest.raises(SearchError, match=r"unit [0-3] of 22 failed") as e,
@@ -298,7 +306,7 @@ def test_units_that_all_fail__are_an_error(scheduler: str) -> None:
 
 def test_ctrl_c__leaves_what_was_done() -> None:
     score = partial(failing, at=8, error=KeyboardInterrupt)
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 1000, p=1, score=score, unit=3)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 1000, score=score), 3, p=1)
     with dask.config.set(scheduler="sync"):
         found = work.run()
     assert found.partial
@@ -315,7 +323,7 @@ def test_ctrl_c_while_a_total_is_taken__counts_nothing_twice(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Run, "_replace", interrupted)
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 1000, p=1, unit=3)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES), 2, 1000), 3, p=1)
     with dask.config.set(scheduler="sync"):
         found = work.run()
     assert 0 < found.fraction < 1
@@ -329,7 +337,7 @@ import dask
 import numpy as np
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.schedule.search import CombinationSearch
-from tests.epistasis.schedule.combinations import cohort
+from tests.epistasis.schedule.combinations import cohort, divided
 
 calls = itertools.count()
 # Where a shell has started the tests in the background, Ctrl-C is ignored.
@@ -343,7 +351,8 @@ def score(*args):
 score(*[cohort(0, 5, 50), np.array([[0]]), np.array([[1]]), 1, 0.0])
 print("begun", flush=True)
 dask.config.set(num_workers=2)
-found = CombinationSearch(cohort(1, 40, 150), 2, 1000, p=1, score=score, unit=1).run(progress=True)
+work = divided(CombinationSearch(cohort(1, 40, 150), 2, 1000, score=score), 1, p=1)
+found = work.run(progress=True)
 print(found.partial, found.combinations == len(found.scores) == round(780 * found.fraction))
 """
 

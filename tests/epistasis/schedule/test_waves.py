@@ -10,14 +10,14 @@ from genobit.epistasis.kernels.tables import Classes
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.units import Found, Work, search_unit
 from genobit.epistasis.schedule.waves import BATCH, batches, largest_wave
-from tests.epistasis.schedule.combinations import check, cohort, every, same
+from tests.epistasis.schedule.combinations import check, cohort, divided, every, same
 
 VARIANTS, SAMPLES = 12, 150
 
 
 @pytest.mark.parametrize("units", [22, 110])
 def test_schedulers__give_the_same_bits(units: int) -> None:
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20, unit=220 // units)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20), 220 // units)
     assert work.work.cut.units == units
     with dask.config.set(scheduler="sync"):
         expected = work.run()
@@ -37,7 +37,7 @@ def kept(folder: Path) -> dict[str, bytes]:
 def test_processes_and_a_cluster__give_the_same_bits_and_files(tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20, unit=10)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES, 0.05), 3, 20), 10)
     expected = work.run(checkpoint=tmp_path / "threads")
     with dask.config.set(scheduler="processes", num_workers=2):
         same(work.run(checkpoint=tmp_path / "processes"), expected)
@@ -84,7 +84,7 @@ def test_units__are_handed_what_was_found_two_waves_before(
         return search_unit(classes, work, unit, threshold)
 
     monkeypatch.setattr("genobit.epistasis.schedule.waves.search_unit", noted)
-    work = CombinationSearch(cohort(1, VARIANTS, SAMPLES), 3, 5, unit=2)
+    work = divided(CombinationSearch(cohort(1, VARIANTS, SAMPLES), 3, 5), 2)
     with dask.config.set(scheduler="threads", num_workers=3):
         work.run()
     (waves,) = batches(110)
