@@ -63,8 +63,7 @@ def explanation(operands: Sequence[Variables], wanted: TileSpec, observations: i
     from dask.base import compute
 
     from genobit.kendall.kernels import registry
-    from genobit.kendall.kernels.ranks import missing_any
-    from genobit.kendall.kernels.ties import ties
+    from genobit.kendall.kernels.ranks import missing_any, ties
 
     first, last = operands[0], operands[-1]
     sizes = first.arrays[0].shape[0], last.arrays[0].shape[0]

@@ -153,7 +153,7 @@ def _refuse_none_left(keep: NDArray[Any], n: int, dim: str, of: str) -> None:
 
 
 def _refuse_ties(ranks: NDArray[Any], names: Names, first: int) -> None:
-    from genobit.kendall.kernels.ties import ties
+    from genobit.kendall.kernels.ranks import ties
 
     tied = np.flatnonzero(ties(ranks).pairs)
     if tied.size:

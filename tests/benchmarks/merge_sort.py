@@ -14,8 +14,7 @@ import numpy as np
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.knight import NARROW, _deal, _gather, _order, _starts, _tied
-from genobit.kendall.kernels.ranks import missing
-from genobit.kendall.kernels.ties import ties
+from genobit.kendall.kernels.ranks import missing, ties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

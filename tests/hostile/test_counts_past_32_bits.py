@@ -25,7 +25,8 @@ from genobit.grm import pairs as related_pairs
 from genobit.grm import sums as grm_sums
 from genobit.grm.kernels import kinship as counted
 from genobit.kendall import pairs as kendall_pairs
-from genobit.kendall.kernels import pvalues, tables, tau, ties
+from genobit.kendall.kernels import pvalues, tables, tau
+from genobit.kendall.kernels.ranks import ties, ties_within
 from genobit.parsimony import lengths
 
 LEAF = 2**31 - 1
@@ -152,7 +153,7 @@ def test_ties__of_100_000_and_more_observations() -> None:
     ranks[0, n // 2 :] = 1
     absent = ranks.copy()
     absent[0, ::3] = np.iinfo(np.uint32).max
-    whole, within = ties.ties(ranks), ties.ties_within(ranks, absent)
+    whole, within = ties(ranks), ties_within(ranks, absent)
     half = n // 2
     assert whole.pairs[0] == half * (half - 1)
     assert whole.triples[0] == pytest.approx(2 * half * (half - 1) * (half - 2), rel=1e-14)

@@ -30,9 +30,8 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import wrapped
 from genobit.kendall.kernels.bitonic_sort import BLOCK
-from genobit.kendall.kernels.ranks import missing
+from genobit.kendall.kernels.ranks import missing, ties
 from genobit.kendall.kernels.simd_merge_sort import constants, count_exchanges
-from genobit.kendall.kernels.ties import ties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

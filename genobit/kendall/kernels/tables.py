@@ -28,9 +28,8 @@ from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import stacked
 from genobit.engine.pairwise.statistic import counted
 from genobit.engine.simd.jit import njit
-from genobit.kendall.kernels.ranks import missing, missing_any
+from genobit.kendall.kernels.ranks import Ties, missing, missing_any, ordered_triples, ties
 from genobit.kendall.kernels.tau import Block, Counted, Whole
-from genobit.kendall.kernels.ties import Ties, ordered_triples, ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +89,8 @@ def _block(
 ) -> None:
     """Write the scores of rows and columns to ``out`` from the counts of their planes.
 
-    x, y: observations in each plane of the rows and of the columns; out: (rows, columns). Row i
-    has counts from column ``i + diagonal`` on.
+    x: (planes, rows) and y: (planes, columns) observations in each plane; out: (rows, columns).
+    Row i has counts from column ``i + diagonal`` on.
     """
     group = levels - first
     at_least = np.zeros((levels + 1, levels + 1), np.int64)
@@ -103,8 +102,8 @@ def _block(
             if first:
                 at_least[0, 0] = n
                 for p in range(group):
-                    at_least[1 + p, 0] = x[i * group + p]
-                    at_least[0, 1 + p] = y[j * group + p]
+                    at_least[1 + p, 0] = x[p, i]
+                    at_least[0, 1 + p] = y[p, j]
             out[i, j] = _from_table(at_least)
 
 
@@ -137,37 +136,34 @@ def _score_of_three(
 
 
 @njit
-def _three(
+def _complete_three(
     counts: NDArray[np.int32],
-    first: int,
     n: int,
     x: NDArray[np.int64],
     y: NDArray[np.int64],
     diagonal: int,
-    out: NDArray[np.int64],
+    score: NDArray[np.int64],
 ) -> None:
-    """Write the scores of variables of three levels to ``out``; arguments as for `_block`."""
-    for i in range(out.shape[0]):
-        for j in range(max(0, i + diagonal), out.shape[1]):
-            r, c = (3 - first) * i, (3 - first) * j
-            if first:
-                m = np.int64(n)
-                x1, x2, y1, y2 = x[r], x[r + 1], y[c], y[c + 1]
-            else:
-                m = np.int64(counts[r, c])
-                x1, x2 = np.int64(counts[r + 1, c]), np.int64(counts[r + 2, c])
-                y1, y2 = np.int64(counts[r, c + 1]), np.int64(counts[r, c + 2])
-                r, c = r + 1, c + 1
-            out[i, j] = _score_of_three(
-                m,
-                x1,
-                x2,
-                y1,
-                y2,
-                np.int64(counts[r, c]),
-                np.int64(counts[r, c + 1]),
-                np.int64(counts[r + 1, c]),
-                np.int64(counts[r + 1, c + 1]),
+    """Write the scores of variables of three levels without missing values.
+
+    counts: (2 rows, 2 columns) of the planes of levels 1 and 2; other arguments as for `_block`.
+    Pairs without counts score 0.
+    """
+    for i in range(score.shape[0]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = 0
+        for j in range(begin, score.shape[1]):
+            score[i, j] = _score_of_three(
+                n,
+                x[0, i],
+                x[1, i],
+                y[0, j],
+                y[1, j],
+                np.int64(counts[2 * i, 2 * j]),
+                np.int64(counts[2 * i, 2 * j + 1]),
+                np.int64(counts[2 * i + 1, 2 * j]),
+                np.int64(counts[2 * i + 1, 2 * j + 1]),
             )
 
 
@@ -199,16 +195,16 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     of_b = of_a if a is b else planes(b, first, levels)
     x, y = _margins(of_a, group), _margins(of_b, group)
     for rows, columns, diagonal, counts in counted("and", of_a, of_b, group=group, upper=upper):
-        of_pairs = a.shape[1], x[rows].ravel(), y[columns].ravel(), diagonal, out[rows, columns]
-        if levels == 3:
-            _three(counts, first, *of_pairs)
+        of_pairs = a.shape[1], x[:, rows], y[:, columns], diagonal, out[rows, columns]
+        if levels == 3 and first:
+            _complete_three(counts, *of_pairs)
         else:
             _block(counts, first, levels, *of_pairs)
 
 
 def _margins(planes: Planes, group: int) -> NDArray[np.int64]:
-    """Return the number of observations in each plane of each variable, (variables, group)."""
-    return count_rows(planes[0]).astype(np.int64, copy=False).reshape(-1, group)
+    """Return the number of observations in each plane of each variable, (group, variables)."""
+    return np.ascontiguousarray(count_rows(planes[0]).astype(np.int64).reshape(-1, group).T)
 
 
 @njit
@@ -224,24 +220,42 @@ def _ties_of_three(n: Whole, one: Whole, two: Whole) -> tuple[Whole, float, Whol
 
 
 @njit
-def _ties_within(
+def _missing_three(
     counts: NDArray[np.int32],
     diagonal: int,
+    score: NDArray[np.int64],
     calls: NDArray[np.int32],
     pairs: NDArray[np.int64],
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Write the calls present in both variants (rows, columns), and ties (2, rows, columns).
+    """Write scores and the calls present in both (rows, columns), and ties (2, rows, columns).
 
     counts: (3 rows, 3 columns) of planes called, carrier and hom_alt. Row i has counts from column
-    ``i + diagonal`` on.
+    ``i + diagonal`` on; pairs without counts have no call.
     """
-    for i in range(calls.shape[0]):
-        for j in range(max(0, i + diagonal), calls.shape[1]):
+    for i in range(score.shape[0]):
+        begin = max(0, i + diagonal)
+        for j in range(min(begin, score.shape[1])):
+            score[i, j] = calls[i, j] = 0
+            for side in range(2):
+                pairs[side, i, j] = levels[side, i, j] = 0
+                triples[side, i, j] = 0.0
+        for j in range(begin, score.shape[1]):
             n = np.int64(counts[3 * i, 3 * j])
             x1, x2 = np.int64(counts[3 * i + 1, 3 * j]), np.int64(counts[3 * i + 2, 3 * j])
             y1, y2 = np.int64(counts[3 * i, 3 * j + 1]), np.int64(counts[3 * i, 3 * j + 2])
+            score[i, j] = _score_of_three(
+                n,
+                x1,
+                x2,
+                y1,
+                y2,
+                np.int64(counts[3 * i + 1, 3 * j + 1]),
+                np.int64(counts[3 * i + 1, 3 * j + 2]),
+                np.int64(counts[3 * i + 2, 3 * j + 1]),
+                np.int64(counts[3 * i + 2, 3 * j + 2]),
+            )
             calls[i, j] = n
             pairs[0, i, j], triples[0, i, j], levels[0, i, j] = _ties_of_three(n, x1, x2)
             pairs[1, i, j], triples[1, i, j], levels[1, i, j] = _ties_of_three(n, y1, y2)
@@ -250,9 +264,9 @@ def _ties_within(
 def _genotype_ties(n: int, at_least: NDArray[np.int64]) -> Ties:
     """Return the ties of variants without missing calls.
 
-    at_least: (variants, 2), the samples with at least one and with two copies.
+    at_least: (2, variants), the samples with at least one and with two copies.
     """
-    t = np.stack([n - at_least[:, 0], at_least[:, 0] - at_least[:, 1], at_least[:, 1]])
+    t = np.stack([n - at_least[0], at_least[0] - at_least[1], at_least[1]])
     many = t.astype(np.float64)
     triples = (many * (many - 1.0) * (many - 2.0)).sum(axis=0)
     return Ties((t * (t - 1) // 2).sum(axis=0), triples, (t > 0).sum(axis=0, dtype=np.int32))
@@ -276,17 +290,16 @@ def genotype_blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> I
         "and", planes[0], planes[-1], group=group, upper=upper
     ):
         shape = counts.shape[0] // group, counts.shape[1] // group
-        score = np.zeros(shape, np.int64)
-        of_pairs = x[rows].ravel(), y[columns].ravel(), diagonal, score
-        _three(counts, 3 - group, a.bits, *of_pairs)
+        score = np.empty(shape, np.int64)
         if complete:
+            _complete_three(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
             x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
             yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
         else:
             both = 2, *shape
-            found = Ties(np.zeros(both, np.int64), np.zeros(both), np.zeros(both, np.int32))
-            calls = np.zeros(shape, np.int32)
-            _ties_within(counts, diagonal, calls, *found)
+            found = Ties(np.empty(both, np.int64), np.empty(both), np.empty(both, np.int32))
+            calls = np.empty(shape, np.int32)
+            _missing_three(counts, diagonal, score, calls, *found)
             yield Block(rows, columns, Counted(score, calls, _part(found, 0), _part(found, 1)))
 
 

@@ -17,7 +17,7 @@ from genobit.engine.simd.jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kendall.kernels.ties import Ties
+    from genobit.kendall.kernels.ranks import Ties
 
 A, B, C, D_ROWS, D_COLUMNS = range(5)
 Whole = int | np.int64

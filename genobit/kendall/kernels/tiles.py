@@ -8,11 +8,10 @@ import numpy as np
 
 from genobit.engine.bits.transpose import mirror
 from genobit.kendall.kernels import pvalues, registry
-from genobit.kendall.kernels.ranks import missing_any
+from genobit.kendall.kernels.ranks import Ties, missing_any, ties, ties_within
 from genobit.kendall.kernels.signs import MOST_TIED
 from genobit.kendall.kernels.tables import genotype_blocks
 from genobit.kendall.kernels.tau import Block, Counted, coefficients
-from genobit.kendall.kernels.ties import Ties, ties, ties_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,10 +16,9 @@ from scipy import stats
 
 from genobit.kendall.kernels.bitonic_sort import network
 from genobit.kendall.kernels.knight import NARROW, ROWS
-from genobit.kendall.kernels.ranks import ranked
+from genobit.kendall.kernels.ranks import ranked, ties
 from genobit.kendall.kernels.registry import KERNELS, Kernel, scores
 from genobit.kendall.kernels.tables import MOST_LEVELS
-from genobit.kendall.kernels.ties import ties
 from tests.reference import kendall_scores
 from tests.sized import sized
 

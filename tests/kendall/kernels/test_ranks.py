@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kendall.kernels.ranks import ranked
-from genobit.kendall.kernels.ties import Ties, ties, ties_within
+from genobit.kendall.kernels.ranks import Ties, ranked, ties, ties_within
 
 
 def counted(values: np.ndarray) -> tuple[int, int, int]:
