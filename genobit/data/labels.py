@@ -219,21 +219,19 @@ def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
     return found.of_variants()
 
 
-def contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
-    """Return the first variant of each contig, in stored order.
+def contig_starts(contig: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return the first variant of each contig, in stored order; [0] for a single contig, None.
 
-    Raises KeyError without ``variant_contig``, and ValueError if a contig's variants are not
-    adjacent.
+    contig: (variants,) names or numbers. Raises ValueError if a contig's variants are not adjacent.
     """
-    model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
-    found = known_contigs(ds)
-    starts = np.flatnonzero(np.r_[True, found.numbers[1:] != found.numbers[:-1]])
-    numbers, first = np.unique(found.numbers[starts], return_index=True)
-    if numbers.size < starts.size:
-        again = starts[int(np.setdiff1d(np.arange(starts.size), first)[0])]
+    if contig is None or not contig.size:
+        return np.zeros(1, np.int64)
+    starts = np.flatnonzero(np.r_[True, contig[1:] != contig[:-1]])
+    again = starts[pd.Index(contig[starts]).duplicated()]
+    if again.size:
         msg = (
-            f"contig {found.names[found.numbers[again]]} starts again at variants={again}: sort "
-            "the variants by contig first (ds.sortby('variant_contig'))"
+            f"contig {contig[again[0]]} starts again at variants={again[0]}: sort the variants "
+            "by contig first (ds.sortby(['variant_contig', 'variant_position']))"
         )
         raise ValueError(msg)
     return starts
@@ -272,3 +270,12 @@ def first_difference(ours: Any, theirs: Any, name: str = "labels") -> tuple[int,
         return None
     k = int(np.flatnonzero(differ)[0])
     return k, here.astype(object)[k], there.astype(object)[k]
+
+
+def require_same(ours: Any, theirs: Any, name: str, remedy: str) -> None:
+    """Raise ValueError for the first label that differs from that of ``other=``."""
+    found = first_difference(ours, theirs, name)
+    if found is not None:
+        k, here, there = found
+        msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
+        raise ValueError(msg)

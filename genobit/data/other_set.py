@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from genobit.data.labels import first_difference
+from genobit.data.labels import require_same as same_labels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -73,8 +73,4 @@ def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
         # `coords.get` would make up numbers for a dimension without labels.
         if name not in other.coords or not label.dims == other.coords[name].dims == (along,):
             continue
-        found = first_difference(label.values, other.coords[name].values, str(name))
-        if found is not None:
-            k, here, there = found
-            msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
-            raise ValueError(msg)
+        same_labels(label.values, other.coords[name].values, str(name), remedy)

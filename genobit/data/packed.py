@@ -105,7 +105,10 @@ def by_samples(
     if variants is not None:
         ds = isel(ds, variants, None)
         return by_samples(ds, contigs=contigs, tiled=tiled)
-    cuts = labels.contig_starts(ds) if contigs else None
+    cuts = None
+    if contigs:
+        model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
+        cuts = labels.contig_starts(labels.known_contigs(ds).of_variants())
     if layout.rows == "samples":
         named = _planes(ds, layout)
         if cuts is None:
@@ -162,11 +165,7 @@ def _check_same_samples(
         raise ValueError(msg)
     ours, theirs = (labels.ids(ds, model.SAMPLES) for ds in (left, right))
     if ours is not None and theirs is not None:
-        found = labels.first_difference(ours, theirs)
-        if found is not None:
-            k, here, there = found
-            msg = f"sample_id[{k}] is {here!r} here and {there!r} in other=; {remedy}"
-            raise ValueError(msg)
+        labels.require_same(ours, theirs, model.SAMPLE_ID, remedy)
 
 
 def _names(ds: xr.Dataset, layout: Layout) -> list[str]:

@@ -126,7 +126,7 @@ def last_in_window(
     Raises ValueError if a contig's variants are not adjacent or not sorted by position, or if a
     position is not finite.
     """
-    starts = _contig_starts(n, contig)
+    starts = labels.contig_starts(contig).tolist()
     side: Literal["left", "right"] = "left" if open_end else "right"
     last = np.empty(n, np.int64)
     for start, stop in zip(starts, [*starts[1:], n], strict=True):
@@ -138,23 +138,6 @@ def last_in_window(
             reach = start + np.searchsorted(here, here + size, side=side)
         last[start:stop] = np.minimum(reach, stop) - 1
     return last
-
-
-def _contig_starts(n: int, contig: NDArray[Any] | None) -> list[int]:
-    if contig is None or n == 0:
-        return [0]
-    starts = [0, *(np.flatnonzero(contig[1:] != contig[:-1]) + 1).tolist()]
-    seen: set[Any] = set()
-    for start in starts:
-        if contig[start] in seen:
-            msg = (
-                f"variant_contig goes back to contig {contig[start]} at variants={start}: a window "
-                "needs each contig's variants together; sort them, for example with "
-                "ds.sortby(['variant_contig', 'variant_position'])"
-            )
-            raise ValueError(msg)
-        seen.add(contig[start])
-    return starts
 
 
 def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:

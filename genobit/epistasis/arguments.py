@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels
-from genobit.data.checks import check_one_of, is_whole
+from genobit.data.checks import check_integer, check_one_of, check_share, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def checked(
     df / 2n, so with a few complete cases it exceeds any effect.
     """
     check_one_of("statistic", statistic, LONG_NAMES)
-    _at_least("order", order, 2 if statistic == "gain" else 1)
+    check_integer("order", order, 2 if statistic == "gain" else 1)
     for name, number, least in (
         ("top", top, 1),
         ("permutations", permutations, 0),
@@ -74,7 +74,7 @@ def checked(
         ("min_n", 0 if min_n is None else min_n, 0),
         ("min_count", min_count, 0),
     ):
-        _at_least(name, number, least)
+        check_integer(name, number, least)
     if order > LARGEST_ORDER:
         msg = (
             f"order={order} has tables of 3^{order} cells, and a search counts at most "
@@ -100,12 +100,6 @@ def checked(
     # JSON of a checkpoint takes no numpy integers.
     drawn = int(permutations), int(seed)
     return SearchSpec(int(order), int(top), statistic, *drawn, int(least), int(min_count))
-
-
-def _at_least(name: str, number: Any, least: int) -> None:
-    if not is_whole(number, least):
-        msg = f"{name}={number!r} is not a whole number of at least {least}"
-        raise ValueError(msg)
 
 
 class Limits(NamedTuple):
@@ -234,13 +228,7 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
 def checked_limits(limits: Limits, order: int, count: int) -> Limits:
     """Return the limits; raises TypeError or ValueError for one that is out of range."""
     if limits.max_r2 is not None:
-        given: Any = limits.max_r2
-        if isinstance(given, bool) or not isinstance(given, numbers.Real):
-            msg = f"max_r2={limits.max_r2!r} is not a number"
-            raise TypeError(msg)
-        if not 0 <= limits.max_r2 <= 1:
-            msg = f"max_r2={limits.max_r2!r} is outside [0, 1]"
-            raise ValueError(msg)
+        check_share("max_r2", limits.max_r2)
         limits = limits._replace(max_r2=float(limits.max_r2))
     n = limits.prefilter
     if n is not None and not is_whole(n, order):

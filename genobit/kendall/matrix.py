@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.data.checks import check_one_of, is_whole
+from genobit.data.checks import check_integer, check_one_of
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.blocks import as_rows
 
@@ -96,7 +96,9 @@ def checked(
     check_one_of("missing", missing, tuple(MISSING))
     check_one_of("kernel", kernel, ("auto", *KERNELS))
     dtype = _dtype(dtype)
-    permutations, seed = _whole("permutations", permutations), _whole("seed", seed)
+    check_integer("permutations", permutations, 0)
+    check_integer("seed", seed, 0)
+    permutations, seed = int(permutations), int(seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (variant, "pvalue", "n") if pvalue else (variant,)
     return TileSpec(outputs, rule, kernel, dtype, permutations, seed)
@@ -128,13 +130,6 @@ def _rule(*, pvalue: bool | str, permutations: int) -> str:
     if permutations:
         return "permutation"
     return "auto" if isinstance(pvalue, bool) else pvalue
-
-
-def _whole(name: str, value: Any) -> int:
-    if not is_whole(value, 0):
-        msg = f"{name}={value!r} is not a whole number from 0 on"
-        raise ValueError(msg)
-    return int(value)
 
 
 def _genotype_tile(

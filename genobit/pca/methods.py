@@ -297,12 +297,10 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
             if (here.dtype == object) != (there.dtype == object):
                 # Numbers of contigs cannot be compared with names.
                 continue
-        elif name == model.VARIANT_ID:
-            here, there = labels.text(here, name), labels.text(there, name)
-        wrong = np.flatnonzero(here != there)
-        if wrong.size:
-            k = int(wrong[0])
-            msg = f"{name}[{k}] is {here[k]!s} here and {there[k]!s} in the components: {remedy}"
+        found = labels.first_difference(here, there, name)
+        if found is not None:
+            k, our, their = found
+            msg = f"{name}[{k}] is {our!s} here and {their!s} in the components: {remedy}"
             raise ValueError(msg)
     if model.VARIANT_ALLELE in ds.variables and model.VARIANT_ALLELE in pcs.variables:
         return _flipped(_alleles(ds), _alleles(pcs))

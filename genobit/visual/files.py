@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.data.labels import as_objects
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.io.resumable_zarr import to_zarr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,14 +57,9 @@ def csv_writer(table: pd.DataFrame) -> Callable[[Path], object]:
 def dataset_writers(ds: xr.Dataset) -> Writers:
     """Return the functions that write a Dataset, by file ending."""
     return {
-        ".zarr": lambda target: _with_stored_strings(ds).to_zarr(target, consolidated=False),
+        ".zarr": lambda target: to_zarr(ds, target, progress=False),
         ".nc": ds.to_netcdf,
     }
-
-
-def _with_stored_strings(ds: xr.Dataset) -> xr.Dataset:
-    # Zarr format 3 specifies only strings of variable length.
-    return ds.assign({name: as_objects(v, str(name)) for name, v in ds.variables.items()})
 
 
 def write_page(widget: Any, title: str, target: Path) -> None:

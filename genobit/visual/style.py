@@ -138,6 +138,11 @@ def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
     return f"{place}{megabases(first, span)}–{megabases(last, span)} Mb"
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most this many letters, with an ellipsis if it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def number(count: int, thing: str) -> str:
     """Return a count with its noun.
 

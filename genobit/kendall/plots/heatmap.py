@@ -21,6 +21,7 @@ from genobit.visual.style import (
     number,
     palette,
     plain_frame,
+    shortened,
 )
 
 if TYPE_CHECKING:
@@ -160,7 +161,9 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
     tau = ordered.values["tau"].values[np.ix_(tree.order, tree.order)].astype("f4")
     nothing = bool(np.isnan(tau).all())  # HoloViews warns if all values are NaN.
     named = ordered.named
-    ticks = [(k, _short(ordered.names[v])) for k, v in enumerate(tree.order)] if named else None
+    ticks = (
+        [(k, shortened(ordered.names[v], 14)) for k, v in enumerate(tree.order)] if named else None
+    )
     image = hv.Image(
         np.full_like(tau, -9) if nothing else tau[::-1],
         ["x", "y"],
@@ -204,10 +207,6 @@ def _title(ordered: Ordered) -> str:
     if ordered.out_of > ordered.size:
         text += f"\nof {ordered.out_of:,}, those with the most edges"
     return text
-
-
-def _short(name: str, most: int = 14) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:

@@ -18,7 +18,7 @@ from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gat
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
-from genobit.visual.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame
+from genobit.visual.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -316,7 +316,7 @@ def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
         (left + 6, top - step * (k + 1), colour, text) for k, (text, colour) in enumerate(entries)
     ]
     texts = [(left, top, colours.name)]
-    texts += [(x + 10, y, _short(text)) for x, y, _, text in rows]
+    texts += [(x + 10, y, shortened(text, int((KEY - 24) / LETTER))) for x, y, _, text in rows]
     lines: list[tuple[Any, ...]] = []
     if nodes:
         for k, (text, colour) in enumerate((("τ > 0", POSITIVE), ("τ < 0", NEGATIVE))):
@@ -353,8 +353,3 @@ def _entries(colours: Colouring) -> list[tuple[str, str]]:
         (f"{low + share * (high - low):.3g}", Viridis256[round(255 * share)])
         for share in (1.0, 0.75, 0.5, 0.25, 0.0)
     ]
-
-
-def _short(text: str) -> str:
-    most = int((KEY - 24) / LETTER)
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -87,9 +87,8 @@ class LDPruneMethods:
         check_share("r2", r2)
         check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        windows = ld_prune.sliding_windows(
-            window_ends(ds, window, count=True) + 1, _contig_starts(ds), step
-        )
+        starts = labels.contig_starts(labels.contig_of_variants(ds))
+        windows = ld_prune.sliding_windows(window_ends(ds, window, count=True) + 1, starts, step)
         minor = None if frequency is None else _minor(ds, frequency)
         keep = ld_prune.prune(planes, layout, windows, r2, minor)
         attributes = {
@@ -266,12 +265,6 @@ class LDPruneMethods:
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
         return xr.Dataset(variables, labels.along(ds, model.VARIANTS))
-
-
-def _contig_starts(ds: xr.Dataset) -> NDArray[np.int64]:
-    if model.VARIANT_CONTIG not in ds.variables:
-        return np.zeros(1, np.int64)
-    return labels.contig_starts(ds)
 
 
 def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
 from genobit.parsimony.plots.placing import LETTERS, WIDTH, Placed
 from genobit.parsimony.plots.states import DARK, SiteStates
 from genobit.visual.placing import LETTER, free_labels
-from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number
+from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +152,7 @@ def _names(placed: Placed) -> list[Layer]:
         away = reach.max() - reach
     end = start + away[:, None] * outwards
     leads = np.column_stack([start, end]) if aligned else np.empty((0, 4))
-    texts = np.array([_short(str(tree.names[node])) for node in tip], dtype=object)
+    texts = np.array([shortened(str(tree.names[node]), LETTERS) for node in tip], dtype=object)
     layers: list[Layer] = [
         Lines("Leads", leads, ["#dddddd"] * len(leads), [0.7] * len(leads)),
     ]
@@ -201,7 +201,7 @@ def _taken(placed: Placed) -> tuple[np.ndarray, np.ndarray, list[str]]:
     laid, tip = placed.laid, placed.named
     x, y, texts = laid.x, laid.y, ["o"] * len(laid.x)
     if placed.layout == "rectangular" and placed.every == 1:
-        texts_of = [_short(str(placed.tree.names[node])) for node in tip]
+        texts_of = [shortened(str(placed.tree.names[node]), LETTERS) for node in tip]
         wide = np.array([len(text) for text in texts_of]) * LETTER * placed.size / 8
         start = laid.x[tip] + _dot_size(placed) / 2 + 4
         # Texts that come first are kept; nodes below one another are drawn in any case.
@@ -266,7 +266,3 @@ def _key(placed: Placed, states: SiteStates | None) -> list[Layer]:
 
 def _support(value: float) -> str:
     return "" if np.isnan(value) else f"{value:g}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
