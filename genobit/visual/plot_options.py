@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import holoviews as hv
 
 from genobit.engine.options import get_options
+from genobit.visual.style import with_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +52,7 @@ def _resize(picture: Any, scale: float) -> None:
 def _darken(picture: Any) -> None:
     # A table is HTML and follows the theme of the page.
     if not isinstance(picture, hv.Table):
-        earlier = picture.opts.get("plot").kwargs.get("hooks", [])
-        picture.opts(hooks=[*earlier, dark])
+        with_hooks(picture, dark)
 
 
 def dark(plot: Any, _element: Any) -> None:

@@ -74,12 +74,13 @@ class PointSelection:
 class BoxSelection:
     """Report boxes that are drawn over a figure, and taps; `hook` goes on the plot.
 
-    `boxed` gets (x0, y0, x1, y1) in units of the axes when a box is complete; `tapped` gets (x, y).
+    `boxed` gets (x0, y0, x1, y1) in units of the axes when a box is complete, None ignores boxes.
+    `tapped` gets (x, y).
     """
 
     def __init__(
         self,
-        boxed: Callable[[float, float, float, float], None],
+        boxed: Callable[[float, float, float, float], None] | None,
         tapped: Callable[[float, float], None],
     ) -> None:
         self._boxed = boxed
@@ -103,6 +104,6 @@ class BoxSelection:
 
     def _on_geometry(self, event: Any) -> None:
         geometry = event.geometry
-        if event.final and geometry.get("type") == "rect":
+        if self._boxed and event.final and geometry.get("type") == "rect":
             (x0, x1), (y0, y1) = (sorted((geometry[f"{a}0"], geometry[f"{a}1"])) for a in "xy")
             self._boxed(x0, y0, x1, y1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: A function that HoloViews calls with a plot and its element at each frame.
+Hook = Callable[[Any, Any], None]
 #: Colour of missing values: in LD, one variant of the pair is monomorphic among the shared calls.
 NO_VALUE_COLOUR = "#b8b8b8"
 #: Colour of marks such as the lead variant. No mark depends on telling red from green.
@@ -189,12 +192,11 @@ def few_marks(plot: Any, _element: Any) -> None:
     plot.state.output_backend = "canvas"
 
 
-def mark_selected_rows(plot: Any, _element: Any) -> None:
-    """Highlight the selected rows of a table (a HoloViews hook)."""
-    from bokeh.models import InlineStyleSheet
+def hooks_of(picture: Any) -> list[Hook]:
+    """Return the hooks of a picture."""
+    return list(picture.opts.get("plot").kwargs.get("hooks", []))
 
-    # By default, a selected row hardly differs from the rows around it.
-    selected = InlineStyleSheet(
-        css=".slick-cell.selected { background-color: #cfe2f3 !important; }"
-    )
-    plot.handles["table"].stylesheets = [selected]
+
+def with_hooks(picture: Any, *hooks: Hook) -> Any:
+    """Return a picture with more hooks after its own."""
+    return picture.opts(hooks=[*hooks_of(picture), *hooks]) if hooks else picture

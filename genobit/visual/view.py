@@ -1,4 +1,4 @@
-"""A place in an explorer that shows one picture, or a sentence why there is none."""
+"""Places in an explorer that show a picture or a table, or a sentence why there is none."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import holoviews as hv
 import ipywidgets
+import numpy as np
 
-from genobit.visual.bridge import UiThread, as_widget
+from genobit.visual.bridge import as_widget
+from genobit.visual.selecting import PointSelection
+from genobit.visual.style import with_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from genobit.visual.bridge import UiThread
+    from genobit.visual.style import Hook
 
 Drawn = TypeVar("Drawn")
 Frame = hv.streams.Stream.define("Frame", number=0)
@@ -39,20 +45,51 @@ class View:
         size = {"width": f"{width}px", "height": f"{height}px"}
         self.box.children = (ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"),)
 
-    def _show(self, picture: Any) -> None:
-        """Show a picture that does not change."""
+    def _show(self, picture: Any, *hooks: Hook) -> None:
+        """Show a picture that does not change, with more hooks."""
         self._frame = None
-        self.box.children = (plot_of(picture, self._home),)
+        self.box.children = (plot_of(with_hooks(picture, *hooks), self._home),)
 
-    def _build(self, picture: Callable[[int], Any]) -> None:
-        """Show a picture that `_redraw` draws again."""
+    def _build(self, picture: Callable[[], Any], *hooks: Hook) -> None:
+        """Show a picture that `_redraw` draws again, with more hooks."""
+
+        def draw(number: int) -> Any:  # noqa: ARG001  the counter of the stream
+            return with_hooks(picture(), *hooks)
+
         self._frame = Frame()
-        draw = hv.DynamicMap(picture, streams=[self._frame])
-        self.box.children = (plot_of(draw, self._home),)
+        self.box.children = (plot_of(hv.DynamicMap(draw, streams=[self._frame]), self._home),)
 
     def _redraw(self) -> None:
         if self._frame is not None:
             self._frame.event(number=self._frame.number + 1)
+
+
+class TableView(View):
+    """A table in an explorer, whose rows stand for members, such as the two samples of a pair."""
+
+    _members = np.empty((0, 1), "i8")
+    _picks: PointSelection
+
+    def _list(self, picture: hv.Table, members: np.ndarray, marked: Sequence[int]) -> None:
+        """Show a table; members: (rows, members of a row), positions in the data."""
+        # New picks: SlickGrid would report the selected rows of the old list for the new one.
+        self._members, self._picks = members, PointSelection(self._picked)
+        self.mark(marked)
+        self._show(picture, self._picks.hook)
+
+    def say(self, text: str) -> None:
+        """Show a sentence in place of the table."""
+        self._members = self._members[:0]
+        super().say(text)
+
+    def mark(self, marked: Sequence[int]) -> None:
+        """Select the rows whose members are all marked."""
+        if len(self._members):
+            inside = np.isin(self._members, list(marked)).all(axis=1)
+            self._picks.show(np.flatnonzero(inside).tolist())
+
+    def _picked(self, rows: list[int]) -> None:
+        raise NotImplementedError
 
 
 def drawn(state: Drawn | None) -> Drawn:
@@ -65,8 +102,3 @@ def drawn(state: Drawn | None) -> Drawn:
 def plot_of(picture: Any, home: UiThread) -> ipywidgets.Widget:
     """Wrap a picture as a widget that follows dark themes."""
     return as_widget(picture, home).add_class("genobit-plot")
-
-
-def hooks_of(picture: Any) -> list[Any]:
-    """Return the hooks that a picture already has, so that others can be added."""
-    return list(picture.opts.get("plot").kwargs.get("hooks", []))

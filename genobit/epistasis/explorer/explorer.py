@@ -258,13 +258,16 @@ class EpistasisExplorer(Explorer):
             if self.of_variants == "selected" and self._among.size:
                 self._listed = self._listed[self._has_some()[self._listed]]
             self.count_line.value = self._count()
-            self._table.draw(self.ranked, self._listed, self.chosen)
+            self._table.draw(self.ranked, self._listed, self._marked())
         if "chosen" in stale:
-            self._table.mark(self.chosen)
+            self._table.mark(self._marked())
             self._draw_genome()
             self._draw_permutations()
         if stale & {"chosen", "shown_class"}:
             self._draw_combination()
+
+    def _marked(self) -> tuple[int, ...]:
+        return () if self.chosen is None else (self.chosen,)
 
     def _count(self) -> str:
         text = number(self.ranked.size, "combination")

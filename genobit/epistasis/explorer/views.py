@@ -10,11 +10,11 @@ from genobit.epistasis.plots.arcs import draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
-from genobit.visual.selecting import BoxSelection, PointSelection
-from genobit.visual.view import View, drawn, hooks_of
+from genobit.visual.selecting import BoxSelection
+from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import holoviews as hv
 
@@ -30,7 +30,7 @@ class _EpistasisView(View):
     css = "genobit-epistasis"
 
 
-class Table(_EpistasisView):
+class Table(_EpistasisView, TableView):
     """Table of the ranking; a click on a row calls ``chosen`` with its rank."""
 
     name = "table"
@@ -39,28 +39,17 @@ class Table(_EpistasisView):
     def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
-        self._ranks = np.empty(0, dtype="i8")
 
-    def draw(self, found: Ranked, ranks: np.ndarray, marked: int | None) -> None:
-        """Draw the combinations ``ranks`` as a table, and select the row of rank ``marked``."""
-        self._ranks = ranks
-        if not len(ranks):
+    def draw(self, found: Ranked, ranks: np.ndarray, marked: Sequence[int]) -> None:
+        """Draw the combinations ``ranks`` as a table, and select the rows of ``marked`` ranks."""
+        if len(ranks):
+            self._list(draw_ranking(found, ranks), ranks[:, None], marked)
+        else:
             self.say("No combination is left by the filter and the selection.")
-            return
-        # Make a new object: SlickGrid reports the selected rows of the old list in the new one.
-        self._picks = PointSelection(self._picked)
-        self.mark(marked)
-        picture = draw_ranking(found, ranks)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
-
-    def mark(self, marked: int | None) -> None:
-        """Select the row of rank ``marked``, if it is listed."""
-        if len(self._ranks):
-            self._picks.show(np.flatnonzero(self._ranks == marked).tolist())
 
     def _picked(self, rows: list[int]) -> None:
         if rows:
-            self._chosen(int(self._ranks[rows[-1]]))
+            self._chosen(int(self._members[rows[-1], 0]))
 
 
 class Genome(_EpistasisView):
@@ -79,15 +68,12 @@ class Genome(_EpistasisView):
         """Draw the arcs of the whole ranking, and mark the pairs of rank ``marked``."""
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
-            self._taps = BoxSelection(lambda *_box: None, self._tapped)
-            self._build(self._picture)
+            self._build(self._picture, BoxSelection(None, self._tapped).hook)
         else:
             self._redraw()
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        picture = draw_arcs(drawn(self._arcs), self._marked)
-        hooks = [*hooks_of(picture), self._taps.hook]
-        return picture.opts(framewise=False, hooks=hooks)
+    def _picture(self) -> hv.Overlay:
+        return draw_arcs(drawn(self._arcs), self._marked).opts(framewise=False)
 
     def _tapped(self, x: float, y: float) -> None:
         rank, distance = drawn(self._arcs).rank_at(x, y)
@@ -136,5 +122,5 @@ class Permutations(_EpistasisView):
         else:
             self._redraw()
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> hv.Overlay:
         return draw_permutations(drawn(self._found), self._marked)

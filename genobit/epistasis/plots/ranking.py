@@ -14,12 +14,14 @@ from genobit.visual.style import (
     POINT_COLOUR,
     SELECTED_COLOUR,
     few_marks,
-    mark_selected_rows,
     number,
     plain_frame,
 )
+from genobit.visual.tables import Column, draw_table, numbers, powers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     import xarray as xr
 
@@ -123,16 +125,16 @@ def without_permutations(found: Ranked) -> str:
 def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
     """Draw the combinations ``ranks``, counted from 0, as a table."""
     columns = _columns(found)
-    widths = {name: _width(name, values) for name, values in columns.items()}
-    return hv.Table(
-        {name: values[ranks] for name, values in columns.items()}, [], list(columns)
-    ).opts(
-        width=sum(widths.values()) + _BAR,
-        height=_HEAD + _ROWS * _ROW,
-        index_position=None,
-        fit_columns=False,
-        hooks=[_frame_of(widths, plain=found.ranks.dtype.kind not in "iu")],
-    )
+    plain_ranks = found.ranks.dtype.kind not in "iu"
+    drawn = {
+        name: Column(
+            _width(name, values), None if plain_ranks and name == "rank" else _format_of(name)
+        )
+        for name, values in columns.items()
+    }
+    shown = {name: values[ranks] for name, values in columns.items()}
+    width = sum(column.width for column in drawn.values()) + _BAR
+    return draw_table(shown, drawn, width=width, height=_HEAD + _ROWS * _ROW, fit=False)
 
 
 def ranking_width(found: Ranked) -> int:
@@ -175,26 +177,13 @@ def _digits(name: str) -> int:
     return 4 if "(" in name else 2  # "(" is in nats and the family-wise p
 
 
-def _frame_of(widths: dict[str, int], *, plain: bool) -> Any:
-    """Return the hook that sets widths and formats; `plain` ranks are no whole numbers."""
-
-    def hook(plot: Any, element: Any) -> None:
-        from bokeh.models.widgets import NumberFormatter, ScientificFormatter
-
-        mark_selected_rows(plot, element)
-        right: dict[str, Any] = {"text_align": "right"}
-        for column in plot.handles["table"].columns:
-            # Use the title: the field is the name without characters that JavaScript forbids.
-            name = column.title
-            column.width = widths[name]
-            if name == "p":
-                column.formatter = ScientificFormatter(precision=2, power_limit_low=-1, **right)
-            elif name not in {"variants", "places", "sparse"} and not (plain and name == "rank"):
-                digits = _digits(name)
-                pattern = "0." + "0" * digits if digits else "0,0"
-                column.formatter = NumberFormatter(format=pattern, **right)
-
-    return hook
+def _format_of(name: str) -> Callable[[], Any] | None:
+    if name in {"variants", "places", "sparse"}:
+        return None
+    if name == "p":
+        return powers(power_limit_low=-1)
+    digits = _digits(name)
+    return numbers("0." + "0" * digits if digits else "0,0")
 
 
 def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:

@@ -356,7 +356,7 @@ class GRMExplorer(GRMTraits):
             of=of,
             both=self.pairs_of == "both",
         )
-        self._table.draw(table)
+        self._table.draw(table, self.selected)
         n_found = int(table.attrs["found"])
         text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
         if self.between is not None:

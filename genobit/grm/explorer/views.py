@@ -11,7 +11,7 @@ from genobit.grm.plots.heatmap import Arranged, draw_heatmap
 from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import BoxSelection, PointSelection
-from genobit.visual.view import View, drawn, hooks_of
+from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,18 +61,17 @@ class Heatmap(_GRMView):
         self._arranged, self._samples = arranged, samples
         self._strip = None if strip is None else strip.of(samples)
         self._selected = selected
-        self._boxes = BoxSelection(self._boxed, self._tapped)
-        self._build(self._picture)
+        self._build(self._picture, BoxSelection(self._boxed, self._tapped).hook)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark samples, given by position."""
         self._selected = selected
         self._redraw()
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> hv.Overlay:
         here = np.flatnonzero(np.isin(self._samples, self._selected))
         picture = draw_heatmap(drawn(self._arranged), here.tolist(), self._strip)
-        return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
+        return picture.opts(framewise=False)
 
     def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
         arranged = drawn(self._arranged)
@@ -118,7 +117,7 @@ class Scatter(_GRMView):
 
     def draw(self, picture: hv.Points) -> None:
         """Draw a new scatter plot of all samples, from `pca_scatter`."""
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
+        self._show(picture, self._picks.hook)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark samples, given by position."""
@@ -143,22 +142,22 @@ class Histogram(_GRMView):
     def draw(self, pairs: np.ndarray, measure: Measure, between: Range | None) -> None:
         """Draw a histogram of pairs, and mark the range ``between``."""
         self._counted, self._between = count_pairs(pairs, measure), between
-        self._boxes = BoxSelection(
+        boxes = BoxSelection(
             lambda x0, _y0, x1, _y1: self._chosen((x0, x1)), lambda _x, _y: self._chosen(None)
         )
-        self._build(self._picture)
+        self._build(self._picture, boxes.hook)
 
     def mark(self, between: Range | None) -> None:
         """Mark a range, or none."""
         self._between = between
         self._redraw()
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> hv.Overlay:
         picture = draw_histogram(drawn(self._counted), between=self._between)
-        return picture.opts(framewise=False, hooks=[*hooks_of(picture), self._boxes.hook])
+        return picture.opts(framewise=False)
 
 
-class Pairs(_GRMView):
+class Pairs(_GRMView, TableView):
     """Table of pairs; a row selects its two samples.
 
     ``chosen`` is called with positions of samples.
@@ -172,24 +171,13 @@ class Pairs(_GRMView):
         self._chosen = chosen
         self.table: pd.DataFrame | None = None
 
-    def draw(self, table: pd.DataFrame) -> None:
-        """List the pairs of a table from `list_pairs`."""
+    def draw(self, table: pd.DataFrame, selected: Sequence[int]) -> None:
+        """List the pairs of a table from `list_pairs`; rows of two selected samples are marked."""
         self.table = table
-        if not len(table):
+        if len(table):
+            self._list(draw_pairs(table), table[["samples_0", "samples_1"]].to_numpy(), selected)
+        else:
             self.say("There is no such pair.")
-            return
-        # New picks: SlickGrid would report the selected rows of the old list for the new one.
-        self._picks = PointSelection(self._picked)
-        picture = draw_pairs(table)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
-
-    def mark(self, selected: Sequence[int]) -> None:
-        """Select the rows whose two samples are both selected."""
-        if self.table is None or not len(self.table):
-            return
-        both = self.table["samples_0"].isin(selected) & self.table["samples_1"].isin(selected)
-        self._picks.show(np.flatnonzero(both).tolist())
 
     def _picked(self, rows: list[int]) -> None:
-        chosen = drawn(self.table).iloc[rows]
-        self._chosen(np.unique(chosen[["samples_0", "samples_1"]].to_numpy()).tolist())
+        self._chosen(np.unique(self._members[rows]).tolist())

@@ -22,10 +22,10 @@ from genobit.visual.style import (
     POINT_COLOUR,
     SELECTED_COLOUR,
     few_marks,
-    mark_selected_rows,
     number,
     plain_frame,
 )
+from genobit.visual.tables import Column, draw_table, numbers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -336,18 +336,7 @@ def draw_pairs(table: pd.DataFrame) -> hv.Table:
     """Draw a list of pairs as a table that sorts by a click on a column name."""
     value = str(table.columns[4])
     shown = table.rename(columns={"sample_id_0": "sample", "sample_id_1": "with"})
-    columns = ["sample", "with", value, *(["degree"] if "degree" in shown else [])]
-    return hv.Table(shown[columns], [], columns).opts(
-        width=500, height=210, index_position=None, fit_columns=True, hooks=[_table_frame]
-    )
-
-
-def _table_frame(plot: Any, element: Any) -> None:
-    from bokeh.models.widgets import NumberFormatter
-
-    mark_selected_rows(plot, element)
-    for column in plot.handles["table"].columns:
-        counts = isinstance(column.formatter, NumberFormatter)
-        column.width = 80 if counts else 130
-        if counts:
-            column.formatter = NumberFormatter(format="0.0000", text_align="right")
+    columns = {"sample": Column(130), "with": Column(130), value: Column(80, numbers("0.0000"))}
+    if "degree" in shown:
+        columns["degree"] = Column(130)
+    return draw_table(shown[list(columns)], columns, width=500, height=210, fit=True)

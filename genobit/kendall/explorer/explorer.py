@@ -313,7 +313,7 @@ class KendallExplorer(KendallTraits):
         if "listed" in stale:
             self._list_edges(scene)
         elif "pair" in stale:
-            self._table.mark(self.pair)
+            self._table.mark(self.pair or ())
 
     def _list_edges(self, scene: Scene) -> None:
         links, whose = scene.shown, "" if self.opened is None else " of this community"

@@ -13,7 +13,7 @@ from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import NetworkLayout, draw
 from genobit.visual.placing import nearest_segment
 from genobit.visual.selecting import BoxSelection, PointSelection
-from genobit.visual.view import View, drawn, hooks_of
+from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,17 +36,14 @@ class _KendallView(View):
 class _Clicked(_KendallView):
     """A view drawn by `_picture` that reports clicks to `_tapped`."""
 
-    _taps: BoxSelection
-
     def _draw(self, *, alike: bool) -> None:
         """Redraw in the existing frame if the new content is of the same kind, else rebuild."""
         if alike and self._frame is not None:
             self._redraw()
         else:
-            self._taps = BoxSelection(lambda *_box: None, self._tapped)
-            self._build(self._picture)
+            self._build(self._picture, BoxSelection(None, self._tapped).hook)
 
-    def _picture(self, number: int) -> Any:
+    def _picture(self) -> Any:
         raise NotImplementedError
 
     def _tapped(self, x: float, y: float) -> None:
@@ -95,15 +92,14 @@ class Network(_Clicked):
         if self._content is not None and isinstance(self._content[0], NetworkLayout):
             self._redraw()
 
-    def _picture(self, number: int) -> Any:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> Any:
         laid, colours = drawn(self._content)
         picture = draw(laid, colours, self._marked, self._selected)
         title = picture.opts.get("plot").kwargs["title"]
         if isinstance(laid, CommunityLayout):
             first, *rest = title.splitlines()
             title = "\n".join([f"{first}: click one to open it", *rest])
-        hooks = [*hooks_of(picture), self._taps.hook]
-        return picture.opts(framewise=False, title=title, hooks=hooks)
+        return picture.opts(framewise=False, title=title)
 
     def _tapped(self, x: float, y: float) -> None:
         laid, _ = drawn(self._content)
@@ -149,13 +145,12 @@ class Heatmap(_Clicked):
         self._marked = marked
         self._redraw()
 
-    def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> hv.Overlay:
         marked = None
         if self._marked is not None and np.isin(self._marked, self._places).all():
             first, second = np.searchsorted(self._places, self._marked)
             marked = int(first), int(second)
-        picture = draw_heatmap(drawn(self._ordered), marked)
-        return picture.opts(hooks=[*hooks_of(picture), self._taps.hook])
+        return draw_heatmap(drawn(self._ordered), marked)
 
     def _tapped(self, x: float, y: float) -> None:
         pair = drawn(self._ordered).pair_at(x, y)
@@ -182,7 +177,7 @@ class Histogram(_KendallView):
         else:
             self._redraw()
 
-    def _picture(self, number: int) -> hv.Rectangles:  # noqa: ARG002  the counter of the stream
+    def _picture(self) -> hv.Rectangles:
         return degree_histogram(self._degree)
 
 
@@ -204,14 +199,14 @@ class Scatter(_KendallView):
         """
         self._picks = PointSelection(chosen)
         self.mark(selected)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
+        self._show(picture, self._picks.hook)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark points by their index among the drawn points."""
         self._picks.show(selected)
 
 
-class Edges(_KendallView):
+class Edges(_KendallView, TableView):
     """Table of edges; a selected row calls `chosen` with the positions of its two variables."""
 
     name = "table"
@@ -226,25 +221,12 @@ class Edges(_KendallView):
     def draw(self, table: pd.DataFrame, marked: Pair | None) -> None:
         """List a table of `genobit.plots.strongest_edges`, and select the row of a pair."""
         self.table = table
-        if not len(table):
+        if len(table):
+            self._list(draw_edges(table), table[self._ends].to_numpy(), marked or ())
+        else:
             self.say("There is no such edge.")
-            return
-        # Rebuild, because SlickGrid reports the rows of the old list as selected in the new one.
-        self._picks = PointSelection(self._picked)
-        self.mark(marked)
-        picture = draw_edges(table)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
-
-    def mark(self, marked: Pair | None) -> None:
-        """Select the row of a pair by its two positions, or none."""
-        if self.table is None or not len(self.table):
-            return
-        rows = np.empty(0, dtype="i8")
-        if marked is not None:
-            rows = np.flatnonzero((self.table[self._ends] == list(marked)).all(axis=1))
-        self._picks.show(rows.tolist())
 
     def _picked(self, rows: list[int]) -> None:
         if rows:
-            first, second = drawn(self.table)[self._ends].iloc[rows[-1]]
+            first, second = self._members[rows[-1]]
             self._chosen((int(first), int(second)))

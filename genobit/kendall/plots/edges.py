@@ -8,7 +8,8 @@ import holoviews as hv
 import numpy as np
 
 from genobit.kendall.network import by_strength
-from genobit.visual.style import POINT_COLOUR, few_marks, mark_selected_rows, number, plain_frame
+from genobit.visual.style import POINT_COLOUR, few_marks, number, plain_frame
+from genobit.visual.tables import Column, draw_table, numbers, powers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 BARS = 40
 #: Most edges in a drawn table.
 LISTED = 500
+_COLUMNS = {
+    "variable": Column(120),
+    "with": Column(120),
+    "τ": Column(60, numbers("0.0000")),
+    "p": Column(75, powers()),
+    "q": Column(75, powers()),
+    "n": Column(50, numbers("0")),
+}
 
 
 def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
@@ -138,23 +147,5 @@ def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
     """
     titles = {"name_0": "variable", "name_1": "with", value: "τ", "pvalue": "p", "qvalue": "q"}
     shown = table.rename(columns=titles)
-    columns = [name for name in (*titles.values(), "n") if name in shown]
-    return hv.Table(shown[columns], [], columns).opts(
-        width=500, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
-    )
-
-
-def _table_frame(plot: Any, element: Any) -> None:
-    from bokeh.models.widgets import NumberFormatter, ScientificFormatter
-
-    mark_selected_rows(plot, element)
-    for column in plot.handles["table"].columns:
-        right: dict[str, Any] = {"text_align": "right"}
-        if column.field == "τ":
-            column.width, column.formatter = 60, NumberFormatter(format="0.0000", **right)
-        elif column.field in {"p", "q"}:
-            column.width, column.formatter = 75, ScientificFormatter(precision=2, **right)
-        elif column.field == "n":
-            column.width, column.formatter = 50, NumberFormatter(format="0", **right)
-        else:
-            column.width = 120
+    columns = {name: column for name, column in _COLUMNS.items() if name in shown}
+    return draw_table(shown[list(columns)], columns, width=500, height=230, fit=True)

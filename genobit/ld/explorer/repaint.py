@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.ld.plots.heatmap import ENDS
-from genobit.visual.view import hooks_of
+from genobit.visual.style import hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,8 @@ from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
 from genobit.visual.bridge import Gestures, UiThread
-from genobit.visual.selecting import PointSelection
-from genobit.visual.style import few_marks, margins, number, plain_frame, scale_of
-from genobit.visual.view import View, drawn, hooks_of
+from genobit.visual.style import few_marks, hooks_of, margins, number, plain_frame, scale_of
+from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +56,7 @@ class AlignedView(View):
         self._picture = picture
         if self._frame is not None and not anew:
             self._gestures.aim(*extent)
-            if not self._repaint.show(self._drawn(0)):
+            if not self._repaint.show(self._drawn()):
                 self._redraw()
             return
         self._repaint = Repaint()
@@ -65,7 +64,7 @@ class AlignedView(View):
         self._gestures.aim(*extent)
         self._build(self._drawn)
 
-    def _drawn(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
+    def _drawn(self) -> hv.Overlay:
         picture = drawn(self._picture)()
         given = hooks_of(picture) or [margins]
         hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook]
@@ -134,7 +133,7 @@ class Genes(AlignedView):
         self.draw(lambda: gene_track(genes, extent, **spaced), extent, anew=anew)
 
 
-class SidePanel(View):
+class SidePanel(TableView):
     """Side panel: the variants or the strongest pairs of the window, or the decay of its LD.
 
     Calls `picked` with indices along the Dataset when rows are selected.
@@ -147,8 +146,6 @@ class SidePanel(View):
     def __init__(self, home: UiThread, picked: Callable[[tuple[int, ...]], None]) -> None:
         super().__init__(home)
         self._on_picked = picked
-        self._members = np.empty((0, 1), "i8")
-        self._picks: PointSelection | None = None
         self._request: Any = None
         self.box.children = ()
 
@@ -163,7 +160,7 @@ class SidePanel(View):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._members, self._picks, self._frame = self._members[:0], None, None
+        self._members, self._frame = self._members[:0], None
         self.box.children = ()
 
     def list_variants(
@@ -182,31 +179,18 @@ class SidePanel(View):
         pairs, count = strongest_pairs(window.matrix.values, least)
         label = scale_of(str(window.matrix.name)).label
         if not count:
-            self.clear()
             self.say(f"No pair in view has |{label}| of {least:g} or more.")
             return ""
         self._list(pairs_table(window.matrix, pairs), window.choice.variants[pairs], selected)
         text = f"{number(count, 'pair')} with |{label}| ≥ {least:g}"
         return f"{text}, the {len(pairs):,} strongest listed" if count > len(pairs) else text
 
-    def _list(self, picture: hv.Table, members: np.ndarray, selected: Sequence[int]) -> None:
-        # New object, because SlickGrid reports the rows of the old list as selected in the new one.
-        self._members, self._picks = members, PointSelection(self._picked)
-        self.mark(selected)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
-
-    def mark(self, selected: Sequence[int]) -> None:
-        """Select the rows whose variants are all in `selected`, indices along the Dataset."""
-        if self._picks is not None:
-            inside = np.isin(self._members, list(selected)).all(axis=1)
-            self._picks.show(np.flatnonzero(inside).tolist())
-
     def _picked(self, rows: list[int]) -> None:
         self._on_picked(tuple(np.unique(self._members[rows]).tolist()))
 
     def draw_decay(self, window: Window) -> None:
         """Draw the decay of r² with distance in a window, with its half-decay distance."""
-        self._members, self._picks = self._members[:0], None
+        self._members = self._members[:0]
         span = float(window.position[-1] - window.position[0])
         # The curve is an expectation of r²: use its EM estimate if the window shows one.
         statistic = "r2_em" if str(window.matrix.name).endswith("_em") else "r2"

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import holoviews as hv
 import numpy as np
 
 from genobit.ld.plots.result import computed, variant_names
-from genobit.visual.style import mark_selected_rows
+from genobit.visual.tables import Column, draw_table, numbers
 
 if TYPE_CHECKING:
+    import holoviews as hv
     import xarray as xr
 
 #: Most rows: nobody reads a longer list.
 LISTED = 1_000
-#: Number formats of numeric columns, in bokeh's patterns, and column widths.
-_FORMATS = {"position": "0,0", "apart (kb)": "0,0.0"}
-_WIDTHS = {"position": 85, "apart (kb)": 80, "MAF": 55, "r² with lead": 85}
+_MISSING = {"nan_format": "–"}
+_STATISTIC = Column(100, numbers("0.000", **_MISSING))
+_COLUMNS = {
+    "variant": Column(100),
+    "first": Column(100),
+    "second": Column(100),
+    "position": Column(85, numbers("0,0", **_MISSING)),
+    "apart (kb)": Column(80, numbers("0,0.0", **_MISSING)),
+    "MAF": Column(55, numbers("0.000", **_MISSING)),
+    "r² with lead": Column(85, numbers("0.000", **_MISSING)),
+}
 
 
 def variants_table(
@@ -75,27 +83,7 @@ def strongest_pairs(values: np.ndarray, least: float, limit: int = LISTED) -> tu
     return np.column_stack([first, second])[order], count
 
 
-def _table(columns: dict[str, Any]) -> hv.Table:
-    widths = [_WIDTHS.get(name, 100) for name in columns]
-    return hv.Table(columns, [], list(columns)).opts(
-        width=sum(widths) + 30,
-        height=420,
-        index_position=None,
-        fit_columns=False,
-        hooks=[_columns],
-    )
-
-
-def _columns(plot: Any, element: Any) -> None:
-    """Set widths and number formats of the columns (a HoloViews hook)."""
-    from bokeh.models.widgets import NumberFormatter, StringFormatter
-
-    mark_selected_rows(plot, element)
-    for column in plot.handles["table"].columns:
-        name = column.title
-        column.width = _WIDTHS.get(name, 100)
-        if name in {"variant", "first", "second"}:
-            column.formatter = StringFormatter()
-        else:
-            pattern = _FORMATS.get(name, "0.000")
-            column.formatter = NumberFormatter(format=pattern, text_align="right", nan_format="–")
+def _table(values: dict[str, Any]) -> hv.Table:
+    columns = {name: _COLUMNS.get(name, _STATISTIC) for name in values}
+    width = sum(column.width for column in columns.values()) + 30
+    return draw_table(values, columns, width=width, height=420, fit=False)

@@ -305,7 +305,7 @@ class ParsimonyExplorer(Files):
 
     def _mark_site(self) -> None:
         self._track.mark(self.site)
-        self._sites.mark(self.site)
+        self._sites.mark([self.site])
         self._changes.mark(self.site)
 
     def _turn_page(self) -> None:

@@ -14,8 +14,8 @@ from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree, title_of
-from genobit.visual.selecting import BoxSelection, PointSelection
-from genobit.visual.view import View, drawn, hooks_of
+from genobit.visual.selecting import BoxSelection
+from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,9 +58,8 @@ class TreeView(_ParsimonyView):
             self._patches.show(layers, title_of(placed, states, title))
             return
         self._patches = patches = Patches()
-        taps = BoxSelection(lambda *_box: None, self._tapped)
-        picture = draw_tree(placed, states, **options)
-        self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, patches.hook]))
+        taps = BoxSelection(None, self._tapped)
+        self._show(draw_tree(placed, states, **options), taps.hook, patches.hook)
 
     def say(self, text: str) -> None:
         """Show a sentence in place of the tree."""
@@ -86,9 +85,8 @@ class Track(_ParsimonyView):
     def draw(self, homoplasy: np.ndarray, site: int) -> None:
         """Draw the track of homoplasy (sites,), with one site marked."""
         self._homoplasy, self._patches = homoplasy, Patches()
-        taps = BoxSelection(lambda *_box: None, self._tapped)
-        picture = draw_track(homoplasy, site)
-        self._show(picture.opts(hooks=[*hooks_of(picture), taps.hook, self._patches.hook]))
+        taps = BoxSelection(None, self._tapped)
+        self._show(draw_track(homoplasy, site), taps.hook, self._patches.hook)
 
     def mark(self, site: int) -> None:
         """Mark another site."""
@@ -99,7 +97,7 @@ class Track(_ParsimonyView):
         self._chosen(int(np.clip(round(x), 0, len(self._homoplasy) - 1)))
 
 
-class Sites(_ParsimonyView):
+class Sites(_ParsimonyView, TableView):
     """Table of sites; a click on a row calls ``chosen`` with the index of its site."""
 
     name = "sites"
@@ -109,28 +107,13 @@ class Sites(_ParsimonyView):
         super().__init__(home)
         self._chosen = chosen
 
-    def draw(self, table: pd.DataFrame, marked: int) -> None:
-        """Draw a table from `site_table`, with the row of site ``marked`` selected."""
-        self.table: pd.DataFrame | None = table
-        # A new object: SlickGrid reports the rows of the old table as selected in the new one.
-        self._picks = PointSelection(self._picked)
-        self.mark(marked)
-        picture = draw_sites(table)
-        self._show(picture.opts(hooks=[*hooks_of(picture), self._picks.hook]))
-
-    def say(self, text: str) -> None:
-        """Show a sentence in place of the table."""
-        self.table = None
-        super().say(text)
-
-    def mark(self, site: int) -> None:
-        """Select the row of a site, if the table has it."""
-        if self.table is not None:
-            self._picks.show(np.flatnonzero(self.table["site"] == site).tolist())
+    def draw(self, table: pd.DataFrame, site: int) -> None:
+        """Draw a table from `site_table`, with the row of a site selected."""
+        self._list(draw_sites(table), table[["site"]].to_numpy(), [site])
 
     def _picked(self, rows: list[int]) -> None:
         if rows:
-            self._chosen(int(drawn(self.table)["site"].iloc[rows[-1]]))
+            self._chosen(int(self._members[rows[-1], 0]))
 
 
 class Changes(_ParsimonyView):

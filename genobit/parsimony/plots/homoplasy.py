@@ -12,11 +12,11 @@ from genobit.visual.style import (
     LEAD_COLOUR,
     POINT_COLOUR,
     few_marks,
-    mark_selected_rows,
     number,
     plain_frame,
     whole_ticks,
 )
+from genobit.visual.tables import Column, draw_table, numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,18 +181,11 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
 def draw_sites(table: pd.DataFrame) -> hv.Table:
     """Draw a table from `site_table`; a click on a column name sorts it."""
     shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
-    return hv.Table(shown, [], list(shown.columns)).opts(
-        width=395, height=230, index_position=None, fit_columns=True, hooks=[_table_frame]
-    )
-
-
-def _table_frame(plot: Any, element: Any) -> None:
-    from bokeh.models.widgets import NumberFormatter
-
-    mark_selected_rows(plot, element)
-    for column in plot.handles["table"].columns:
-        form = "0.000" if column.field in {"ci", "ri"} else "0,0"
-        column.width, column.formatter = 54, NumberFormatter(format=form, text_align="right")
+    columns = {
+        str(name): Column(54, numbers("0.000" if name in {"ci", "ri"} else "0,0"))
+        for name in shown.columns
+    }
+    return draw_table(shown, columns, width=395, height=230, fit=True)
 
 
 def _hover(width: int) -> Any:
