@@ -1,7 +1,16 @@
 """Convert HoloViews objects to ipywidgets, and receive the browser's gestures.
 
-All code that depends on panel, jupyter_bokeh or the kernel's event loop is in this file.
-Replacing the bridge therefore means replacing one file.
+All code that depends on panel, jupyter_bokeh or the kernel's event loop is in this file, and so are
+all private names of other packages that explorers need. No public name does the same:
+
+- jupyter_bokeh, `BokehModel._model`: the bokeh model that a widget shows
+- jupyter_bokeh, `BokehModel._sync_model`: the receiver of browser messages, to call it at home
+- jupyter_bokeh, `BokehModel._document_patched`: the sender of changes, to bundle them
+- ipywidgets, `DOMWidget._view_count`: whether the browser shows the widget
+- panel, `extension._loaded`: whether BokehJS was sent to the browser
+- BokehJS, `Model._trigger_on_change`: the listener of changes, to skip echoes
+
+Tested with jupyter_bokeh 4.1.0, ipywidgets 8.1.9, panel 1.9.4 and bokeh 3.9.2.
 """
 
 from __future__ import annotations
@@ -151,6 +160,12 @@ def as_widget(view: Any, home: UiThread) -> ipywidgets.Widget:
     plot.on_msg(receive, remove=True)
     plot.on_msg(partial(home.run, receive))
     return _mounted(plot, home, loop, _started + START_OF_BOKEHJS - time.monotonic())
+
+
+def model_of(widget: Any) -> Any:
+    """Return the bokeh model that a widget shows, None if it shows none."""
+    model = getattr(widget, "_model", None)
+    return model if hasattr(model, "document") else None
 
 
 def start_bokehjs() -> None:

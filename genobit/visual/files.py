@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.io.resumable_zarr import to_zarr
+from genobit.visual.bridge import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,8 @@ def _models(widget: Any) -> list[Any]:
     """Return the bokeh models in a widget, from top to bottom."""
     if widget.layout.display == "none":
         return []
-    if hasattr(widget, "_model") and hasattr(widget._model, "document"):
-        return [widget._model]
+    model = model_of(widget)
+    if model is not None:
+        return [model]
     children = getattr(widget, "children", ())
     return [found for child in children for found in _models(child)]

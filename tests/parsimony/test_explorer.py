@@ -13,7 +13,7 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.io.trees import read_trees
 from genobit.parsimony.explorer.explorer import ParsimonyExplorer
-from genobit.parsimony.explorer.patching import Patches
+from genobit.parsimony.explorer.views import Patches
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
 from genobit.parsimony.plots.rooting import groups
 from tests.kendall.test_explorer import said
@@ -308,7 +308,7 @@ class TestPatches:
         plot = hv.renderer("bokeh").get_plot(picture.opts(hooks=[patches.hook], title="before"))
         handles = {sub.current_frame.label: sub.handles for sub in plot.subplots.values()}
         dots = self.dots("#00ff00", "#0000ff", "#00ff00")
-        patches.show([self.lines((0, 0, 2, 2), colour="#123456"), dots], "after")
+        patches.replace([self.lines((0, 0, 2, 2), colour="#123456"), dots], "after")
         assert handles["Lines"]["source"].data["x1"].tolist() == [2]
         # What HoloViews made one value of is a column again.
         assert handles["Dots"]["glyph"].fill_color == "color"
@@ -319,7 +319,7 @@ class TestPatches:
         import holoviews as hv
 
         patches = Patches()
-        patches.show([self.dots("#00ff00")])
+        patches.replace([self.dots("#00ff00")])
         picture = overlay([self.lines((0, 0, 1, 1)), self.dots("#ff0000", "#ff0000")])
         plot = hv.renderer("bokeh").get_plot(picture.opts(hooks=[patches.hook]))
         dots = next(s for s in plot.subplots.values() if s.current_frame.label == "Dots")

@@ -12,7 +12,7 @@ import xarray as xr
 from bokeh.plotting import figure
 from jupyter_bokeh.widgets import BokehModel
 
-from genobit.ld.explorer.repaint import Repaint
+from genobit.ld.explorer.views import PaintedDrawing
 from genobit.ld.plots.drawing import Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.bridge import PATIENCE, Bundle, Throttled, UiThread
@@ -86,7 +86,7 @@ def test_a_painted_frame_is_what_holoviews_draws(shape):
 
     first = draw(6, 0)
     later = draw(9, 500, lead=2, selected=[1, 4], hidden_below=0.5, first_rank=50, note="thin")
-    frame = Repaint()
+    frame = PaintedDrawing()
     assert not frame.paint(later)
     renderer = hv.renderer("bokeh")
     painted = renderer.get_plot(overlay(first, 300).opts(hooks=[frame.hook]))

@@ -13,9 +13,8 @@ from genobit.io.genes import read_genes
 from genobit.ld.explorer.controls import ld_controls
 from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.region import region_text
-from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.explorer.traits import LDTraits
-from genobit.ld.explorer.views import Genes, SidePanel, Track
+from genobit.ld.explorer.views import Genes, PaintedDrawing, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
 from genobit.ld.plots.heatmap import overlay
@@ -274,7 +273,7 @@ class LDExplorer(LDTraits):
             self._beside.clear()
 
     def _build_plot(self) -> None:
-        self._frame, self._repaint = Frame(), Repaint()
+        self._frame, self._repaint = Frame(), PaintedDrawing()
         self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
         self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
+from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
 from genobit.visual.bridge import Gestures, UiThread
+from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import few_marks, hooks_of, margins, number, plain_frame, scale_of
 from genobit.visual.view import TableView, View, drawn
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.ld.explorer.data import Window
+    from genobit.ld.plots.drawing import Drawing
+    from genobit.ld.plots.outlines import Lines
     from genobit.visual.pixels import Axis
 
 #: Debounce in seconds: the side panel follows when the window has not changed for this long.
@@ -31,6 +34,42 @@ DECAY = 500e3
 #: Fewest variants in a block of the block bootstrap of the decay.
 RUN = 30
 _HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
+
+
+class PaintedDrawing(Repaint):
+    """Keeps the plot of an LD picture, which needs no HoloViews objects for a new frame."""
+
+    def paint(self, drawing: Drawing, *hooks: Callable[[Any, Any], None]) -> bool:
+        """Draw an LD drawing of the same shape in the existing plot, without HoloViews objects.
+
+        Runs the hooks with the plot and None. Returns False if there is no plot yet.
+        """
+        if self._plot is None:
+            return False
+        image, *layers = self._plot.subplots.values()
+        _paint_image(image, drawing)
+        drawing.hook(image, None)
+        lines = (drawing.blocks, drawing.selected, drawing.lead)
+        for subplot, some in zip(layers, lines, strict=True):
+            send(subplot, _columns(some))
+        self._name(drawing.title, drawing.xlabel, drawing.ylabel)
+        for hook in hooks:
+            hook(self._plot, None)
+        return True
+
+
+def _paint_image(subplot: Any, drawing: Drawing) -> None:
+    left, bottom, right, top = drawing.bounds
+    place = {"x": [left], "y": [bottom], "dw": [right - left], "dh": [top - bottom]}
+    # bokeh counts rows from the bottom.
+    subplot.handles["source"].data = {**place, "image": [drawing.pixels[::-1]]}
+    mapper = subplot.handles["glyph"].color_mapper
+    if list(mapper.palette) != drawing.colours:
+        mapper.palette = drawing.colours
+
+
+def _columns(lines: Lines) -> dict[str, Any]:
+    return dict(zip(ENDS, np.array(lines, "f8").reshape(-1, len(ENDS)).T, strict=True))
 
 
 class AlignedView(View):

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.parsimony.explorer.patching import Patches
 from genobit.parsimony.plots.homoplasy import draw_sites, draw_track, site_mark
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree, title_of
+from genobit.visual.repaint import Repaint, send
 from genobit.visual.selecting import BoxSelection
 from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
     import xarray as xr
 
     from genobit.parsimony.explorer.data import Ancestry
+    from genobit.parsimony.plots.pixel_layers import Layer
     from genobit.parsimony.plots.placing import Placed
     from genobit.parsimony.plots.states import SiteStates
     from genobit.visual.bridge import UiThread
@@ -34,6 +35,36 @@ REACH = 10.0
 
 class _ParsimonyView(View):
     css = "genobit-parsimony"
+
+
+class Patches(Repaint):
+    """Replaces single layers of a figure by their labels, also before its first frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted: dict[str, Layer] = {}
+        self._title = ""
+
+    def hook(self, plot: Any, element: Any) -> None:
+        """Keep the plot, and show what came before it (a HoloViews hook)."""
+        if self._plot is not plot and hasattr(plot, "subplots"):
+            super().hook(plot, element)
+            self.replace(self._wanted.values(), self._title)
+
+    def replace(self, layers: Iterable[Layer], title: str = "") -> None:
+        """Replace the layers with the same labels; an empty ``title`` keeps the old title."""
+        if self._plot is None:
+            self._wanted |= {layer.label: layer for layer in layers}
+            self._title = title or self._title
+            return
+        subplots = {plot.current_frame.label: plot for plot in self._plot.subplots.values()}
+        for layer in layers:
+            subplot = subplots[layer.label]
+            if send(subplot, layer.columns()):
+                # HoloViews turns a column with equal values into a single value of the glyph.
+                subplot.handles["glyph"].update(**layer.fields)
+        if title:
+            self._name(title)
 
 
 class TreeView(_ParsimonyView):
@@ -55,7 +86,7 @@ class TreeView(_ParsimonyView):
         if alike and self._patches is not None:
             title = options.pop("title", "")
             layers = layers_of(placed, states, **options)
-            self._patches.show(layers, title_of(placed, states, title))
+            self._patches.replace(layers, title_of(placed, states, title))
             return
         self._patches = patches = Patches()
         taps = BoxSelection(None, self._tapped)
@@ -91,7 +122,7 @@ class Track(_ParsimonyView):
     def mark(self, site: int) -> None:
         """Mark another site."""
         if len(self._homoplasy):
-            self._patches.show([site_mark(self._homoplasy, site)])
+            self._patches.replace([site_mark(self._homoplasy, site)])
 
     def _tapped(self, x: float, _y: float) -> None:
         self._chosen(int(np.clip(round(x), 0, len(self._homoplasy) - 1)))
