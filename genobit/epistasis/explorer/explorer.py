@@ -164,23 +164,10 @@ class EpistasisExplorer(Explorer):
     # Files.
 
     def save_ranking(self, path: str | Path) -> Path:
-        """Write the listed combinations to a new file.
+        """Write the listed combinations to a new .csv file.
 
-        Parameters
-        ----------
-        path
-            Path of the file, with the extension .csv.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If no combination is listed, or the extension is not .csv.
-        FileExistsError
-            If the file exists.
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if no combination is listed.
         """
         found = self.ranking
         if not len(found):
@@ -188,23 +175,10 @@ class EpistasisExplorer(Explorer):
         return self._saved_table(path, found, "combination")
 
     def save_table(self, path: str | Path) -> Path:
-        """Write the cells of the chosen combination to a new file.
+        """Write the cells of the chosen combination to a new .csv file.
 
-        Parameters
-        ----------
-        path
-            Path of the file, with the extension .csv.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If no combination is chosen, or the extension is not .csv.
-        FileExistsError
-            If the file exists.
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if no combination is chosen.
         """
         writers = {".csv": csv_writer(self.table)}
         return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.grm.explorer.controls import grm_controls, pair_filter
 from genobit.grm.explorer.data import GIVEN, GRMData
-from genobit.grm.explorer.traits import GRMTraits
+from genobit.grm.explorer.traits import GRMTraits, grm_controls, pair_filter
 from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
 from genobit.grm.plots.heatmap import Arranged
 from genobit.grm.plots.kinship import list_pairs
@@ -142,21 +141,8 @@ class GRMExplorer(GRMTraits):
     def save(self, path: str | Path) -> Path:
         """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
 
-        Parameters
-        ----------
-        path
-            File to write.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If nothing is selected.
-        FileExistsError
-            If the file exists already.
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if nothing is selected.
         """
         if not self.selected:
             raise ValueError("nothing is selected; draw a lasso round samples first")
@@ -168,21 +154,7 @@ class GRMExplorer(GRMTraits):
     def save_matrix(self, path: str | Path) -> Path:
         """Write the relationships of all samples to a new .zarr or .nc file.
 
-        Parameters
-        ----------
-        path
-            File to write.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If the file has another ending.
-        FileExistsError
-            If the file exists already.
+        `Explorer.save_page` describes the path and the result.
         """
         matrix = self.matrix
         what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
@@ -191,21 +163,8 @@ class GRMExplorer(GRMTraits):
     def save_pairs(self, path: str | Path) -> Path:
         """Write the listed pairs to a new .csv file.
 
-        Parameters
-        ----------
-        path
-            File to write, .csv.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If no pair is listed, or the file does not end in .csv.
-        FileExistsError
-            If the file exists already.
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if no pair is listed.
         """
         table = self._table.table
         if table is None or not len(table):

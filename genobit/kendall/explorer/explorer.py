@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.kendall.explorer.controls import kendall_controls
 from genobit.kendall.explorer.data import KendallData, Scene
-from genobit.kendall.explorer.traits import MIN_ABS, KendallTraits
+from genobit.kendall.explorer.traits import MIN_ABS, KendallTraits, kendall_controls
 from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
@@ -137,22 +136,8 @@ class KendallExplorer(KendallTraits):
     def save(self, path: str | Path) -> Path:
         """Write the edges that pass the threshold to a new file.
 
-        Parameters
-        ----------
-        path
-            Path of the file. Its suffix sets the format: .csv, .graphml, .cyjs or .json
-            (Cytoscape), .parquet.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If there is no edge, or the suffix is unknown.
-        FileExistsError
-            If the file already exists.
+        `Explorer.save_page` describes the path and the result. The ending of the path is .csv,
+        .graphml, .cyjs or .json (Cytoscape), or .parquet. Raises ValueError if there is no edge.
         """
         pairs = self.pairs
         if not len(pairs):

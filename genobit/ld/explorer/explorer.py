@@ -10,10 +10,9 @@ import numpy as np
 import traitlets
 
 from genobit.io.genes import read_genes
-from genobit.ld.explorer.controls import ld_controls
 from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.region import region_text
-from genobit.ld.explorer.traits import LDTraits
+from genobit.ld.explorer.traits import LDTraits, ld_controls
 from genobit.ld.explorer.views import Genes, PaintedDrawing, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, Look, square, triangle
@@ -151,21 +150,7 @@ class LDExplorer(LDTraits):
     def save(self, path: str | Path) -> Path:
         """Write `visible` to a new .zarr or .nc file.
 
-        Parameters
-        ----------
-        path
-            Path of the file; its suffix gives the format.
-
-        Returns
-        -------
-        The absolute path.
-
-        Raises
-        ------
-        ValueError
-            If the suffix is not .zarr or .nc.
-        FileExistsError
-            If the file exists.
+        `Explorer.save_page` describes the path and the result.
         """
         visible = self.visible
         what = number(visible.sizes["variants_0"], "variant")

@@ -12,11 +12,13 @@ from genobit.data.topology import tips
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.parsimony.plots.placing import Tree, tree_of
 from genobit.parsimony.plots.rooting import branch_of, rooted_at
+from genobit.parsimony.plots.states import changes_of
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     import xarray as xr
 
 #: Most taxa of an alignment that is searched without a click.
@@ -40,6 +42,17 @@ class Ancestry:
         lengths = tree.changes.astype("f8")
         lengths[-1] = np.nan
         return newick(tree.parents, labels[: tree.n_tips], labels, lengths)
+
+    def changes(self) -> pd.DataFrame:
+        """Return the changes of all branches: branch, site, from, to."""
+        import pandas as pd
+
+        tables = []
+        for branch in range(self.tree.parents.size - 1):
+            found = changes_of(self.states, branch)
+            found.insert(0, "branch", str(self.tree.names[branch]))
+            tables.append(found)
+        return pd.concat(tables, ignore_index=True)
 
 
 @dataclass

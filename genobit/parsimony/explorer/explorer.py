@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.parsimony.explorer.controls import parsimony_controls
 from genobit.parsimony.explorer.data import SEARCHED, Ancestry, TreeData
-from genobit.parsimony.explorer.files import Files
+from genobit.parsimony.explorer.traits import ParsimonyTraits, parsimony_controls
 from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.placing import arrange
@@ -35,7 +34,7 @@ _WITHOUT = (
 )
 
 
-class ParsimonyExplorer(Files):
+class ParsimonyExplorer(ParsimonyTraits):
     """Explore trees of an alignment and their changes, as a widget and as traits.
 
     Parameters

@@ -1,21 +1,36 @@
-"""The traits of the parsimony explorer, with their valid values, and actions that set them."""
+"""The traits of the parsimony explorer, its files, and the controls that set the traits."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import ipywidgets
 import numpy as np
 import traitlets
 
 from genobit.data.labels import text
-from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
+from genobit.io.trees import to_trees
+from genobit.parsimony.plots.homoplasy import site_table
+from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.pixel_layers import svg
+from genobit.parsimony.plots.placing import arrange
+from genobit.parsimony.plots.states import SiteStates, changes_of, site_states
+from genobit.parsimony.plots.tree import KEY, LAYOUTS, LENGTHS, NUMBERS, title_of
+from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer
+from genobit.visual.files import Export
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
-    import ipywidgets
+    from pathlib import Path
+
+    import pandas as pd
 
     from genobit.parsimony.explorer.data import Ancestry, TreeData
 
+_TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
 RESOLVES = {
     "changes early (ACCTRAN)": "acctran",
@@ -55,6 +70,23 @@ class ParsimonyTraits(Explorer):
             raise ValueError("there is no tree yet; search for one, or give one")
         return self.known.ancestors(self.tree, self.outgroup, self.resolve)
 
+    @property
+    def newick(self) -> str:
+        """The shown tree as Newick, with changes as branch lengths; waits until it is computed."""
+        return self.ancestry.newick
+
+    @property
+    def sites(self) -> pd.DataFrame:
+        """All sites with their changes on the shown tree, most homoplastic first."""
+        return site_table(self.known.of(self.tree), self.n_sites)
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """Changes of the marked branch: site, from, to."""
+        if self.branch is None:
+            raise ValueError("no branch is chosen; click one first")
+        return changes_of(self.ancestry.states, self.branch)
+
     def search(self) -> None:
         """Search for the shortest trees, and show them."""
         what = f"the shortest trees of {len(self.known.taxa):,} taxa"
@@ -85,6 +117,77 @@ class ParsimonyTraits(Explorer):
         ahead = found[found > self.site] if direction > 0 else found[found < self.site][::-1]
         around = found[0] if direction > 0 else found[-1]
         self.site = int(ahead[0] if len(ahead) else around)
+
+    # Files.
+
+    def _site_states(self) -> SiteStates:
+        scores = self.known.of(self.tree)
+        changes, least = (int(scores[name][self.site]) for name in ("changes", "min_changes"))
+        about = f"{number(changes, 'change')}, at least {least} on any tree"
+        states = site_states(self.ancestry.states, self.site, about)
+        labels = [f"{name} {value}" for name, value in self.known.labels(self.site).items()]
+        words = f"{states.name} ({', '.join(labels)}): {about}" if labels else states.title
+        return replace(states, title=words)
+
+    def _marks(self) -> dict[str, Any]:
+        """Return the marks of the tree, as arguments of `plots.tree.draw_tree`."""
+        tips = np.asarray(self._places("samples"))
+        return {"numbers": self.numbers, "marked": self.branch, "selected": tips.tolist()}
+
+    def save_tree(self, path: str | Path) -> Path:
+        """Write the shown tree to a new file, with changes as branch lengths.
+
+        `Explorer.save_page` describes the path and the result. The ending of
+        the path is .nwk, .newick or .tre for Newick, .nex or .nexus for NEXUS. Raises ValueError if
+        there is no tree.
+        """
+        writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
+        return self._saved(path, writers, f"tree {self.tree + 1}")
+
+    def save_picture(self, path: str | Path) -> Path:
+        """Write the picture of the shown tree to a new .svg file.
+
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if there is no tree.
+        """
+        placed = arrange(self.ancestry.tree, self.layout_of_tree, self.lengths)
+        states = self._site_states()
+        layers = layers_of(placed, states, **self._marks())
+        title = title_of(placed, states, self.known.title(self.tree))
+        width, height = placed.frame
+        text = svg(layers, width + KEY, height, title)
+        writers = {".svg": lambda target: target.write_text(text, encoding="utf-8")}
+        return self._saved(path, writers, f"the picture of tree {self.tree + 1}")
+
+    def save_sites(self, path: str | Path) -> Path:
+        """Write all sites with their changes on the shown tree to a new .csv file.
+
+        `Explorer.save_page` describes the path and the result. Raises ValueError
+        if there is no tree.
+        """
+        return self._saved_table(path, self.sites, "site")
+
+    def save_changes(self, path: str | Path) -> Path:
+        """Write the changes of all branches of the shown tree to a new .csv file.
+
+        `Explorer.save_page` describes the path and the result. Raises
+        ValueError if there is no tree.
+        """
+        return self._saved_table(path, self.ancestry.changes(), "change")
+
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """Entries of the save menu."""
+        newick = "the tree with changes as branch lengths"
+        changes = "the changes of all branches"
+        return (
+            Export("tree (Newick)", ".nwk", self.save_tree, newick),
+            Export("tree (NEXUS)", ".nex", self.save_tree, newick),
+            Export("picture of the tree (SVG)", ".svg", self.save_picture, "the tree as drawn"),
+            Export("sites (CSV)", "_sites.csv", self.save_sites, "all sites and their changes"),
+            Export("changes (CSV)", "_changes.csv", self.save_changes, changes),
+            self.page,
+        )
 
     # Validation of traits.
 
@@ -120,3 +223,98 @@ def _place(proposal: Any, size: int, of: str) -> int:
     if not 0 <= value < size:
         raise traitlets.TraitError(f"{name} is {value}, and the {of} are 0 to {size - 1}")
     return int(value)
+
+
+def parsimony_controls(explorer: ParsimonyTraits) -> tuple[ipywidgets.HBox, ...]:
+    """Make the controls of the parsimony explorer, which read and set its traits."""
+    of_a_tree = [_look(explorer), _sites(explorer)]
+
+    def offer(_change: Any) -> None:
+        for part in of_a_tree:
+            part.layout.display = "flex" if explorer.view == "tree" else "none"
+
+    explorer.observe(offer, "view")
+    offer(None)
+    return (_trees(explorer), *of_a_tree)
+
+
+def _trees(explorer: ParsimonyTraits) -> ipywidgets.HBox:
+    view = _toggles(list(VIEWS.items()), "90px")
+    tree = dropdown("tree", [("…", 0)], "260px")
+    other = dropdown("beside", [("…", 0)], "260px")
+    search = button(explorer, "search", "search", "100px", explorer.search)
+
+    def offer(_change: Any) -> None:
+        for choice, trait in ((tree, "tree"), (other, "other")):
+            # The value is set from the trait: a list without the value would reset the trait.
+            choice.options = [(text, k) for k, text in enumerate(explorer.tree_names)] or [("…", 0)]
+            choice.value = getattr(explorer, trait)
+        search.layout.display = "none" if explorer.tree_names else "flex"
+
+    def arrange(_change: Any) -> None:
+        other.layout.display = "flex" if explorer.view == "two" else "none"
+
+    explorer.observe(offer, "tree_names")
+    explorer.observe(arrange, "view")
+    offer(None)
+    arrange(None)
+    return row(
+        linked(explorer, "view", view),
+        linked(explorer, "tree", tree),
+        linked(explorer, "other", other),
+        search,
+    )
+
+
+def _look(explorer: ParsimonyTraits) -> ipywidgets.HBox:
+    layout = _toggles([(name, name) for name in LAYOUTS], "104px")
+    lengths = _toggles([(name, name) for name in LENGTHS], "84px")
+    numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
+    resolve = dropdown("ancestors", list(RESOLVES.items()), "280px")
+    here = button(explorer, "root here", "sign-in", "100px", explorer.root_here)
+    back = button(explorer, "root as given", "undo", "130px", explorer.root_as_given)
+
+    def offer(_change: Any) -> None:
+        here.disabled = explorer.branch is None
+        back.disabled = not explorer.outgroup
+
+    explorer.observe(offer, ["branch", "outgroup"])
+    offer(None)
+    return row(
+        linked(explorer, "layout_of_tree", layout),
+        ipywidgets.HTML("lengths"),
+        linked(explorer, "lengths", lengths),
+        linked(explorer, "numbers", numbers),
+        linked(explorer, "resolve", resolve),
+        here,
+        back,
+    )
+
+
+def _sites(explorer: ParsimonyTraits) -> ipywidgets.HBox:
+    last = explorer.n_sites - 1
+    slider = ipywidgets.IntSlider(
+        value=explorer.site,
+        min=0,
+        max=last,
+        description="site",
+        readout=False,
+        style={"description_width": "initial"},
+        layout={"width": "420px"},
+    )
+    box = ipywidgets.BoundedIntText(
+        value=explorer.site,
+        min=0,
+        max=last,
+        tooltip="number of a site, from 0",
+        layout={"width": "90px"},
+    ).add_class("genobit-parsimony-site-box")
+    slider_linked = linked(explorer, "site", slider)
+    linked(explorer, "site", box)
+    before = button(explorer, "previous", "step-backward", "110px", explorer.previous_site)
+    after = button(explorer, "next homoplastic", "step-forward", "160px", explorer.next_site)
+    return row(slider_linked, box, before, after, explorer.site_line)
+
+
+def _toggles(options: list[tuple[str, str]], width: str) -> ipywidgets.ToggleButtons:
+    return ipywidgets.ToggleButtons(options=options, style={"button_width": width})
