@@ -23,6 +23,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
+from bokeh.events import Tap
+from bokeh.models import CustomJS
+from bokeh.protocol import Protocol
 
 from genobit.engine.extras import needed_by
 
@@ -125,8 +128,6 @@ class Bundle:
         """Send all collected changes."""
         if not self._events:
             return
-        from bokeh.protocol import Protocol
-
         # Empty the list first, so that a change that cannot be sent does not block later ones.
         events, self._events = self._events, []
         message = Protocol().create("PATCH-DOC", events)
@@ -201,8 +202,6 @@ def _without_echo(plot: Any) -> None:
 
     BokehJS marks such a change, and its own client skips it; jupyter_bokeh does not.
     """
-    from bokeh.models import CustomJS
-
     code = """
         const tell = cb_obj._trigger_on_change?.bind(cb_obj)
         const echoed = (event) => event.kind == "ModelChanged" && event.sync === false
@@ -296,8 +295,6 @@ class Gestures:
         """Attach to the figure on the first frame (a HoloViews hook)."""
         if self._figure is plot.state:
             return
-        from bokeh.events import Tap
-
         self._figure = figure = plot.state
         self._apply()
         # Start and end would be two messages; the property `tags` carries both in one.
@@ -339,8 +336,6 @@ def _show(axis_range: Any, start: float, end: float) -> None:
 
 def _follow(shape: str, figure: Any) -> Any:
     """Return browser code that couples the y axis at once and reports x to Python, throttled."""
-    from bokeh.models import CustomJS
-
     code = """
         const {start, end} = x
         if (shape == "square") y.setv({start, end})

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bokeh.palettes import Category20, Viridis256
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
@@ -158,8 +159,6 @@ def _text(value: object, meanings: dict[int, str]) -> str:
 
 
 def _with_colours(texts: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
-    from bokeh.palettes import Category20
-
     names, counts = np.unique(texts[texts != MISSING].astype(str), return_counts=True)
     if len(names) > CATEGORIES:
         kept = set(names[np.argsort(-counts, kind="stable")][: CATEGORIES - 1].tolist())
@@ -196,8 +195,6 @@ def one_colour_each(chosen: Colouring) -> np.ndarray:
     """Return the colour of each sample as text, for plots without a colour bar."""
     if chosen.categorical:
         return np.array([chosen.colours[text] for text in chosen.values], dtype=object)
-    from bokeh.palettes import Viridis256
-
     low, high = chosen.limits
     steps = np.clip((chosen.values - low) / (high - low), 0, 1) * (len(Viridis256) - 1)
     palette = np.array([*Viridis256, NO_VALUE_COLOUR], dtype=object)

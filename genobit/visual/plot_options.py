@@ -10,6 +10,7 @@ import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import holoviews as hv
+from bokeh.models.annotations import ColorBar
 
 from genobit.engine.options import get_options
 from genobit.visual.style import with_hooks
@@ -71,11 +72,5 @@ def dark(plot: Any, _element: Any) -> None:
             minor_tick_line_color=_LINE,
             axis_line_color=_LINE,
         )
-    for bar in figure.select({"type": _bokeh().ColorBar}):
+    for bar in figure.select({"type": ColorBar}):
         bar.update(background_fill_color=_PAPER, major_label_text_color=_INK, title_text_color=_INK)
-
-
-def _bokeh() -> Any:
-    from bokeh import models
-
-    return models

@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from bokeh.events import SelectionGeometry, Tap
+from bokeh.models import BoxSelectTool, LassoSelectTool
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -34,8 +37,6 @@ class PointSelection:
         selected = plot.handles["source"].selected
         if selected is self._selected:
             return
-        from bokeh.models import BoxSelectTool, LassoSelectTool
-
         self._selected = selected
         self._send()
         selected.on_change("indices", self._on_indices)
@@ -91,9 +92,6 @@ class BoxSelection:
         """Attach to the figure on the first frame (a HoloViews hook)."""
         if self._figure is plot.state:
             return
-        from bokeh.events import SelectionGeometry, Tap
-        from bokeh.models import BoxSelectTool
-
         self._figure = figure = plot.state
         for tool in figure.select({"type": BoxSelectTool}):
             # Without renderers, the box does not select points, and nothing fades.

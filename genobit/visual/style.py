@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bokeh.palettes import interp_palette
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +103,6 @@ def palette(scale: Scale, hidden_below: float = 0.0, size: int = 256) -> list[st
     >>> palette(scale_of("r2"), hidden_below=0.5, size=4)[:2]
     ['#ffffff', '#ffffff']
     """
-    from bokeh.palettes import interp_palette
-
     colours = interp_palette(scale.anchors, size)
     low, high = scale.limits
     middles = low + (np.arange(size) + 0.5) * (high - low) / size

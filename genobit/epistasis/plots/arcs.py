@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
+from bokeh.palettes import interp_palette
 
 from genobit.data import labels
 from genobit.epistasis.plots.result import Ranked, ranked
@@ -139,8 +141,6 @@ def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
 
 def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
     """Draw arcs over contigs, with the pairs of combination ``marked`` in black and with names."""
-    from bokeh.palettes import interp_palette
-
     found = drawn.found
     worst_first = np.arange(len(drawn.rank))[::-1]
     paths = _paths(drawn.x, drawn.heights(drawn.rank))
@@ -311,8 +311,6 @@ def _title(drawn: Arcs) -> str:
     return text
 
 
-def _hover(found: Ranked) -> Any:
-    from bokeh.models import HoverTool
-
+def _hover(found: Ranked) -> HoverTool:
     rows = [("variant", "@first"), ("with", "@second"), (found.label, "@score{0.0000}")]
     return HoverTool(tooltips=[*rows, ("best rank", "@rank")], line_policy="interp")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import FixedTicker, HoverTool
 
 from genobit.epistasis.plots.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
@@ -183,8 +184,6 @@ def _limits(cells: Cells, reach: float) -> tuple[float, float]:
 
 
 def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
-    from bokeh.models import FixedTicker
-
     overall = cells.overall
     low, high = _limits(cells, reach)
     at = {-1.0: low, -0.5: (low + overall) / 2, 0.0: overall, 0.5: (overall + high) / 2, 1.0: high}
@@ -326,10 +325,8 @@ def _no_axes(plot: Any, _element: Any) -> None:
         axis.axis_line_color = axis.major_tick_line_color = None
 
 
-def cell_hover(found: Ranked, of_class: int) -> Any:
+def cell_hover(found: Ranked, of_class: int) -> HoverTool:
     """Return the hover tool that shows the counts of a cell."""
-    from bokeh.models import HoverTool
-
     if found.trait:
         rows = [("mean", "@share{0.0000}"), ("samples", "@n")]
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.epistasis.plots.result import Ranked, ranked
 from genobit.visual.placing import text_width
@@ -202,7 +203,7 @@ def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
         line_color="white",
         line_width=0.5,
         default_tools=["save"],
-        tools=[_hover(found)],
+        tools=[HoverTool(tooltips=[(found.label, "@x to @x1"), ("permutations", "@n")])],
     )
     foot = np.full(len(scores), -0.09 * top)
     ticks = hv.Segments((scores, foot, scores, foot / 9), label="Scores").opts(
@@ -237,12 +238,6 @@ def _title(found: Ranked, permutations: int, marked: int | None) -> str:
     if "p_familywise" in found.result:
         line += f", family-wise p = {float(found.result['p_familywise'].values[marked]):.2g}"
     return f"{text}\n{line}"
-
-
-def _hover(found: Ranked) -> Any:
-    from bokeh.models import HoverTool
-
-    return HoverTool(tooltips=[(found.label, "@x to @x1"), ("permutations", "@n")])
 
 
 def summary(found: Ranked) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
 from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
@@ -238,8 +239,6 @@ def _texts(arranged: Arranged) -> list[str]:
 
 def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
     def hook(plot: Any, _element: Any) -> None:
-        from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
-
         source = plot.handles.get("genobit_samples")
         if source is not None:
             return

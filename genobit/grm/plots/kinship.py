@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import holoviews as hv
 import numpy as np
 import pandas as pd
+from bokeh.models import HoverTool
 
 from genobit.grm.kinship import DEGREES, degree_of
 from genobit.grm.plots.result import (
@@ -145,12 +146,13 @@ def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = No
     count = bars[filled]
     sides = (edges[:-1][filled], np.full(len(count), 0.5), edges[1:][filled], count * 1.0)
     columns = dict(zip(("x", "y", "x1", "y1", "count"), (*sides, count), strict=True))
+    rows = [("from", "@x{0.0000}"), ("to", "@x1{0.0000}"), ("pairs", "@count")]
     boxes = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "count", label="Bars").opts(
         color=POINT_COLOUR,
         line_color="white",
         line_width=0.5,
         default_tools=[],
-        tools=[_bar_hover()],
+        tools=[HoverTool(tooltips=rows)],
     )
     shades, names = _shades(bands_of(counted.measure), low, high, top)
     overlay = shades * boxes * names * _range(between, top)
@@ -204,12 +206,6 @@ def _range(between: tuple[float, float] | None, top: float) -> hv.Rectangles:
         line_width=1.5,
         default_tools=[],
     )
-
-
-def _bar_hover() -> Any:
-    from bokeh.models import HoverTool
-
-    return HoverTool(tooltips=[("from", "@x{0.0000}"), ("to", "@x1{0.0000}"), ("pairs", "@count")])
 
 
 def _histogram_title(counted: Counted) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.visual.colouring import one_colour_each
 from genobit.visual.placing import LETTER, LINE, fit, free_labels, pack_circles
@@ -105,7 +106,7 @@ def _lines(bubbles: CommunityLayout) -> hv.Segments:
         alpha=0.6,
         line_width="width",
         default_tools=["save"],
-        tools=["pan", "wheel_zoom", "reset", hover(("edges between", "@edges"))],
+        tools=["pan", "wheel_zoom", "reset", HoverTool(tooltips=[("edges between", "@edges")])],
         active_tools=["wheel_zoom"],
     )
 
@@ -131,7 +132,7 @@ def _circles(bubbles: CommunityLayout, colours: Colouring) -> hv.Points:
         line_width=1,
         fill_alpha=0.85,
         default_tools=[],
-        tools=[hover(*rows)],
+        tools=[HoverTool(tooltips=rows)],
     )
 
 
@@ -176,10 +177,3 @@ def in_words(bubbles: CommunityLayout) -> str:
         most = len(smaller[0])
         text += f"\nthe {len(smaller):,} of {most} members or fewer are not drawn"
     return text
-
-
-def hover(*rows: tuple[str, str]) -> Any:
-    """Return a hover tool that shows these rows of label and value."""
-    from bokeh.models import HoverTool
-
-    return HoverTool(tooltips=list(rows))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.kendall.network import by_strength
 from genobit.visual.style import POINT_COLOUR, few_marks, number, plain_frame
@@ -90,15 +91,9 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
         ylabel="variables",
         toolbar="above",
         default_tools=["save"],
-        tools=[_hover()],
+        tools=[HoverTool(tooltips=[("degree", "@degrees"), ("variables", "@variables")])],
         hooks=[plain_frame, few_marks],
     )
-
-
-def _hover() -> Any:
-    from bokeh.models import HoverTool
-
-    return HoverTool(tooltips=[("degree", "@degrees"), ("variables", "@variables")])
 
 
 def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
+from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
@@ -226,8 +227,6 @@ def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:
     }
 
     def hook(plot: Any, _element: Any) -> None:
-        from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
-
         sources = plot.handles.get("genobit_sources")
         if sources is not None:
             sources["variables"].data, sources["pairs"].data = variables, pairs
@@ -357,9 +356,7 @@ def _pair_title(x: xr.DataArray, y: xr.DataArray, tau: float, pvalue: float, n: 
     return f"{x.name} and {y.name}\n{', '.join([*parts, f'n = {n:,}'])}"
 
 
-def _observation_hover(x: xr.DataArray, y: xr.DataArray, colour: Colouring) -> Any:
-    from bokeh.models import HoverTool
-
+def _observation_hover(x: xr.DataArray, y: xr.DataArray, colour: Colouring) -> HoverTool:
     rows = [(str(x.dims[0]), "@observation"), (str(x.name), "@x_value"), (str(y.name), "@y_value")]
     if colour.name:
         rows.append((colour.name, "@colour"))

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
+from bokeh.models import HoverTool
+from bokeh.palettes import Viridis256
 
 from genobit.data.aligning import aligned
-from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gather, hover, in_words
+from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gather, in_words
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
@@ -237,7 +239,7 @@ def _edges(laid: NetworkLayout) -> hv.Segments:
         alpha=0.75 if len(drawn) <= 300 else 0.45,
         line_width=1.5 if len(drawn) <= 300 else 1.0,
         default_tools=["save"],
-        tools=["pan", "wheel_zoom", "reset", hover(*rows)],
+        tools=["pan", "wheel_zoom", "reset", HoverTool(tooltips=rows)],
         active_tools=["wheel_zoom"],
     )
 
@@ -277,7 +279,7 @@ def _nodes(laid: NetworkLayout, colours: Colouring, selected: Sequence[int]) -> 
         line_color="line",
         line_width="width",
         default_tools=[],
-        tools=[hover(*rows)],
+        tools=[HoverTool(tooltips=rows)],
     )
 
 
@@ -346,8 +348,6 @@ def _entries(colours: Colouring) -> list[tuple[str, str]]:
         entries = [(text, c) for text, c in colours.colours.items() if text in common]
         hidden = len(counts) - len(entries)
         return entries + ([(f"and {hidden} more", "#ffffff")] if hidden else [])
-    from bokeh.palettes import Viridis256
-
     low, high = colours.limits
     return [
         (f"{low + share * (high - low):.3g}", Viridis256[round(255 * share)])

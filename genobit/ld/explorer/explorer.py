@@ -8,6 +8,7 @@ import holoviews as hv
 import ipywidgets
 import numpy as np
 import traitlets
+from bokeh.models import SaveTool
 
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.data import Cohort, Window
@@ -298,8 +299,6 @@ class LDExplorer(LDTraits):
 
     def _name_file(self, plot: Any, _element: Any) -> None:
         """Name the file of the toolbar's save button after the region (a HoloViews hook)."""
-        from bokeh.models import SaveTool
-
         place = region_text(self.region).replace(",", "").replace(":", "_")
         for tool in plot.state.toolbar.tools:
             if isinstance(tool, SaveTool):

@@ -1,6 +1,6 @@
 """LRU cache of LD tiles, from which the matrix of a stretch of variants is assembled.
 
-A thinned stretch takes the variants at multiples of its step along the whole contig. TileCache begin at
+A thinned stretch takes the variants at multiples of its step along the whole contig. Tiles begin at
 multiples of `EDGE` of these variants. A pan computes only the tiles that come into view, and a
 stretch that was seen before needs no computation.
 """

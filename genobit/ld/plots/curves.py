@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
+from bokeh.models import HoverTool
 
 from genobit.ld.plots.decay import fitted_decay
 from genobit.ld.plots.hover import columns_of, track_hook
@@ -126,9 +127,7 @@ def _track_points(
     return kept, none | {"value": np.zeros(int(missing.sum()))}
 
 
-def _track_hover(label: str) -> Any:
-    from bokeh.models import HoverTool
-
+def _track_hover(label: str) -> HoverTool:
     return HoverTool(
         tooltips=[
             ("variant", "@variant"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.visual.style import POINT_COLOUR, WIDTH, few_marks, margins, number
 
@@ -111,8 +112,6 @@ def label_lanes(
 
 
 def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int) -> hv.Overlay:
-    from bokeh.models import HoverTool
-
     title = number(len(bars["x"]), "gene")
     if unnamed:
         title += f", {unnamed:,} without room for a name (lowest row): zoom in"

@@ -10,6 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    CustomJSHover,
+    CustomJSTickFormatter,
+    HoverTool,
+)
 
 from genobit.visual.pixels import Axis, Pixels, labels
 
@@ -86,8 +93,6 @@ def pair_hook(
     """
 
     def hook(plot: Any, _element: Any) -> None:
-        from bokeh.models import ColumnDataSource, CustomJSHover, CustomJSTickFormatter, HoverTool
-
         sources = plot.handles.get("genobit_sources")
         if sources is not None:
             sources["rows"].data = rows
@@ -130,8 +135,6 @@ def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None
     """
 
     def hook(plot: Any, _element: Any) -> None:
-        from bokeh.models import ColumnDataSource
-
         source = plot.handles.get("genobit_columns")
         if source is not None:
             source.data = columns
@@ -148,8 +151,6 @@ def rank_ticks(axis: Any, axis_range: Any, columns: Any) -> None:
 
     The ColumnDataSource `columns` is made from `columns_of`.
     """
-    from bokeh.models import BasicTicker, CustomJSTickFormatter
-
     axis.ticker = BasicTicker(min_interval=1, desired_num_ticks=6)
     axis.formatter = CustomJSTickFormatter(
         args={"columns": columns, "range": axis_range}, code=_TICK

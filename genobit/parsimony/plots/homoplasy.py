@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.parsimony.plots.pixel_layers import Lines
 from genobit.visual.style import (
@@ -188,9 +189,7 @@ def draw_sites(table: pd.DataFrame) -> hv.Table:
     return draw_table(shown, columns, width=395, height=230, fit=True)
 
 
-def _hover(width: int) -> Any:
-    from bokeh.models import HoverTool
-
+def _hover(width: int) -> HoverTool:
     rows = [("site", "@sites"), ("extra changes", "@y1{0}")]
     if width > 1:
         rows = [("sites", "@sites"), ("most of one", "@y1{0}"), ("mean", "@mean{0.00}")]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.visual.placing import backed
 
@@ -204,7 +205,5 @@ def svg(layers: Sequence[Layer], width: float, height: float, title: str) -> str
 def _hover(about: dict[str, Sequence[Any]]) -> dict[str, Any]:
     if not about:
         return {"default_tools": []}
-    from bokeh.models import HoverTool
-
     rows = [(name.replace("_", " "), f"@{{{name}}}") for name in about]
     return {"default_tools": [], "tools": [HoverTool(tooltips=rows)]}

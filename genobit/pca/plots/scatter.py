@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import HoverTool
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
@@ -115,9 +116,7 @@ def _names(pcs: xr.Dataset) -> np.ndarray:
     return np.array([f"sample {k}" for k in range(pcs.sizes["samples"])], dtype=object)
 
 
-def _hover(colour: Colouring) -> Any:
-    from bokeh.models import HoverTool
-
+def _hover(colour: Colouring) -> HoverTool:
     rows = [("sample", "@sample")]
     if colour.name:
         rows.append((colour.name, "@colour"))
