@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bokeh.models import CustomJSHover, HoverTool
 from bokeh.palettes import interp_palette
 
 if TYPE_CHECKING:
@@ -189,6 +190,23 @@ def few_marks(plot: Any, _element: Any) -> None:
     In a notebook, bokeh's WebGL left out rectangles until the next redraw.
     """
     plot.state.output_backend = "canvas"
+
+
+def add_image_hover(
+    plot: Any, rows: Sequence[tuple[str, str]], code: str, arguments: dict[str, Any]
+) -> None:
+    """Add a hover of the pair of a pixel to the plot of an image.
+
+    Each row is a label and the `format` for which the JavaScript `code` returns the text. The code
+    sees the arguments by name.
+    """
+    plot.state.add_tools(
+        HoverTool(
+            renderers=[plot.handles["glyph_renderer"]],
+            tooltips=[(label, f"@image{{{name}}}") for label, name in rows],
+            formatters={"@image": CustomJSHover(args=arguments, code=code)},
+        )
+    )
 
 
 def hooks_of(picture: Any) -> list[Hook]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
+from bokeh.models import ColumnDataSource
 
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
 from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
@@ -20,6 +20,7 @@ from genobit.visual.style import (
     SELECTED_COLOUR,
     WHITE,
     Scale,
+    add_image_hover,
     number,
     palette,
     plain_frame,
@@ -243,18 +244,8 @@ def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
         if source is not None:
             return
         source = plot.handles["genobit_samples"] = ColumnDataSource({"text": texts})
-        formatter = CustomJSHover(args={"samples": source}, code=_PAIR)
-        plot.state.add_tools(
-            HoverTool(
-                renderers=[plot.handles["glyph_renderer"]],
-                tooltips=[
-                    ("sample", "@image{first}"),
-                    ("sample", "@image{second}"),
-                    (label, "@image{value}"),
-                ],
-                formatters={"@image": formatter},
-            )
-        )
+        rows = [("sample", "first"), ("sample", "second"), (label, "value")]
+        add_image_hover(plot, rows, _PAIR, {"samples": source})
 
     return hook
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
-from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
+from bokeh.models import ColumnDataSource, HoverTool
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
@@ -19,6 +19,7 @@ from genobit.visual.style import (
     ORANGE_TO_PURPLE,
     SELECTED_COLOUR,
     Scale,
+    add_image_hover,
     number,
     palette,
     plain_frame,
@@ -240,13 +241,7 @@ def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:
         rows = [("variable", "first"), ("variable", "second"), ("τ", "tau"), ("p", "p"), ("n", "n")]
         if "pvalue" not in ordered.values:
             rows = rows[:3]
-        plot.state.add_tools(
-            HoverTool(
-                renderers=[plot.handles["glyph_renderer"]],
-                tooltips=[(label, f"@image{{{part}}}") for label, part in rows],
-                formatters={"@image": CustomJSHover(args=sources, code=_PAIR)},
-            )
-        )
+        add_image_hover(plot, rows, _PAIR, sources)
 
     return hook
 

@@ -10,15 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from bokeh.models import (
-    BasicTicker,
-    ColumnDataSource,
-    CustomJSHover,
-    CustomJSTickFormatter,
-    HoverTool,
-)
+from bokeh.models import BasicTicker, ColumnDataSource, CustomJSTickFormatter
 
 from genobit.visual.pixels import Axis, Pixels, labels
+from genobit.visual.style import add_image_hover
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,19 +96,9 @@ def pair_hook(
         sources = {"rows": ColumnDataSource(rows), "columns": ColumnDataSource(columns)}
         plot.handles["genobit_sources"] = sources
         figure = plot.state
-        text = CustomJSHover(args={**sources, "shape": shape}, code=_PAIR)
-        figure.add_tools(
-            HoverTool(
-                renderers=[plot.handles["glyph_renderer"]],
-                tooltips=[
-                    ("variant", "@image{first}"),
-                    ("variant", "@image{second}"),
-                    ("apart", "@image{distance}"),
-                    (label, "@image{value}"),
-                ],
-                formatters={"@image": text},
-            )
-        )
+        texts = [("variant", "first"), ("variant", "second")]
+        texts += [("apart", "distance"), (label, "value")]
+        add_image_hover(plot, texts, _PAIR, {**sources, "shape": shape})
         if shape != "square":
             # Distances have no sign, although the triangle hangs below 0. The formatter is made
             # once, because a new one in every frame makes bokeh lay out the figure again.
