@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import holoviews as hv
 import numpy as np
 from bokeh.models import CustomJSHover, HoverTool
 from bokeh.palettes import interp_palette
@@ -190,6 +191,29 @@ def few_marks(plot: Any, _element: Any) -> None:
     In a notebook, bokeh's WebGL left out rectangles until the next redraw.
     """
     plot.state.output_backend = "canvas"
+
+
+def matrix_image(
+    values: np.ndarray, name: str, bounds: tuple[float, float, float, float], scale: Scale
+) -> hv.Image:
+    """Draw a matrix in the colours of a scale, NaN grey; values: (rows, columns), last row low."""
+    nothing = bool(np.isnan(values).all())  # HoloViews warns if all values are NaN.
+    image = hv.Image(
+        np.full_like(values, -9) if nothing else values[::-1],
+        ["x", "y"],
+        hv.Dimension(name, label=scale.label),
+        bounds=bounds,
+        rtol=1,
+    )
+    return image.opts(
+        cmap=palette(scale),
+        clim=scale.limits,
+        clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
+        colorbar=True,
+        clabel=scale.name,
+        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
+        default_tools=["save"],
+    )
 
 
 def add_image_hover(

@@ -16,13 +16,12 @@ from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colouring, one_colour_each
 from genobit.visual.pixels import Pixels, lay_out, strongest
 from genobit.visual.style import (
-    NO_VALUE_COLOUR,
     SELECTED_COLOUR,
     WHITE,
     Scale,
     add_image_hover,
+    matrix_image,
     number,
-    palette,
     plain_frame,
 )
 
@@ -151,25 +150,9 @@ def draw_heatmap(
     ``selected`` holds positions in the matrix. ``strip`` has the colours drawn along the rows.
     """
     bins = arranged.bins
-    # HoloViews warns of an image in which all values are NaN.
-    nothing = bool(np.isnan(arranged.pixels).all())
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
-    label = arranged.scale.label
-    image = hv.Image(
-        np.full_like(arranged.pixels, -9) if nothing else arranged.pixels[::-1],
-        ["x", "y"],
-        hv.Dimension("value", label=label),
-        bounds=bounds,
-        rtol=1,
-    ).opts(
-        cmap=palette(arranged.scale),
-        clim=arranged.scale.limits,
-        clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
-        colorbar=True,
-        clabel=arranged.scale.name,
-        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
-        hooks=[_pair_hook(_texts(arranged), label)],
-        default_tools=["save"],
+    image = matrix_image(arranged.pixels, "value", bounds, arranged.scale).opts(
+        hooks=[_pair_hook(_texts(arranged), arranged.scale.label)],
         tools=["pan", "wheel_zoom", "box_select", "reset"],
         active_tools=["box_select", "wheel_zoom"],
     )

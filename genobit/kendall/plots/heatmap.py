@@ -15,13 +15,12 @@ from genobit.data.labels import text
 from genobit.visual.clusters import Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
 from genobit.visual.style import (
-    NO_VALUE_COLOUR,
     ORANGE_TO_PURPLE,
     SELECTED_COLOUR,
     Scale,
     add_image_hover,
+    matrix_image,
     number,
-    palette,
     plain_frame,
     shortened,
 )
@@ -161,25 +160,12 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
     """
     size, tree = ordered.size, ordered.tree
     tau = ordered.values["tau"].values[np.ix_(tree.order, tree.order)].astype("f4")
-    nothing = bool(np.isnan(tau).all())  # HoloViews warns if all values are NaN.
     named = ordered.named
     ticks = (
         [(k, shortened(ordered.names[v], 14)) for k, v in enumerate(tree.order)] if named else None
     )
-    image = hv.Image(
-        np.full_like(tau, -9) if nothing else tau[::-1],
-        ["x", "y"],
-        hv.Dimension("tau", label="τ"),
-        bounds=(-0.5, -0.5, size - 0.5, size - 0.5),
-        rtol=1,
-    ).opts(
-        cmap=palette(SCALE),
-        clim=SCALE.limits,
-        clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
-        colorbar=True,
-        clabel=SCALE.name,
-        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
-        default_tools=["save"],
+    bounds = (-0.5, -0.5, size - 0.5, size - 0.5)
+    image = matrix_image(tau, "tau", bounds, SCALE).opts(
         tools=["pan", "wheel_zoom", "reset"],
         active_tools=["wheel_zoom"],
         title=_title(ordered),

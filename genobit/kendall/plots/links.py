@@ -38,7 +38,7 @@ class Links:
     @cached_property
     def degree(self) -> np.ndarray:
         """Degree of each variable."""
-        return np.bincount(np.concatenate([self.first, self.second]), minlength=self.size)
+        return self.pairs.degree().to_numpy()
 
     @cached_property
     def components(self) -> list[np.ndarray]:
