@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packed
+from genobit.kendall.explorer.candidates import HELD, Candidates, floor_for, hold
 from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.network import PairTable
-from genobit.kendall.plots.candidates import HELD, Candidates, floor_for, hold
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import Ordered, order
 from genobit.kendall.plots.links import Links, links_of

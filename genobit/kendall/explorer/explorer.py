@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.kendall.explorer.candidates import Candidates
     from genobit.kendall.network import PairTable
-    from genobit.kendall.plots.candidates import Candidates
 
 #: Debounce of the threshold in seconds, before its network is arranged and drawn.
 REST = 0.15

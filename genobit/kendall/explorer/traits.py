@@ -13,9 +13,9 @@ from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer, one_of
 
 if TYPE_CHECKING:
+    from genobit.kendall.explorer.candidates import Candidates
     from genobit.kendall.explorer.data import KendallData
     from genobit.kendall.network import PairTable
-    from genobit.kendall.plots.candidates import Candidates
 
 #: Initial |tau| threshold.
 MIN_ABS = 0.6

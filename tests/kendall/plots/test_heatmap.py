@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit.kendall.plots.candidates import FIRST_LOOK, floor_for, hold
+from genobit.kendall.explorer.candidates import FIRST_LOOK, floor_for, hold
 from genobit.kendall.plots.edges import draw_edges
 from genobit.kendall.plots.heatmap import SCALE, draw_heatmap, order
 from genobit.plots import degree_histogram, kendall_heatmap, pair_scatter, strongest_edges
