@@ -126,7 +126,7 @@ def check_asked(array: Any, kind: str | None, gap: str) -> None:
         raise ValueError(msg)
     alphabets.check_kind(kind)
     if array.ndim != 2 or array.size == 0:
-        msg = f"the alignment has shape {array.shape}, expected (taxa, sites), neither of them 0"
+        msg = f"the alignment has shape {array.shape}, expected (taxa, sites), both at least 1"
         raise ValueError(msg)
 
 
@@ -281,7 +281,7 @@ def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDA
         return objects.astype(str)
     if array.dtype.kind != "U":
         msg = (
-            f"the alignment has dtype {array.dtype}, expected text, an entry a symbol, or whole "
+            f"the alignment has dtype {array.dtype}, expected text, one symbol an entry, or whole "
             "numbers with -1 for missing: convert it with .astype"
         )
         raise TypeError(msg)
@@ -295,8 +295,8 @@ def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int)
     for (taxon, site), entry in np.ndenumerate(objects):
         if not (isinstance(entry, str | bytes) or is_whole(entry, 0)):
             msg = (
-                f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is no text and no whole "
-                "number from 0: use '?' for missing"
+                f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is neither text nor "
+                "a whole number of at least 0: use '?' for missing"
             )
             raise ValueError(msg)
 
@@ -306,11 +306,11 @@ def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[s
         return alphabets.symbols_of(kind, seen)
     symbols = tuple(str(state) for state in states)
     if len(set(symbols)) < len(symbols):
-        msg = f"states={list(states)!r} names a state twice"
+        msg = f"states={list(states)!r} repeats a state"
         raise ValueError(msg)
     reserved = sorted({MISSING, GAP} & set(symbols))
     if reserved:
-        msg = f"states={list(states)!r} has {reserved[0]!r}, which says that a state is not known"
+        msg = f"states={list(states)!r} has {reserved[0]!r}, the symbol of an unknown state"
         raise ValueError(msg)
     return symbols
 
@@ -362,8 +362,8 @@ def _of_numbers(
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
         msg = (
-            f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is no state "
-            f"of the {states} from 0 to {states - 1}: use -1 for missing"
+            f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is not a "
+            f"state from 0 to {states - 1}: use -1 for missing"
         )
         raise ValueError(msg)
     # Index -1 (missing) takes the last entry of the table.

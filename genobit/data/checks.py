@@ -33,7 +33,7 @@ def check_integer(name: str, value: Any, least: int = 1) -> None:
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
     """Raise TypeError or ValueError unless the value is whole (2 or 2.0), from ``least`` on."""
-    words = "no positive whole number" if least else "no whole number from 0"
+    words = "not a positive whole number" if least else "not a whole number of at least 0"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
         raise TypeError(msg)

@@ -45,7 +45,7 @@ def test_observers_hear_of_changes_alone(ds):
         ("variants", ["rs1", "rs99"], r"no 'rs99' among the 4 \(rs1, rs2, X:5, …\)"),
         ("samples", [3], "no place 3; they are 0 to 2"),
         ("samples", -1, "no place -1"),
-        ("samples", [True], "the mask is of 1, and there are 3"),
+        ("samples", [True], "the mask has 1 values, and there are 3"),
         ("samples", [["ann"]], r"shape \(1, 1\)"),
     ],
 )

@@ -319,7 +319,7 @@ class TestData:
         assert "there is no network" in said(explorer._network)
 
     def test_one_variable(self):
-        with pytest.raises(ValueError, match="a correlation is of two"):
+        with pytest.raises(ValueError, match="a correlation needs two"):
             xr.DataArray(np.ones((1, 8)), dims=("gene", "sample")).genobit.explore.kendall()
 
     def test_pairs_of_others_are_refused(self, expr, pairs):

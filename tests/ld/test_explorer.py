@@ -202,7 +202,7 @@ def test_a_pan_to_what_was_seen_computes_nothing(bits, monkeypatch):
     explorer.region = ("1", 40_000, 100_000)
     assert "computed in" in explorer.status
     explorer.region = ("1", 10_000, 50_000)
-    assert "known before" in explorer.status
+    assert "cached" in explorer.status
     expected = bits.isel(variants=slice(5, 46)).genobit.ld("r2").compute()
     np.testing.assert_array_equal(explorer.visible["r2"], expected)
 

@@ -226,7 +226,7 @@ class EpistasisExplorer(Explorer):
         value = proposal["value"]
         if value is not None and not 0 <= value < self.ranked.size:
             raise traitlets.TraitError(
-                f"chosen is {value}, and the combinations are 0 to {self.ranked.size - 1}"
+                f"chosen={value} is outside the combinations 0 to {self.ranked.size - 1}"
             )
         return value
 

@@ -139,7 +139,7 @@ class GRMData:
         """
         if self._pcs is None:
             if not self.genotypes:
-                raise ValueError("there are no genotypes to compute them from; hand in pcs=")
+                raise ValueError("components need genotypes, which the Dataset lacks; give pcs=")
             if self.n_samples < 2:
                 raise ValueError("one sample has none")
             self._pcs = self.ds.genobit.pca(self.n_components, autosomes=self._autosomes)

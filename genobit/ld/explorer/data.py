@@ -70,7 +70,7 @@ class Window:
             f"{scale_of(str(self.matrix.name)).label}: {number(n_variants, 'variant')}, "
             f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
             f"{missing:,} monomorphic, "
-            f"{'computed' if self.computed else 'known before, put together'} "
+            f"{'computed' if self.computed else 'cached'} "
             f"in {1e3 * self.seconds:.0f} ms"
         )
         if self.choice.step > 1:

@@ -210,7 +210,7 @@ class LDExplorer(LDTraits):
         if not self.show_blocks or self._blocks is not None:
             return
         if window.choice.step > 1:
-            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or hand in blocks="
+            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or give blocks="
             return
         if self._found is None or self._found[0] is not window:
             self._found = window, window.shown.genobit.ld_blocks()

@@ -107,7 +107,7 @@ class ParsimonyTraits(Explorer):
         names = tuple(text(list(proposal["value"])).tolist())
         unknown = [name for name in names if name not in self.known.taxa]
         if unknown:
-            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is none of the taxa")
+            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is not a taxon")
         return names
 
     def _got_trees(self, result: Any, _seconds: float) -> None:

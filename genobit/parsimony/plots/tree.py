@@ -77,7 +77,7 @@ def parsimony_tree(
         ("numbers", numbers, NUMBERS),
     ):
         if value not in known:
-            raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
     of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
     placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
     shown = None if site is None else site_states(ancestors, site)
