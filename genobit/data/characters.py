@@ -42,7 +42,7 @@ class Coding(NamedTuple):
     gap: str
 
 
-class Seen(NamedTuple):
+class SymbolCounts(NamedTuple):
     """Symbols or numbers that occur in an alignment or a part of it."""
 
     counts: dict[str, int]
@@ -98,8 +98,8 @@ def state_sets(
     [[1, 15, 16]]
     """
     array = np.asarray(values)
-    check_asked(array, kind, gap)
-    occurring = seen(array, taxa)
+    check_alignment(array, kind, gap)
+    occurring = symbol_counts(array, taxa)
     found = coding_of(array.dtype, occurring, kind, states, gap)
     require_few_states(found, occurring, [(0, array)], taxa)
     return Characters(sets_in(array, found, taxa).astype(np.uint64), found.symbols)
@@ -116,7 +116,7 @@ def width_of(states: int) -> np.dtype[Any]:
     return np.min_scalar_type((1 << states) - 1)
 
 
-def check_asked(array: Any, kind: str | None, gap: str) -> None:
+def check_alignment(array: Any, kind: str | None, gap: str) -> None:
     """Check the arguments and the shape of an alignment; computes nothing.
 
     Raises ValueError for an unknown ``gap`` or ``kind``, and if there are no taxa or no sites.
@@ -130,13 +130,17 @@ def check_asked(array: Any, kind: str | None, gap: str) -> None:
         raise ValueError(msg)
 
 
-def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
+def coding_is_known(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
     """Return whether the coding is known without reading the symbols.
 
     Examples
     --------
     >>> text = np.dtype("U1")
-    >>> is_told(text, "dna", None), is_told(text, "protein", None), is_told(text, None, "01")
+    >>> (
+    ...     coding_is_known(text, "dna", None),
+    ...     coding_is_known(text, "protein", None),
+    ...     coding_is_known(text, None, "01"),
+    ... )
     (True, False, True)
     """
     listed = states is not None and len(states) > 0
@@ -145,28 +149,30 @@ def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None
     return kind == "dna" or (listed and kind in {None, "standard"})
 
 
-def seen(values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0) -> Seen:
+def symbol_counts(
+    values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0
+) -> SymbolCounts:
     """Return what occurs in a part of an alignment that starts at site ``first``.
 
     Examples
     --------
-    >>> seen(np.array([["A", "c"], ["-", "A"]])).counts
+    >>> symbol_counts(np.array([["A", "c"], ["-", "A"]])).counts
     {'-': 1, 'A': 2, 'C': 1}
-    >>> seen(np.array([[0, 3]])).largest
+    >>> symbol_counts(np.array([[0, 3]])).largest
     3
     """
     if _is_whole(values.dtype):
-        return Seen({}, int(values.max()))
-    return Seen(alphabets.count_symbols(_as_text(values, taxa, first)), None)
+        return SymbolCounts({}, int(values.max()))
+    return SymbolCounts(alphabets.count_symbols(_as_text(values, taxa, first)), None)
 
 
-def joined(parts: Iterable[Seen]) -> Seen:
+def merge_counts(parts: Iterable[SymbolCounts]) -> SymbolCounts:
     """Combine what occurs in several parts.
 
     Examples
     --------
-    >>> joined([Seen({"A": 2}, None), Seen({"A": 1, "C": 1}, None)])
-    Seen(counts={'A': 3, 'C': 1}, largest=None)
+    >>> merge_counts([SymbolCounts({"A": 2}, None), SymbolCounts({"A": 1, "C": 1}, None)])
+    SymbolCounts(counts={'A': 3, 'C': 1}, largest=None)
     """
     counts: Counter[str] = Counter()
     largest: int | None = None
@@ -174,17 +180,21 @@ def joined(parts: Iterable[Seen]) -> Seen:
         counts.update(part.counts)
         if part.largest is not None:
             largest = part.largest if largest is None else max(largest, part.largest)
-    return Seen(dict(counts), largest)
+    return SymbolCounts(dict(counts), largest)
 
 
 def coding_of(
-    dtype: np.dtype[Any], found: Seen, kind: str | None, states: Sequence[Any] | None, gap: str
+    dtype: np.dtype[Any],
+    found: SymbolCounts,
+    kind: str | None,
+    states: Sequence[Any] | None,
+    gap: str,
 ) -> Coding:
-    """Return the coding of an alignment; ``found`` is used unless `is_told`.
+    """Return the coding of an alignment; ``found`` is used unless `coding_is_known`.
 
     Examples
     --------
-    >>> coding_of(np.dtype("U1"), Seen({"0": 3, "2": 1}, None), None, None, "state")
+    >>> coding_of(np.dtype("U1"), SymbolCounts({"0": 3, "2": 1}, None), None, None, "state")
     Coding(kind='standard', symbols=('0', '2', '-'), gap='state')
     """
     states = None if states is None or len(states) == 0 else states
@@ -226,7 +236,7 @@ def sets_in(
 
 def require_few_states(
     coding: Coding,
-    found: Seen,
+    found: SymbolCounts,
     parts: Iterable[tuple[int, NDArray[Any]]],
     taxa: Sequence[Any] | None,
 ) -> None:

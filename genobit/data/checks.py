@@ -27,7 +27,7 @@ def is_whole(value: Any, least: int = 1) -> TypeGuard[int]:
 def check_integer(name: str, value: Any, least: int = 1) -> None:
     """Raise ValueError unless the value is of an integer type and at least ``least``."""
     if not is_whole(value, least):
-        msg = f"{name}={value!r} is not a whole number from {least} on"
+        msg = f"{name}={value!r} is not a whole number of at least {least}"
         raise ValueError(msg)
 
 

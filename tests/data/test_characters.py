@@ -135,8 +135,10 @@ def test_kind_is_guessed(text: str, kind: str) -> None:
     [
         (
             {"values": [list("ACGT"), list("ACEE")], "kind": "dna", "taxa": ["x", "y"]},
-            r"taxon 1 \('y'\), site 2: 'E' is not a symbol of kind 'dna'"
-            ".*ACGT.*IUPAC.*another kind=",
+            (
+                r"taxon 1 \('y'\), site 2: 'E' is not a symbol of kind 'dna'"
+                ".*ACGT.*IUPAC.*another kind="
+            ),
         ),
         ({"values": [["A", ""]], "kind": "standard"}, "taxon 0, site 1: '' is not a symbol"),
         ({"values": [["A", "{A"]], "kind": "standard"}, r"taxon 0, site 1: '\{A' is not a symbol"),

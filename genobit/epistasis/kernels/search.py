@@ -9,8 +9,8 @@ import numpy as np
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels import sparse_tables
 from genobit.epistasis.kernels.bounds import (
-    Classed,
-    Quick,
+    ClassShares,
+    QuickBound,
     any_may_reach,
     any_reach,
     bound,
@@ -99,8 +99,8 @@ class _Bounds(NamedTuple):
     samples: int
     incomplete: bool
     """Whether calls are missing."""
-    classed: Classed
-    quick: Quick
+    classed: ClassShares
+    quick: QuickBound
     values: NDArray[np.float32]
     """(width,)."""
 

@@ -14,7 +14,7 @@ from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.network import PairTable
 from genobit.kendall.plots.candidates import HELD, Candidates, floor_for, hold
 from genobit.kendall.plots.communities import CommunityLayout
-from genobit.kendall.plots.heatmap import Ordered, order
+from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
 from genobit.kendall.plots.network import NODES, NetworkLayout, arrange
 from genobit.kendall.variables import dosages
@@ -40,7 +40,7 @@ class Scene:
     links: Links
     shown: Links
     laid: NetworkLayout | CommunityLayout
-    ordered: Ordered
+    ordered: OrderedTau
     heatmap: np.ndarray
 
     def pair(self, places: tuple[int, int]) -> xr.Dataset | None:

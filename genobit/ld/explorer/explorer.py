@@ -17,7 +17,7 @@ from genobit.ld.explorer.repaint import Repaint
 from genobit.ld.explorer.traits import LDTraits
 from genobit.ld.explorer.views import Genes, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
-from genobit.ld.plots.drawing import Drawing, Look, square, triangle
+from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.bridge import Gestures, Throttled
 from genobit.visual.files import Export, dataset_writers
@@ -282,7 +282,7 @@ class LDExplorer(LDTraits):
 
     def _drawing(self) -> Drawing:
         window = self._now()
-        look = Look(
+        look = PictureOptions(
             axis=self.axis,
             hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.parsimony.plots.placing import Placed
+    from genobit.parsimony.plots.placing import PlacedTree
 
 _WITHOUT = (
     "There is no tree yet. Click search, or give trees: "
@@ -94,7 +94,7 @@ class ParsimonyExplorer(Files):
         self.n_sites = int(aln.sizes["sites"])
         self._asked_site = "site" in initial
         self._ancestry: Ancestry | None = None
-        self._placed: Placed | None = None
+        self._placed: PlacedTree | None = None
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
         self._stale = set()
         if trees is not None:
@@ -260,7 +260,7 @@ class ParsimonyExplorer(Files):
             title=self.known.title(self.tree),
         )
 
-    def _where(self) -> Placed:
+    def _where(self) -> PlacedTree:
         if self._placed is None:
             self._placed = arrange(drawn(self._ancestry).tree, self.layout_of_tree, self.lengths)
         return self._placed
