@@ -240,7 +240,7 @@ def test_genes_of_other_contigs_are_said_to_be(bits):
     explorer = bits.genobit.explore.ld(genes=GENES)
     explorer.go_to_contig("X")
     assert explorer._genes.box.children[0].children[0].value == (
-        "The genes are not of contig X but of chr1."
+        "No gene is on contig X; the genes are on chr1."
     )
 
 

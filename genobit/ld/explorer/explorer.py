@@ -338,7 +338,7 @@ class LDExplorer(LDTraits):
         try:
             self.region = (contig, max(start, 0.0), end)
         except traitlets.TraitError:
-            self.status = "There are no variants further on; zoom out or pan back"
+            self.status = "No variants in view; zoom out or pan back"
         finally:
             self._from_gesture = False
 

@@ -27,7 +27,7 @@ def parsimony_controls(explorer: ParsimonyTraits) -> tuple[ipywidgets.HBox, ...]
 def _trees(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     view = _toggles(list(VIEWS.items()), "90px")
     tree = dropdown("tree", [("…", 0)], "260px")
-    other = dropdown("beside", [("…", 0)], "260px")
+    other = dropdown("second tree", [("…", 0)], "260px")
     search = button(explorer, "search", "search", "100px", explorer.search)
 
     def offer(_change: Any) -> None:

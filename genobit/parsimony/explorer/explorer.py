@@ -325,7 +325,7 @@ class ParsimonyExplorer(Files):
             self._faces.say("There is one tree; give two or more to see them face to face.")
             return
         if self.tree == self.other:
-            self._faces.say("Choose another tree to stand beside this one.")
+            self._faces.say("Choose another tree to compare with this one.")
             return
         both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
         names = (f"tree {self.tree + 1}", f"tree {self.other + 1}")
@@ -335,7 +335,7 @@ class ParsimonyExplorer(Files):
         search = self.known.search
         if search is None or "trace" not in search:
             self._trace.say(
-                "These trees come from no search; aln.genobit.parsimony_search() tells how it went."
+                "These trees are not from a search; parsimony_search() records its steps."
             )
             return
         self._trace.draw(search)
