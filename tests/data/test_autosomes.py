@@ -95,7 +95,7 @@ class TestNames:
             ValueError, match="names '9', which is not a contig of the Dataset: 1, X"
         ):
             choose(named("1", "X"), ["1", "9"])
-        with pytest.raises(ValueError, match="the Dataset does not"):
+        with pytest.raises(ValueError, match="needs contigs, which the Dataset lacks"):
             choose(xr.Dataset(), ["1"])
         with pytest.raises(ValueError, match="autosomes=0"):
             choose(named("1"), 0)

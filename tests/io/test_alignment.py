@@ -206,7 +206,7 @@ def test_kind_overrides(tmp_path) -> None:
         ),
         (nexus("datatype=dna", "a {AG\nb ACGT\nc ACGT"), "NEXUS cannot be read: .*line"),
         (nexus("datatype=dna", "a ACGT\nb AJGT\nc ACGT"), r"taxon 1 \('b'\), site 1: 'J' is no"),
-        (nexus('symbols="01"', "a 0101\nb 0201\nc 0101"), "site 1: '2' is no .*more states="),
+        (nexus('symbols="01"', "a 0101\nb 0201\nc 0101"), "site 1: '2' is not a .*more states="),
         (
             nexus("datatype=mixed", "a ACGT"),
             "DATATYPE=MIXED is not supported: keep characters of DNA",

@@ -270,7 +270,7 @@ def test_refusals__hints(tip, taxon, why) -> None:
 
 
 def test_refusals__one_taxon_and_other_numbers() -> None:
-    with pytest.raises(ValueError, match="the alignment has 1 taxa: a tree needs two"):
+    with pytest.raises(ValueError, match="the alignment has 1 taxa: a tree needs at least two"):
         read_trees("(a);", ["a"])
     with pytest.raises(ValueError, match="the tree has 4 tips, the alignment 3 taxa"):
         read_trees(one(TEXT), ABCD[:3])

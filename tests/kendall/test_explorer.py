@@ -323,7 +323,7 @@ class TestData:
             xr.DataArray(np.ones((1, 8)), dims=("gene", "sample")).genobit.explore.kendall()
 
     def test_pairs_of_others_are_refused(self, expr, pairs):
-        with pytest.raises(ValueError, match="is of 250 'gene', and the data have 249"):
+        with pytest.raises(ValueError, match="has 250 'gene', and the data have 249"):
             expr[1:].genobit.explore.kendall(pairs)
 
     def test_what_fails_is_a_message(self, expr, monkeypatch):

@@ -256,5 +256,5 @@ def test_refusals_of_alignments_and_resolutions():
         ValueError, match="resolve='mpr' is not one of 'sets', 'acctran', 'deltran'"
     ):
         aln.genobit.ancestral_states(tree, resolve="mpr")
-    with pytest.raises(ValueError, match="of one tree and there are 2"):
+    with pytest.raises(ValueError, match="ancestral states need one tree, not 2"):
         aln.genobit.ancestral_states([tree, tree])

@@ -273,7 +273,7 @@ def test_a_start_of_another_name_is_refused_with_those_there_are():
 
 
 def test_two_taxa_are_refused():
-    with pytest.raises(ValueError, match="2 taxa: a search needs three"):
+    with pytest.raises(ValueError, match="2 taxa: a search needs at least three"):
         simulated(2).genobit.parsimony_search()
 
 
