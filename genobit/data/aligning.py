@@ -207,8 +207,8 @@ def _places(
         if not known.is_unique:
             k = int(np.flatnonzero(known.duplicated())[0])
             msg = (
-                f"{name} is labelled in another order than the Dataset, and cannot be aligned: "
-                f"{label}[{k}] of {whose} is {known[k]!r} a second time; give unique "
+                f"{name} has its labels in another order than the Dataset, and cannot be aligned: "
+                f"{label}[{k}] of {whose} repeats {known[k]!r}; give unique "
                 "identifiers, or values in the order of the Dataset without labels"
             )
             raise ValueError(msg)

@@ -98,21 +98,21 @@ def decided(
     >>> decided(text, None, None, "missing", ["a"])
     Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
     """
-    characters.check_asked(values, kind, gap)
-    seen = characters.Seen({}, None)
-    if not characters.is_told(values.dtype, kind, states):
+    characters.check_alignment(values, kind, gap)
+    seen = characters.SymbolCounts({}, None)
+    if not characters.coding_is_known(values.dtype, kind, states):
         if isinstance(values, da.Array):
             parts = by_sites(partial(_seen, taxa=taxa), values)
-            seen = characters.joined(part for _, part in parts)
+            seen = characters.merge_counts(part for _, part in parts)
         else:
-            seen = characters.seen(values, taxa)
+            seen = characters.symbol_counts(values, taxa)
     coding = characters.coding_of(values.dtype, seen, kind, states, gap)
     characters.require_few_states(coding, seen, _parts(values), taxa)
     return coding
 
 
-def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> characters.Seen:
-    return characters.seen(values, taxa, first)
+def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> characters.SymbolCounts:
+    return characters.symbol_counts(values, taxa, first)
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:

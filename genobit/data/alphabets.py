@@ -48,7 +48,7 @@ _NUCLEOTIDE_SYMBOLS = {*NUCLEOTIDES, *NUCLEOTIDE_CODES}
 def check_kind(kind: str | None) -> None:
     """Raise ValueError for an unknown kind; None leaves the kind to the symbols."""
     if kind is not None and kind not in KINDS:
-        msg = f"kind={kind!r} is none of {', '.join(KINDS)}"
+        msg = f"kind={kind!r} is not one of {', '.join(KINDS)}"
         raise ValueError(msg)
 
 
@@ -160,9 +160,9 @@ def require_symbols(
         at = place(corner[0] + taxon, corner[1] + site, taxa)
         listed = ("" if all(len(s) == 1 for s in symbols) else ", ").join(symbols)
         codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
-        remedy = "mend it or give another kind=" + (" or more states=" * (kind == "standard"))
+        remedy = "correct it or give another kind=" + (" or more states=" * (kind == "standard"))
         msg = (
-            f"{at}: {str(text[taxon, site])!r} is no symbol of kind {kind!r}, which has "
+            f"{at}: {str(text[taxon, site])!r} is not a symbol of kind {kind!r}, which has "
             f"{listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
         )
         raise ValueError(msg)

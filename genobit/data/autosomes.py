@@ -79,7 +79,7 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
         if names is None:
             return _ALL
         msg = (
-            f"autosomes={autosomes!r} names contigs, and the Dataset does not: assign "
+            f"autosomes={autosomes!r} needs contigs, which the Dataset lacks: assign "
             f"{model.VARIANT_CONTIG} and {model.CONTIG_ID}, or give autosomes=False"
         )
         raise ValueError(msg)
@@ -112,7 +112,7 @@ def _checked(autosomes: Any) -> frozenset[str] | None:
         return None
     if isinstance(autosomes, int | np.integer):
         if autosomes < 1:
-            msg = f"autosomes={autosomes} is not a number of autosomes: 22 is that of humans"
+            msg = f"autosomes={autosomes} is not a number of autosomes: humans have 22"
             raise ValueError(msg)
         return None
     if np.iterable(autosomes) and not isinstance(autosomes, str | bytes):
@@ -137,7 +137,9 @@ def _named(ds: xr.Dataset) -> labels.Contigs | None:
 def _refuse_unknown(names: frozenset[str], known: list[str]) -> None:
     unknown = sorted(names.difference(known))
     if unknown:
-        msg = f"autosomes= names {unknown[0]!r}, which is no contig here: {_few(known)}"
+        msg = (
+            f"autosomes= names {unknown[0]!r}, which is not a contig of the Dataset: {_few(known)}"
+        )
         raise ValueError(msg)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 TAXA, SITES = "taxa", "sites"
-LOOKED_AT = 2**24
+LARGEST_CHECKED = 2**24
 """Largest array in memory whose values are read, in bytes."""
 
 
@@ -101,7 +101,7 @@ METHODS = {
 """Methods of ``ds.genobit``, in the order of the documentation; `isel` takes any Dataset."""
 
 
-def wanted(ds: xr.Dataset, method: str) -> str:
+def unmet_need(ds: xr.Dataset, method: str) -> str:
     """Return the unmet requirement of a method of ``ds.genobit``; "" if the Dataset is ready.
 
     Raises ValueError for a packed Dataset whose planes and labels do not belong together.
@@ -111,11 +111,11 @@ def wanted(ds: xr.Dataset, method: str) -> str:
     >>> import genobit, numpy as np, xarray as xr
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    >>> wanted(ds, "grm"), wanted(ds.isel(ploidy=[0]), "grm"), wanted(ds, "ld_clump")
+    >>> unmet_need(ds, "grm"), unmet_need(ds.isel(ploidy=[0]), "grm"), unmet_need(ds, "ld_clump")
     ('', 'ploidy 2 (here 1)', 'variant_position')
     """
     needs, layout = METHODS[method].needs, model.layout_of(ds)
-    found = _wanted_of_calls(ds, needs) if layout is None else _wanted_of_planes(layout, needs)
+    found = _unmet_by_calls(ds, needs) if layout is None else _unmet_by_planes(layout, needs)
     if found:
         return found
     if needs.variable and needs.variable not in ds.variables:
@@ -125,7 +125,7 @@ def wanted(ds: xr.Dataset, method: str) -> str:
     return ""
 
 
-def _wanted_of_calls(ds: xr.Dataset, needs: Needs) -> str:
+def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if model.CALL_GENOTYPE not in ds:
         return "genotypes: open a file with gb.open_plink() or gb.open_vcf()"
     ploidy = ds.sizes.get(model.PLOIDY, 0)
@@ -137,7 +137,7 @@ def _wanted_of_calls(ds: xr.Dataset, needs: Needs) -> str:
     return f"ploidy {needs.ploidy} (here {ploidy}){packed}"
 
 
-def _wanted_of_planes(layout: Layout, needs: Needs) -> str:
+def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
     if needs.calls:
         return "the genotypes that the planes were packed from"
     if needs.by_variants and layout.rows != model.VARIANTS:
@@ -169,7 +169,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
         "interactions": f"a variable along samples, such as {named[0]!r}" if named else "",
     }
     listed = [
-        (method.analysis, wanted(ds, name), method.call or f"{name}()")
+        (method.analysis, unmet_need(ds, name), method.call or f"{name}()")
         for name, method in METHODS.items()
         if method.analysis
     ]
@@ -179,14 +179,14 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     ]
 
 
-def wanted_of_array(da: xr.DataArray, method: str) -> str:
+def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     """Return the unmet requirement of a method of ``da.genobit``; "" if the DataArray is ready.
 
     Examples
     --------
     >>> import xarray as xr
     >>> aln = xr.DataArray([list("ACGT")], dims=("taxa", "sites"))
-    >>> wanted_of_array(aln, "parsimony"), wanted_of_array(aln, "kendall")
+    >>> unmet_need_of_array(aln, "parsimony"), unmet_need_of_array(aln, "kendall")
     ('', 'numbers, not <U1')
     """
     if method not in {"kendall", "kendall_pairs", "similarity"}:
@@ -214,7 +214,7 @@ BITS = ("bit", "bits", "feature", "features")
 def _is_binary(da: xr.DataArray) -> bool:
     if da.dtype.kind == "b":
         return True
-    if da.chunks is not None or da.nbytes > LOOKED_AT:
+    if da.chunks is not None or da.nbytes > LARGEST_CHECKED:
         return da.dtype.kind in "iu"
     values = np.asarray(da.values)
     return bool(((values == 0) | (values == 1)).all())
@@ -233,10 +233,10 @@ def of_dataarray(da: xr.DataArray) -> list[Analysis]:
     if set(da.dims) == {TAXA, SITES}:
         trees = "parsimony(tree), ancestral_states(tree), parsimony_search()"
         return [
-            Analysis("parsimony", trees, wanted_of_array(da, "parsimony")),
-            Analysis("linkage of sites", "ld('T')", wanted_of_array(da, "ld")),
+            Analysis("parsimony", trees, unmet_need_of_array(da, "parsimony")),
+            Analysis("linkage of sites", "ld('T')", unmet_need_of_array(da, "ld")),
         ]
-    kendall, similarity = (wanted_of_array(da, method) for method in ("kendall", "similarity"))
+    kendall, similarity = (unmet_need_of_array(da, method) for method in ("kendall", "similarity"))
     return [
         Analysis("rank correlation", "kendall(), kendall_pairs()", kendall),
         Analysis("similarity of binary rows", "similarity('tanimoto')", similarity),

@@ -42,7 +42,7 @@ class Coding(NamedTuple):
     gap: str
 
 
-class Seen(NamedTuple):
+class SymbolCounts(NamedTuple):
     """Symbols or numbers that occur in an alignment or a part of it."""
 
     counts: dict[str, int]
@@ -98,8 +98,8 @@ def state_sets(
     [[1, 15, 16]]
     """
     array = np.asarray(values)
-    check_asked(array, kind, gap)
-    occurring = seen(array, taxa)
+    check_alignment(array, kind, gap)
+    occurring = symbol_counts(array, taxa)
     found = coding_of(array.dtype, occurring, kind, states, gap)
     require_few_states(found, occurring, [(0, array)], taxa)
     return Characters(sets_in(array, found, taxa).astype(np.uint64), found.symbols)
@@ -116,7 +116,7 @@ def width_of(states: int) -> np.dtype[Any]:
     return np.min_scalar_type((1 << states) - 1)
 
 
-def check_asked(array: Any, kind: str | None, gap: str) -> None:
+def check_alignment(array: Any, kind: str | None, gap: str) -> None:
     """Check the arguments and the shape of an alignment; computes nothing.
 
     Raises ValueError for an unknown ``gap`` or ``kind``, and if there are no taxa or no sites.
@@ -126,17 +126,21 @@ def check_asked(array: Any, kind: str | None, gap: str) -> None:
         raise ValueError(msg)
     alphabets.check_kind(kind)
     if array.ndim != 2 or array.size == 0:
-        msg = f"the alignment has shape {array.shape}, expected (taxa, sites), neither of them 0"
+        msg = f"the alignment has shape {array.shape}, expected (taxa, sites), both at least 1"
         raise ValueError(msg)
 
 
-def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
+def coding_is_known(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None) -> bool:
     """Return whether the coding is known without reading the symbols.
 
     Examples
     --------
     >>> text = np.dtype("U1")
-    >>> is_told(text, "dna", None), is_told(text, "protein", None), is_told(text, None, "01")
+    >>> (
+    ...     coding_is_known(text, "dna", None),
+    ...     coding_is_known(text, "protein", None),
+    ...     coding_is_known(text, None, "01"),
+    ... )
     (True, False, True)
     """
     listed = states is not None and len(states) > 0
@@ -145,28 +149,30 @@ def is_told(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any] | None
     return kind == "dna" or (listed and kind in {None, "standard"})
 
 
-def seen(values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0) -> Seen:
+def symbol_counts(
+    values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0
+) -> SymbolCounts:
     """Return what occurs in a part of an alignment that starts at site ``first``.
 
     Examples
     --------
-    >>> seen(np.array([["A", "c"], ["-", "A"]])).counts
+    >>> symbol_counts(np.array([["A", "c"], ["-", "A"]])).counts
     {'-': 1, 'A': 2, 'C': 1}
-    >>> seen(np.array([[0, 3]])).largest
+    >>> symbol_counts(np.array([[0, 3]])).largest
     3
     """
     if _is_whole(values.dtype):
-        return Seen({}, int(values.max()))
-    return Seen(alphabets.count_symbols(_as_text(values, taxa, first)), None)
+        return SymbolCounts({}, int(values.max()))
+    return SymbolCounts(alphabets.count_symbols(_as_text(values, taxa, first)), None)
 
 
-def joined(parts: Iterable[Seen]) -> Seen:
+def merge_counts(parts: Iterable[SymbolCounts]) -> SymbolCounts:
     """Combine what occurs in several parts.
 
     Examples
     --------
-    >>> joined([Seen({"A": 2}, None), Seen({"A": 1, "C": 1}, None)])
-    Seen(counts={'A': 3, 'C': 1}, largest=None)
+    >>> merge_counts([SymbolCounts({"A": 2}, None), SymbolCounts({"A": 1, "C": 1}, None)])
+    SymbolCounts(counts={'A': 3, 'C': 1}, largest=None)
     """
     counts: Counter[str] = Counter()
     largest: int | None = None
@@ -174,17 +180,21 @@ def joined(parts: Iterable[Seen]) -> Seen:
         counts.update(part.counts)
         if part.largest is not None:
             largest = part.largest if largest is None else max(largest, part.largest)
-    return Seen(dict(counts), largest)
+    return SymbolCounts(dict(counts), largest)
 
 
 def coding_of(
-    dtype: np.dtype[Any], found: Seen, kind: str | None, states: Sequence[Any] | None, gap: str
+    dtype: np.dtype[Any],
+    found: SymbolCounts,
+    kind: str | None,
+    states: Sequence[Any] | None,
+    gap: str,
 ) -> Coding:
-    """Return the coding of an alignment; ``found`` is used unless `is_told`.
+    """Return the coding of an alignment; ``found`` is used unless `coding_is_known`.
 
     Examples
     --------
-    >>> coding_of(np.dtype("U1"), Seen({"0": 3, "2": 1}, None), None, None, "state")
+    >>> coding_of(np.dtype("U1"), SymbolCounts({"0": 3, "2": 1}, None), None, None, "state")
     Coding(kind='standard', symbols=('0', '2', '-'), gap='state')
     """
     states = None if states is None or len(states) == 0 else states
@@ -226,7 +236,7 @@ def sets_in(
 
 def require_few_states(
     coding: Coding,
-    found: Seen,
+    found: SymbolCounts,
     parts: Iterable[tuple[int, NDArray[Any]]],
     taxa: Sequence[Any] | None,
 ) -> None:
@@ -281,7 +291,7 @@ def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDA
         return objects.astype(str)
     if array.dtype.kind != "U":
         msg = (
-            f"the alignment has dtype {array.dtype}, expected text, an entry a symbol, or whole "
+            f"the alignment has dtype {array.dtype}, expected text, one symbol an entry, or whole "
             "numbers with -1 for missing: convert it with .astype"
         )
         raise TypeError(msg)
@@ -295,8 +305,8 @@ def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int)
     for (taxon, site), entry in np.ndenumerate(objects):
         if not (isinstance(entry, str | bytes) or is_whole(entry, 0)):
             msg = (
-                f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is no text and no whole "
-                "number from 0: use '?' for missing"
+                f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is neither text nor "
+                "a whole number of at least 0: use '?' for missing"
             )
             raise ValueError(msg)
 
@@ -306,11 +316,11 @@ def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[s
         return alphabets.symbols_of(kind, seen)
     symbols = tuple(str(state) for state in states)
     if len(set(symbols)) < len(symbols):
-        msg = f"states={list(states)!r} names a state twice"
+        msg = f"states={list(states)!r} repeats a state"
         raise ValueError(msg)
     reserved = sorted({MISSING, GAP} & set(symbols))
     if reserved:
-        msg = f"states={list(states)!r} has {reserved[0]!r}, which says that a state is not known"
+        msg = f"states={list(states)!r} has {reserved[0]!r}, the symbol of an unknown state"
         raise ValueError(msg)
     return symbols
 
@@ -362,8 +372,8 @@ def _of_numbers(
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
         msg = (
-            f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is no state "
-            f"of the {states} from 0 to {states - 1}: use -1 for missing"
+            f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is not a "
+            f"state from 0 to {states - 1}: use -1 for missing"
         )
         raise ValueError(msg)
     # Index -1 (missing) takes the last entry of the table.

@@ -27,13 +27,13 @@ def is_whole(value: Any, least: int = 1) -> TypeGuard[int]:
 def check_integer(name: str, value: Any, least: int = 1) -> None:
     """Raise ValueError unless the value is of an integer type and at least ``least``."""
     if not is_whole(value, least):
-        msg = f"{name}={value!r} is not a whole number from {least} on"
+        msg = f"{name}={value!r} is not a whole number of at least {least}"
         raise ValueError(msg)
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
     """Raise TypeError or ValueError unless the value is whole (2 or 2.0), from ``least`` on."""
-    words = "no positive whole number" if least else "no whole number from 0"
+    words = "not a positive whole number" if least else "not a whole number of at least 0"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
         raise TypeError(msg)

@@ -59,7 +59,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         found = ", ".join(map(str, ds.data_vars)) or "none"
         msg = (
             f"the Dataset has no variable {CALL_GENOTYPE!r} (variables: {found}): open it with "
-            "genobit.open_plink, open_vcf or open_vcf_zarr, or name your genotypes so"
+            "genobit.open_plink, open_vcf or open_vcf_zarr, or rename your genotypes"
         )
         raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
@@ -92,8 +92,8 @@ def _check_alleles(name: str, samples: int, ploidy: int) -> None:
     """Raise ValueError for more alleles per variant than sums are exact for."""
     if samples * ploidy > MOST_ALLELES:
         msg = (
-            f"{name} has {samples:,} samples of ploidy {ploidy}, more alleles a variant than the "
-            f"{MOST_ALLELES:,} that sums are exact for: select samples"
+            f"{name} has {samples:,} samples of ploidy {ploidy}, more alleles per variant than "
+            f"the {MOST_ALLELES:,} for which sums are exact: select samples"
         )
         raise ValueError(msg)
 
@@ -134,8 +134,9 @@ def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
         raise ValueError(msg)
     if plane.sizes[WORDS] != layout.words:
         msg = (
-            f"{name} has {plane.sizes[WORDS]} words a row, {layout.bits} bits take {layout.words}: "
-            "do not select along 'words'; pick samples with .genobit.isel(samples=...)"
+            f"{name} has {plane.sizes[WORDS]} words a row, but {layout.bits} bits take "
+            f"{layout.words}: do not select along 'words'; pick samples with "
+            ".genobit.isel(samples=...)"
         )
         raise ValueError(msg)
 
@@ -286,8 +287,8 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     # The positions of bits are not data, so do not list them.
     known = ", ".join(k for k in along if k not in BIT.values()) or "none"
     msg = (
-        f"the Dataset has no variable {name!r} along {dim!r} alone; those are {known}. Assign one "
-        "with ds.assign_coords, or give an array"
+        f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}. "
+        "Assign one with ds.assign_coords, or give an array"
     )
     raise KeyError(msg)
 

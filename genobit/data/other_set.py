@@ -53,7 +53,7 @@ def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.
     along = side.dims[1]
     if along not in other.dims:
         msg = (
-            f"other= has dimensions {other.dims}, and not {along!r}, the {what} of this "
+            f"other= has dimensions {other.dims}, and lacks {along!r}, the {what} of this "
             "DataArray: rename its dimension"
         )
         raise ValueError(msg)

@@ -106,7 +106,7 @@ class Selection(traitlets.HasTraits):
     def __init__(self, data: xr.Dataset | xr.DataArray | None = None, **initial: Any) -> None:
         unknown = sorted(set(initial) - {"variants", "samples"})
         if unknown:
-            raise TypeError(f"a selection has variants and samples, and no {unknown[0]!r}")
+            raise TypeError(f"a selection has variants and samples, not {unknown[0]!r}")
         self._known: dict[str, list[Names]] = {"variants": [], "samples": []}
         super().__init__()
         if data is not None:
@@ -149,8 +149,8 @@ class Selection(traitlets.HasTraits):
         if not names:
             dims = ", ".join(map(repr, map(str, data.dims)))
             raise ValueError(
-                "a selection is of variants (or sites) and samples (or taxa), and the dimensions "
-                f"of these data are {dims}; rename one: data.rename(sample='samples')"
+                "a selection needs a dimension of variants (or sites) or samples (or taxa), and "
+                f"these data have {dims}; rename one: data.rename(sample='samples')"
             )
         for kind, found in names.items():
             self._learn(kind, found)
@@ -163,8 +163,8 @@ class Selection(traitlets.HasTraits):
                 return
             if _numbered(other) or _numbered(names):
                 raise ValueError(
-                    f"the selection is of {_counted(other, kind)}, and these data have "
-                    f"{_counted(names, kind)}: places in the one say nothing of the other; name "
+                    f"the selection has {_counted(other, kind)}, and these data have "
+                    f"{_counted(names, kind)}: positions cannot be matched without names; name "
                     f"them in both ({_NAMED_BY[kind]})"
                 )
         self._known[kind] = [*known, names]
@@ -227,7 +227,7 @@ class Selection(traitlets.HasTraits):
         values = np.atleast_1d(np.asarray(value))
         if values.ndim != 1:
             raise traitlets.TraitError(
-                f"{kind}: a selection is a list, and this has the shape {values.shape}"
+                f"{kind}: a selection is a list, not an array of shape {values.shape}"
             )
         known = self._known[kind]
         if not known or not values.size:
@@ -300,13 +300,13 @@ def _checked(kind: str, values: np.ndarray, size: int) -> np.ndarray:
     if values.dtype.kind == "b":
         if values.size != size:
             raise traitlets.TraitError(
-                f"{kind}: the mask is of {values.size:,}, and there are {size:,}"
+                f"{kind}: the mask has {values.size:,} values, and there are {size:,}"
             )
         return np.flatnonzero(values)
     wrong = values[(values < 0) | (values >= size)]
     if wrong.size:
         last = size - 1
-        raise traitlets.TraitError(f"{kind}: there is no place {wrong[0]}; they are 0 to {last}")
+        raise traitlets.TraitError(f"{kind}: there is no position {wrong[0]}; give 0 to {last}")
     return np.unique(values)
 
 

@@ -153,8 +153,8 @@ def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
     if wrong.any():
         k = start + int(wrong.argmax())
         msg = (
-            f"{name} decreases or is no number at variants={k}: a window needs sorted positions; "
-            "sort the genotypes before packing, for example with "
+            f"{name} decreases or is not a number at variants={k}: a window needs sorted "
+            "positions; sort the genotypes before packing, for example with "
             "ds.sortby(['variant_contig', 'variant_position'])"
         )
         raise ValueError(msg)

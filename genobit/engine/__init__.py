@@ -1,6 +1,4 @@
 """The engine: bit planes, matrix products over them, and the dask schedule.
 
-Functions take arrays and return arrays. The engine knows no xarray, no labels and no analysis.
-
-May import: numpy, numba, dask.
+Arrays in, arrays out; no xarray, labels or analysis. May import: numpy, numba, dask.
 """

@@ -105,12 +105,13 @@ def _checked(name: str, value: Any) -> Any:
         named = isinstance(value, str | os.PathLike) and value != ""
         kept = Path(value).expanduser() if named else value
         fits = value is None or (named and kept.is_dir())
-        wanted = "is no folder: make it, or give None"
+        wanted = "is not a folder: make it, or give None"
     elif name == "longest_search":
         kept = None if value is None else _seconds(value)
         fits = value is None or kept is not None
         wanted = (
-            "is no time: give seconds, text such as '30min', '2h' or '1d', or None for no limit"
+            "is not a duration: give seconds, text such as '30min', '2h' or '1d', or None for no "
+            "limit"
         )
     elif name == "plot_scale":
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -32,7 +32,7 @@ LONG_NAMES = {
     "f": "F of the interaction on the trait",
 }
 LARGEST_ORDER = 18
-"""Largest order whose cells `genobit.epistasis.kernels.sparse_tables` can number."""
+"""Largest order whose cells `genobit.epistasis.kernels.tables_by_sample` can number."""
 
 
 class SearchSpec(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _CELL = 16
 """Bytes of memory per table cell, without the letters of a text."""
-_REMEDY = "The file is no Parquet, or damaged: copy it again."
+_REMEDY = "The file is not Parquet, or it is damaged: copy it again."
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:

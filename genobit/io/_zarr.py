@@ -81,7 +81,7 @@ def _open_without_dask(store: Any) -> xr.Dataset:
     except Exception as error:
         named = str(store) in str(error)
         reason = f"{type(error).__name__}: {str(error) or 'it declares more than fits into memory'}"
-        msg = str(error) if named else f"{store} is no Zarr store that can be read: {reason}"
+        msg = str(error) if named else f"{store} is not a Zarr store that can be read: {reason}"
         raise ValueError(msg) from error
 
 
@@ -127,9 +127,11 @@ def _store_of_path(path: str) -> Any:
     if path.endswith(".zip") and not Path(path).is_dir():
         # zipfile would wait forever for the data of a pipe.
         if not Path(path).is_file():
-            msg = f"{path} is no regular file."
+            msg = f"{path} is not a regular file."
             raise ValueError(msg)
-        with named_failure(path, "It is no .zip of a VCF Zarr store, or damaged: copy it again."):
+        with named_failure(
+            path, "It is not a .zip of a VCF Zarr store, or it is damaged: copy it again."
+        ):
             zipfile.ZipFile(path).close()
             return zarr.storage.ZipStore(path, mode="r")
     if Path(path).is_file():

@@ -101,7 +101,7 @@ def open_alignment(
     """
     source = local_path(path, "open_alignment")
     if format is not None and format not in _READERS:
-        msg = f"format={format!r} is none of {', '.join(_READERS)}"
+        msg = f"format={format!r} is not one of {', '.join(_READERS)}"
         raise ValueError(msg)
     if chunks is not None:
         return _open_lazily(source, format, kind, chunks)
@@ -123,7 +123,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
     from genobit.io.alignment_files._fasta import index_fasta
 
     if not is_whole(chunks):
-        raise ValueError(f"chunks={chunks!r} is no whole number of sites from 1")
+        raise ValueError(f"chunks={chunks!r} is not a whole number of sites, at least 1")
     _require_file(source)
     try:
         _require_plain_fasta(source, form)
@@ -245,8 +245,8 @@ def _format_of(text: str, name: str) -> str:
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     msg = (
-        f"the format is not known: the first line is {start.splitlines()[0][:40]!r}, and neither "
-        f"it nor the suffix tells; give format= ({', '.join(_READERS)})"
+        f"unknown format: neither the suffix nor the first line, {start.splitlines()[0][:40]!r}, "
+        f"identifies it; give format= ({', '.join(_READERS)})"
     )
     raise ValueError(msg)
 
@@ -277,7 +277,7 @@ def _require_same_length(taxa: Sequence[str], lengths: Sequence[int]) -> int:
         if length != lengths[0]:
             msg = (
                 f"taxon {number} ({name!r}) has {length} sites, the first ({taxa[0]!r}) has "
-                f"{lengths[0]}: align the sequences, or mend the file"
+                f"{lengths[0]}: align the sequences, or correct the file"
             )
             raise ValueError(msg)
     if lengths[0] == 0:

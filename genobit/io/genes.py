@@ -129,7 +129,7 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
             columns = line.rstrip("\r\n").split("\t")
             if len(columns) != 9:
                 raise ValueError(
-                    f"{path.name} is no GFF3: line {number} has {len(columns)} columns parted by "
+                    f"{path.name} is not GFF3: line {number} has {len(columns)} columns between "
                     "tabs instead of 9"
                 )
             contig, _, kind, start, end, _, strand, _, attributes = columns
@@ -139,7 +139,7 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
                 strand = strand if strand in {"+", "-"} else "."
                 if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
                     raise ValueError(
-                        f"{path.name} is no GFF3: line {number} has the start {start!r} and the "
+                        f"{path.name} is not GFF3: line {number} has the start {start!r} and the "
                         f"end {end!r}, expected whole numbers"
                     )
                 yield unquote(contig), int(start), int(end), _name(attributes), strand

@@ -89,7 +89,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     """
     names = [str(taxon) for taxon in taxa]
     if len(names) < 2:
-        raise ValueError(f"the alignment has {len(names)} taxa: a tree needs two at least")
+        raise ValueError(f"the alignment has {len(names)} taxa: a tree needs at least two")
     if hasattr(trees, "data_vars"):
         if TREE not in trees:
             msg = f"the Dataset has no variable {TREE!r}: give the result of a search or a tree"
@@ -99,7 +99,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         trees = trees.values.tolist()
     found = _open(trees)
     if not found:
-        raise ValueError("the list of trees is empty: give one at least")
+        raise ValueError("the list of trees is empty: give at least one")
     several = not isinstance(trees, str | Path | Phylogeny) and nodes_of(trees) is None
     read = []
     for number, tree in enumerate(found):
@@ -189,7 +189,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     texts = np.atleast_1d(np.asarray(found, dtype=object)).tolist()
     for number, text in enumerate(texts):
         if not str(text).lstrip().startswith(("(", "[")):
-            raise ValueError(f"tree {number} is no Newick: {str(text)[:40]!r}")
+            raise ValueError(f"tree {number} is not Newick: {str(text)[:40]!r}")
     whole = "\n".join(str(text).strip() for text in texts) + "\n"
     target = local_path(path, "to_trees", WRITE)
     if target.suffix.lower() in _NEXUS_SUFFIXES:
@@ -204,7 +204,7 @@ def _as_nexus(texts: Sequence[Any]) -> str:
     names = [*dict.fromkeys(name for root in trees for name in tip_names(root))]
     for name in names:
         if len(f"{name}.".splitlines()) > 1 or CONTROL.search(name.encode()):
-            msg = f"the name {name!r} has an end of a line or a control character in it: rename it"
+            msg = f"the name {name!r} contains a line break or control character: rename it"
             raise ValueError(msg)
     blank = Counter(name.replace("_", " ") for name in names)
 
@@ -237,8 +237,8 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
     if hasattr(trees, "__iter__") and not isinstance(trees, bytes):
         return [found for tree in trees for found in _open(tree)]
     msg = (
-        f"{type(trees).__name__} is no tree: give Newick, the path of a Newick or NEXUS file, or a "
-        "tree of DendroPy, tskit, scikit-bio or Bio.Phylo"
+        f"{type(trees).__name__} is not a tree: give Newick, the path of a Newick or NEXUS file, "
+        "or a tree of DendroPy, tskit, scikit-bio or Bio.Phylo"
     )
     raise TypeError(msg)
 

@@ -135,7 +135,7 @@ class PairTable(PairNetwork):
         dims = [str(c)[:-2] for c in edges.columns if str(c).endswith("_0") and c != "name_0"]
         needed = {f"{dims[0]}_1", "name_0", "name_1"} if dims else {"name_0"}
         if not needed.issubset(edges.columns):
-            msg = f"{path} has the columns {list(edges.columns)}: it is no table of pairs"
+            msg = f"{path} has the columns {list(edges.columns)}: it is not a table of pairs"
             raise ValueError(msg)
         if value not in edges.columns or edges[value].dtype.kind not in "fiu":
             msg = f"{path} has no column {value!r} of numbers; it has {list(edges.columns)}"

@@ -82,7 +82,7 @@ class PairQuery(NamedTuple):
         if "fdr" in limits and share[1] > 1:
             msg = (
                 f"share={share} with fdr={self.fdr}: q-values need the p-values of all pairs, and "
-                "a share has its own alone; give fdr=None and min_abs="
+                "a share has only its own; give fdr=None and min_abs="
             )
             raise ValueError(msg)
         return PairQuery(limits.get("min_abs"), limits.get("fdr"), self.columns, share)
@@ -95,7 +95,7 @@ class PairQuery(NamedTuple):
 
 def _checked_share(share: Any) -> tuple[int, int]:
     """Return (worker, workers) as integers with 0 <= worker < workers."""
-    remedy = "share=(k, of) is that of worker k, counted from 0, of so many: (0, 4) to (3, 4)"
+    remedy = "share=(k, n) is the share of worker k of n, counted from 0, such as (0, 4) to (3, 4)"
     try:
         worker, workers = share
     except (TypeError, ValueError):
@@ -283,10 +283,9 @@ class Search:
         others = size - pairs * BYTES
         pvalues = f", {in_units(others)} of it different p-values" if others else ""
         msg = (
-            f"the table of pairs takes {more_than(size, limit)}{pvalues}: {when}, {pairs:,} stand "
-            "in it. Ask for a "
-            "larger min_abs= or a smaller fdr=, stream to a file with fdr=None and parquet=, or "
-            "raise gb.set_options(eager_limit=...)"
+            f"the table of pairs takes {more_than(size, limit)}{pvalues}: {when}, it has "
+            f"{pairs:,} pairs. Ask for a larger min_abs= or a smaller fdr=, stream to a file "
+            "with fdr=None and parquet=, or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
 
@@ -302,8 +301,8 @@ class Search:
         """
         if self._discovery is not None:
             msg = (
-                f"parquet= streams pairs as they come, and with fdr={self.question.fdr} none is "
-                "known to stand before the last: give fdr=None, or write the table with "
+                f"parquet= streams pairs as they come, but fdr={self.question.fdr} selects pairs "
+                "only after the last one: give fdr=None, or write the table with "
                 ".to_parquet()"
             )
             raise ValueError(msg)

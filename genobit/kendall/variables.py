@@ -82,8 +82,8 @@ def _ranks(
     observations = values.shape[1]
     if observations >= MOST_OBSERVATIONS:
         msg = (
-            f"{observations:,} {names[1]} are more than {MOST_OBSERVATIONS - 1:,}, whose places 32 "
-            f"bits hold: select some, .isel({names[1]}=slice({MOST_OBSERVATIONS - 1}))"
+            f"{observations:,} {names[1]} are more than {MOST_OBSERVATIONS - 1:,}, the most that "
+            f"32-bit ranks allow: select some, .isel({names[1]}=slice({MOST_OBSERVATIONS - 1}))"
         )
         raise ValueError(msg)
     dtype = np.uint16 if observations < WIDE else np.uint32
@@ -136,8 +136,8 @@ def _refuse_missing(absent: NDArray[np.bool_], names: Names, first: int, missing
         msg = f"{where} and missing='refuse': use missing='pairwise' or missing='dropna'"
     else:
         msg = (
-            f"{where}, and permutations need all values, as each order would leave a pair with "
-            "others: use missing='dropna'"
+            f"{where}, and permutations need all values, because each order would remove "
+            "others from a pair: use missing='dropna'"
         )
     raise ValueError(msg)
 
@@ -158,8 +158,8 @@ def _refuse_ties(ranks: NDArray[Any], names: Names, first: int) -> None:
     tied = np.flatnonzero(ties(ranks).pairs)
     if tied.size:
         msg = (
-            f"{names[0]}={first + int(tied[0])} has equal values, and pvalue='exact' is of "
-            "variables without ties: use pvalue=True, which is exact where it can be, or "
+            f"{names[0]}={first + int(tied[0])} has equal values, and pvalue='exact' needs "
+            "variables without ties: use pvalue=True, which is exact where possible, or "
             "pvalue='asymptotic'"
         )
         raise ValueError(msg)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from genobit.data.availability import CLASSES, levels, phenotypes, wanted, wanted_of_array
+from genobit.data.availability import CLASSES, levels, phenotypes, unmet_need, unmet_need_of_array
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -111,14 +111,14 @@ def offers_of_array(da: xr.DataArray) -> list[Offer]:
             "kendall",
             "rank correlation",
             "Which variables rise and fall together, and what network do they make?",
-            _in_need(wanted_of_array(da, "kendall_pairs")) or few,
+            _in_need(unmet_need_of_array(da, "kendall_pairs")) or few,
             lambda _: explore.kendall,
         ),
         Offer(
             "parsimony",
             "trees",
             _TREES,
-            _in_need(wanted_of_array(da, "parsimony")),
+            _in_need(unmet_need_of_array(da, "parsimony")),
             lambda _: explore.parsimony,
         ),
     ]
@@ -135,7 +135,7 @@ def _few(ds: xr.Dataset, dim: str) -> bool:
 
 
 def _why_not(ds: xr.Dataset, method: str) -> str:
-    return _in_need(wanted(ds, method))
+    return _in_need(unmet_need(ds, method))
 
 
 def _in_need(wants: str) -> str:

@@ -140,7 +140,7 @@ def _batches(numbers: list[int]) -> list[list[int]]:
 
 def _check_folder(place: Path, folder: str | os.PathLike[str]) -> None:
     if not os.fspath(folder):
-        raise ValueError("parquet='' is no folder: name an empty or a new one")
+        raise ValueError("parquet='' is not a folder: name an empty or a new one")
     if place.exists() and not place.is_dir():
         msg = f"parquet={str(place)!r} is a file: name a folder"
         raise ValueError(msg)

@@ -59,14 +59,14 @@ def check_statistic(statistic: str, kind: str) -> None:
     if kind == "dosage" and statistic in NEED_HAPLOTYPES:
         msg = (
             f"statistic {statistic!r} needs haplotypes: pack phased calls with "
-            "ds.genobit.pack(phased=True); dosages have 'r' and 'r2', and 'r2_em' and 'dprime_em' "
-            "of haplotype frequencies that are estimated"
+            "ds.genobit.pack(phased=True); dosages have 'r' and 'r2', and, with estimated "
+            "haplotype frequencies, 'r2_em' and 'dprime_em'"
         )
         raise ValueError(msg)
     if kind == "haplotype" and statistic in NEED_DOSAGES:
         msg = (
             f"statistic {statistic!r} estimates haplotypes from dosages, and these are haplotypes: "
-            f"take {statistic.removesuffix('_em')!r} of them, or their dosages with phased=False"
+            f"take {statistic.removesuffix('_em')!r}, or use dosages with phased=False"
         )
         raise ValueError(msg)
 

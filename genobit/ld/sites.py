@@ -156,7 +156,7 @@ def _refuse_more_than_two(present: NDArray[np.uint64], symbols: Sequence[str]) -
         found = ", ".join(symbol for s, symbol in enumerate(symbols) if int(present[k]) >> s & 1)
         msg = (
             f"{wrong.size} of {present.size} sites have more than two states, first site {k} "
-            f"({found}): take statistic='T', which is of any number, or select sites of two states"
+            f"({found}): take statistic='T', which takes any number, or select sites of two states"
         )
         raise ValueError(msg)
 

@@ -141,7 +141,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
     [1, 0, 1, 0, 0, 0, 0, 0, 0]
     """
     if resolve not in RESOLUTIONS:
-        msg = f"resolve={resolve!r} is none of {', '.join(map(repr, RESOLUTIONS))}"
+        msg = f"resolve={resolve!r} is not one of {', '.join(map(repr, RESOLUTIONS))}"
         raise ValueError(msg)
     return hartigan.ancestors(
         found.planes,

@@ -129,8 +129,8 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
     if (diagonal := found.diagonal()).any():
         i = np.flatnonzero(diagonal)[0]
         msg = (
-            f"costs[{symbols[i]}, {symbols[i]}] is {found[i, i]}, expected 0, as to keep a state "
-            "is no change: set the diagonal to 0"
+            f"costs[{symbols[i]}, {symbols[i]}] is {found[i, i]}, expected 0: keeping a "
+            "state is not a change; set the diagonal to 0"
         )
         raise ValueError(msg)
     return found
@@ -264,8 +264,8 @@ def check_root(
         if below > 2:
             msg = (
                 f"costs= differ by direction, {symbols[i]} to {symbols[j]} is {costs[i, j]} and "
-                f"back is {costs[j, i]}, which needs a root, and the root of tree {number} has "
-                f"{below} branches, as a tree without a root has: root it on an outgroup"
+                f"back is {costs[j, i]}, so the tree needs a root, but the root of tree {number} "
+                f"has {below} branches, as in an unrooted tree: root it on an outgroup"
             )
             raise ValueError(msg)
 

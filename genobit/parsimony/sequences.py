@@ -101,7 +101,7 @@ def _require_alleles(parts: Sequence[_Met], bases: NDArray[np.str_] | None) -> N
         variant, sample, number = beyond
         msg = (
             f"{model.CALL_GENOTYPE}: variant {variant}, sample {sample} has allele {number}, "
-            f"{model.VARIANT_ALLELE} has {bases.shape[1]}: mend one of them, or leave "
+            f"{model.VARIANT_ALLELE} has {bases.shape[1]}: correct one of them, or leave "
             f"{model.VARIANT_ALLELE} out for an alignment of allele numbers"
         )
         raise ValueError(msg)

@@ -1,4 +1,4 @@
 """Quality control: statistics of variants and samples.
 
-`methods` holds the accessor's methods. May import: `data` and the engine.
+May import: `visual`, `io`, `data` and the engine.
 """

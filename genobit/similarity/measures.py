@@ -52,7 +52,7 @@ def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None
         msg = f"dtype={dtype!r} is neither 'float32' nor 'float64'"
         raise ValueError(msg)
     if top is not None and not is_whole(top):
-        msg = f"top={top!r} is no positive number of neighbours"
+        msg = f"top={top!r} is not a positive number of neighbours"
         raise ValueError(msg)
 
 

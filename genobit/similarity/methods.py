@@ -165,7 +165,7 @@ def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
         raise ValueError(msg)
     if da.dtype.kind not in "biuf":
         msg = (
-            f"values are of dtype {da.dtype}, and similarity is of booleans or 0 and 1: convert "
+            f"values are of dtype {da.dtype}, but similarity needs booleans or 0 and 1: convert "
             "them, for example with .astype(bool)"
         )
         raise TypeError(msg)
@@ -173,7 +173,7 @@ def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
     (rows,) = (name for name in da.dims if name != bits)
     for name in (rows, bits):
         if not da.sizes[name]:
-            msg = f"there is nothing along {name!r}: no rows or no bits to compare"
+            msg = f"the array is empty along {name!r}: no rows or no bits to compare"
             raise ValueError(msg)
     return da.transpose(rows, bits)
 

@@ -228,7 +228,7 @@ class Explorer(ipywidgets.VBox):
         """
         if selection is not None and not isinstance(selection, Selection):
             raise TypeError(
-                f"selection is a {type(selection).__name__}; hand in a genobit.Selection, such as "
+                f"selection is a {type(selection).__name__}; give a genobit.Selection, such as "
                 "another explorer's .selection"
             )
         self.selection = Selection() if selection is None else selection

@@ -171,7 +171,7 @@ def test_range_of_the_histogram_filters_the_table(page: Any) -> None:
     until(lambda: line.inner_text() == before, "all pairs")
 
 
-@pytest.mark.parametrize("label", ["height", "nothing", "population"])
+@pytest.mark.parametrize("label", ["height", "none", "population"])
 def test_colours(page: Any, label: str) -> None:
     before = settled(figure(page, "scatter"))
     page.locator(".genobit-grm-colour-by select").select_option(label=label)

@@ -74,7 +74,7 @@ def test_the_whole_contig_is_a_sample_and_says_so(page: Any) -> None:
 
 def test_a_region_seen_before_is_known(page: Any) -> None:
     before = settled(_plot(page))
-    _go_to(page, "7:5,000,000-5,900,000", "known before")
+    _go_to(page, "7:5,000,000-5,900,000", "cached")
     redrawn(_plot(page), before)
 
 

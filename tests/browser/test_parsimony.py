@@ -135,7 +135,7 @@ def test_face_to_face(page: Any) -> None:
     figure(page, "faces").wait_for()
     drawn(figure(page, "faces"))
     choose(page, "view", "search")
-    until(lambda: "come from no search" in text(page, "trace"), "a sentence")
+    until(lambda: "are not from a search" in text(page, "trace"), "a sentence")
     choose(page, "view", "tree")
     figure(page, "tree").wait_for()
     drawn(figure(page, "tree"))

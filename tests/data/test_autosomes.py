@@ -91,9 +91,11 @@ class TestNames:
     def test_refusals(self) -> None:
         with pytest.raises(ValueError, match=r"all 4 variants \(contigs: X, MT\): .*=False"):
             choose(named("X", "MT"), True)
-        with pytest.raises(ValueError, match="names '9', which is no contig here: 1, X"):
+        with pytest.raises(
+            ValueError, match="names '9', which is not a contig of the Dataset: 1, X"
+        ):
             choose(named("1", "X"), ["1", "9"])
-        with pytest.raises(ValueError, match="the Dataset does not"):
+        with pytest.raises(ValueError, match="needs contigs, which the Dataset lacks"):
             choose(xr.Dataset(), ["1"])
         with pytest.raises(ValueError, match="autosomes=0"):
             choose(named("1"), 0)

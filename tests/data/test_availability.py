@@ -111,7 +111,7 @@ def test_every_method_is_there() -> None:
 def test_of_a_dataset__is_ready_what_runs(kind: str) -> None:
     ds = DATASETS[kind]()
     for name, method in METHODS.items():
-        wants, error = availability.wanted(ds, name), error_of(method, ds)
+        wants, error = availability.unmet_need(ds, name), error_of(method, ds)
         assert (wants == "") == (error is None), (name, wants, error)
 
 
@@ -119,7 +119,7 @@ def test_of_a_dataset__is_ready_what_runs(kind: str) -> None:
 def test_of_an_array__is_ready_what_runs(kind: str) -> None:
     da = ARRAYS[kind]()
     for name, method in ARRAY_METHODS.items():
-        wants, error = availability.wanted_of_array(da, name), error_of(method, da)
+        wants, error = availability.unmet_need_of_array(da, name), error_of(method, da)
         assert (wants == "") == (error is None), (name, wants, error)
 
 
@@ -129,7 +129,7 @@ def test_summary_says_the_same(kind: str) -> None:
     rows = {a.calls: a.wants for a in availability.of_dataset(ds)}
     for calls, wants in rows.items():
         for call in calls.split(", "):
-            assert availability.wanted(ds, call.partition("(")[0]) == wants
+            assert availability.unmet_need(ds, call.partition("(")[0]) == wants
 
 
 def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +139,6 @@ def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
         offers = ds.genobit.explore().offers
         methods = {"grm": "grm", "kendall": "kendall_pairs", "epistasis": "epistasis"}
         for name, method in {**methods, "parsimony": "alignment"}.items():
-            assert (offers[name].why_not == "") == (availability.wanted(ds, method) == "")
+            assert (offers[name].why_not == "") == (availability.unmet_need(ds, method) == "")
         if not offers["ld"].why_not:
             assert error_of(lambda _, ds=ds: packed_for_ld(ds).genobit.ld(), ds) is None

@@ -135,24 +135,33 @@ def test_kind_is_guessed(text: str, kind: str) -> None:
     [
         (
             {"values": [list("ACGT"), list("ACEE")], "kind": "dna", "taxa": ["x", "y"]},
-            r"taxon 1 \('y'\), site 2: 'E' is no symbol of kind 'dna'.*ACGT.*IUPAC.*another kind=",
+            (
+                r"taxon 1 \('y'\), site 2: 'E' is not a symbol of kind 'dna'"
+                ".*ACGT.*IUPAC.*another kind="
+            ),
         ),
-        ({"values": [["A", ""]], "kind": "standard"}, "taxon 0, site 1: '' is no symbol"),
-        ({"values": [["A", "{A"]], "kind": "standard"}, r"taxon 0, site 1: '\{A' is no symbol"),
-        ({"values": [["A", "{}"]], "kind": "dna"}, "taxon 0, site 1: '{}' is no symbol"),
-        ({"values": [["0", "{02}"]], "states": "01"}, r"site 1: '\{02\}' is no .*more states="),
+        ({"values": [["A", ""]], "kind": "standard"}, "taxon 0, site 1: '' is not a symbol"),
+        ({"values": [["A", "{A"]], "kind": "standard"}, r"taxon 0, site 1: '\{A' is not a symbol"),
+        ({"values": [["A", "{}"]], "kind": "dna"}, "taxon 0, site 1: '{}' is not a symbol"),
+        ({"values": [["0", "{02}"]], "states": "01"}, r"site 1: '\{02\}' is not a .*more states="),
         ({"values": [["A"]], "gap": "fifth"}, "gap='fifth' is neither 'missing' nor 'state'"),
-        ({"values": [["A"]], "kind": "rna"}, "kind='rna' is none of dna, protein, standard"),
+        ({"values": [["A"]], "kind": "rna"}, "kind='rna' is not one of dna, protein, standard"),
         ({"values": ["ACGT"]}, r"shape \(1,\), expected \(taxa, sites\)"),
         ({"values": np.zeros((2, 0), "U1")}, r"shape \(2, 0\)"),
-        ({"values": [["0"]], "states": ["0", "0"]}, "names a state twice"),
-        ({"values": [["0"]], "states": ["0", "-"]}, "has '-', which says"),
-        ({"values": [[0, -2]]}, "taxon 0, site 1: -2 is no state .*-1 for missing"),
-        ({"values": [[0, 4]], "kind": "dna"}, "site 1: 4 is no state of the 4 from 0 to 3"),
-        ({"values": np.array([["0", None]], object)}, "site 1: None is no text .*use '\\?' for"),
-        ({"values": np.array([["0", np.nan]], object)}, "taxon 0, site 1: nan is no text"),
-        ({"values": np.array([[0, -1]], object)}, "site 1: -1 is no text and no whole number from"),
-        ({"values": np.array([["0", True]], object)}, "site 1: True is no text"),
+        ({"values": [["0"]], "states": ["0", "0"]}, "repeats a state"),
+        ({"values": [["0"]], "states": ["0", "-"]}, "has '-', the symbol of an unknown"),
+        ({"values": [[0, -2]]}, "taxon 0, site 1: -2 is not a state .*-1 for missing"),
+        ({"values": [[0, 4]], "kind": "dna"}, "site 1: 4 is not a state from 0 to 3"),
+        (
+            {"values": np.array([["0", None]], object)},
+            "site 1: None is neither text .*use '\\?' for",
+        ),
+        ({"values": np.array([["0", np.nan]], object)}, "taxon 0, site 1: nan is neither text"),
+        (
+            {"values": np.array([[0, -1]], object)},
+            "site 1: -1 is neither text nor a whole number of",
+        ),
+        ({"values": np.array([["0", True]], object)}, "site 1: True is neither text"),
         ({"values": [[0, 2**62]]}, f"has {2**62 + 1} states.*largest of them {2**62} at .*site 1"),
         ({"values": [[0, 64]]}, "65 states, more than the 64 .*largest of them 64 at .*site 1"),
         (

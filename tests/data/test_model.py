@@ -80,7 +80,7 @@ def packed() -> xr.Dataset:
             lambda ds: ds.transpose("words", "variants", ...),
             r"plane_carrier is .*\('words', 'variants'",
         ),
-        (lambda ds: ds.isel(words=[0]), "plane_carrier has 1 words a row, 70 bits take 2"),
+        (lambda ds: ds.isel(words=[0]), "plane_carrier has 1 words a row, but 70 bits take 2"),
         (
             lambda ds: ds.isel(samples=slice(5, 70)),
             "planes hold 70 samples, the Dataset now has 65.*select samples .*genobit.isel",

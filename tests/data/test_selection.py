@@ -43,9 +43,9 @@ def test_observers_hear_of_changes_alone(ds):
     ("kind", "value", "said"),
     [
         ("variants", ["rs1", "rs99"], r"no 'rs99' among the 4 \(rs1, rs2, X:5, …\)"),
-        ("samples", [3], "no place 3; they are 0 to 2"),
-        ("samples", -1, "no place -1"),
-        ("samples", [True], "the mask is of 1, and there are 3"),
+        ("samples", [3], "no position 3; give 0 to 2"),
+        ("samples", -1, "no position -1"),
+        ("samples", [True], "the mask has 1 values, and there are 3"),
         ("samples", [["ann"]], r"shape \(1, 1\)"),
     ],
 )
@@ -57,9 +57,9 @@ def test_refuses_what_is_not_there(ds, kind, value, said):
 
 
 def test_refuses_another_dimension():
-    with pytest.raises(ValueError, match="dimensions of these data are 'gene', 'donor'"):
+    with pytest.raises(ValueError, match=r"or taxa\), and these data have 'gene', 'donor'"):
         gb.Selection(xr.DataArray(np.zeros((2, 2)), dims=("gene", "donor")))
-    with pytest.raises(TypeError, match="no 'genes'"):
+    with pytest.raises(TypeError, match="not 'genes'"):
         gb.Selection(genes=["a"])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genobit.epistasis.arguments import LARGEST_ORDER
-from genobit.epistasis.kernels.sparse_tables import cells_of
+from genobit.epistasis.kernels.tables_by_sample import cells_of
 from tests import reference
 from tests.cohorts import cohort, random_calls
 

@@ -108,7 +108,12 @@ def test_the_same_calls_give_the_same_numbers(name: str) -> None:
         ("contig negative", "ld_pairs", ValueError, "variant_contig is -1 at variants=0"),
         ("contig NaN", "ld_pairs", ValueError, "variant_contig is nan at variants=35"),
         ("positions text", "ld window", TypeError, "variant_position has dtype object"),
-        ("positions unsorted", "ld window", ValueError, "decreases or is no number at variants=1"),
+        (
+            "positions unsorted",
+            "ld window",
+            ValueError,
+            "decreases or is not a number at variants=1",
+        ),
         ("contigs apart", "grm loco", ValueError, "contig 1 starts again at variants=2"),
         ("allele 127", "pack", ValueError, "call_genotype is 127 at variants=7, samples=3"),
         ("uint64 past int64", "pack", ValueError, "call_genotype is 18446744073709551615"),

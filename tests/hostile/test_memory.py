@@ -224,7 +224,7 @@ def test_a_zip_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
     import genobit as gb
 
     os.mkfifo(tmp_path / "a.zip")
-    with pytest.raises(ValueError, match=r"a\.zip is no regular file"):
+    with pytest.raises(ValueError, match=r"a\.zip is not a regular file"):
         gb.open_vcf_zarr(tmp_path / "a.zip")
 
 

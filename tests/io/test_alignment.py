@@ -191,25 +191,28 @@ def test_kind_overrides(tmp_path) -> None:
     [
         ("", "x.txt is empty"),
         (" \n\n", "x.txt is empty"),
-        ("hello\nthere", "format is not known: the first line is 'hello'.*fasta, phylip, nexus"),
+        ("hello\nthere", "unknown format: .*the first line, 'hello', .*fasta, phylip, nexus"),
         ("a\x00b", "x.txt is not a text file"),
         (">a\nACGT\n>b\nACG\n", r"taxon 1 \('b'\) has 3 sites, the first \('a'\) has 4: align"),
         (">a\nACGT\n>b\nACGT\n>a\nACGT", "taxa 0 and 2 are both named 'a': rename"),
         (">a\n>b\n", "there are no sites"),
         (">\nACGT\n", "taxon 0 has no name"),
-        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is no symbol of kind 'protein'"),
-        ("2 4\na ACGT\nb ACG\n", r"2 taxa and 4 sites.*taxon 1 \('b'\) has 3 sites.*mend"),
-        ("3 4\na ACGT\nb ACGT\n", "3 taxa and 4 sites.*2 rows are no multiple.*2 taxa"),
+        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is not a symbol of kind 'protein'"),
+        ("2 4\na ACGT\nb ACG\n", r"2 taxa and 4 sites.*taxon 1 \('b'\) has 3 sites.*correct"),
+        ("3 4\na ACGT\nb ACGT\n", "3 taxa and 4 sites.*2 rows are not a multiple.*2 taxa"),
         (
             nexus("datatype=dna", "a ACGT\nb ACG\nc ACGT"),
             "NEXUS cannot be read: .* too short",
         ),
         (nexus("datatype=dna", "a {AG\nb ACGT\nc ACGT"), "NEXUS cannot be read: .*line"),
         (nexus("datatype=dna", "a ACGT\nb AJGT\nc ACGT"), r"taxon 1 \('b'\), site 1: 'J' is no"),
-        (nexus('symbols="01"', "a 0101\nb 0201\nc 0101"), "site 1: '2' is no .*more states="),
-        (nexus("datatype=mixed", "a ACGT"), "DATATYPE=MIXED is not read, only DNA"),
-        (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, which is not read: write"),
-        (nexus("labels=no", "0101"), "has NOLABELS, which is not read"),
+        (nexus('symbols="01"', "a 0101\nb 0201\nc 0101"), "site 1: '2' is not a .*more states="),
+        (
+            nexus("datatype=mixed", "a ACGT"),
+            "DATATYPE=MIXED is not supported: keep characters of DNA",
+        ),
+        (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, which is not supported: write"),
+        (nexus("labels=no", "0101"), "has NOLABELS, which is not supported"),
         ("#NEXUS\nbegin trees; tree a=(b,c); end;", "there is no MATRIX in a DATA"),
         (nexus("interleave", "a 01\nb 01\nc 01\na 01\nb 01\nc 0\n"), r"'c'\) has 3 sites"),
     ],
@@ -221,9 +224,9 @@ def test_refusals(tmp_path, text, message) -> None:
 
 def test_refusals__of_arguments(tmp_path) -> None:
     path = write(tmp_path, THREE)
-    with pytest.raises(ValueError, match="format='clustal' is none of fasta, phylip, nexus"):
+    with pytest.raises(ValueError, match="format='clustal' is not one of fasta, phylip, nexus"):
         gb.open_alignment(path, format="clustal")
-    with pytest.raises(ValueError, match="kind='rna' is none of dna, protein, standard"):
+    with pytest.raises(ValueError, match="kind='rna' is not one of dna, protein, standard"):
         gb.open_alignment(path, kind="rna")
     with pytest.raises(ValueError, match="line 1 is '>a', expected two numbers"):
         gb.open_alignment(path, format="phylip")

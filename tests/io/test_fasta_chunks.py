@@ -82,8 +82,8 @@ FASTA = b">a one\nACGTN\nACG\n>b\nAC-TR\nAAC\n>c\nACGTA\nTTT\n"
         (">a\r\nACGT\r\nACGT\nACGT\r\n", "line 4: lines of a taxon but the last"),
         (">a\nACGT\n>b\nACG\n", r"taxon 1 \('b'\) has 3 sites, the first \('a'\) has 4: align"),
         (">a\nAC GT\n", r"line 2 has b' '.*leave out chunks= to read it in memory"),
-        (">a\nACGT\rACGT\n", r"line 2 has b'A', which is no symbol"),
-        (">a\rACGT\r>b\rACGT\r", "name of taxon 0, .* has an end of a line in it: rewrap"),
+        (">a\nACGT\rACGT\n", r"line 2 has b'A', which is not a symbol"),
+        (">a\rACGT\r>b\rACGT\r", "name of taxon 0, .* contains a line break: rewrap"),
         (">a\nACÄT\n", r"line 2 has b'\\xc3'"),
         (">a\nAC\x00T\n", "not a text file"),
         ("ACGT\n", r"chunks= reads plain FASTA, and the first line is 'ACGT': leave out chunks="),
@@ -92,7 +92,7 @@ FASTA = b">a one\nACGTN\nACG\n>b\nAC-TR\nAAC\n>c\nACGTA\nTTT\n"
         (">a\n>b\n", "there are no sites"),
         (">\nACGT\n", "taxon 0 has no name"),
         ("\n \n", "is empty"),
-        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is no symbol of kind 'protein'"),
+        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is not a symbol of kind 'protein'"),
     ],
 )
 def test_refusals(tmp_path, text, message) -> None:
@@ -114,11 +114,11 @@ def test_refuses_what_only_memory_reads(tmp_path) -> None:
     with pytest.raises(ValueError, match="chunks= reads plain FASTA"):
         gb.open_alignment(plain, chunks=2, format="nexus")
     for chunks in (0, -1, 2.5, "auto", True):
-        with pytest.raises(ValueError, match="is no whole number of sites from 1"):
+        with pytest.raises(ValueError, match="is not a whole number of sites, at least 1"):
             gb.open_alignment(plain, chunks=chunks)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         gb.open_alignment(tmp_path / "no.fasta", chunks=2)
-    with pytest.raises(ValueError, match="kind='rna' is none of"):
+    with pytest.raises(ValueError, match="kind='rna' is not one of"):
         gb.open_alignment(plain, chunks=2, kind="rna")
 
 
@@ -129,7 +129,7 @@ def test_kind_is_asked_for_and_checked(tmp_path) -> None:
         xr.testing.assert_identical(found.compute(), gb.open_alignment(path, kind=kind))
     path = written(tmp_path, FASTA.replace(b"TTT", b"TET"))
     with pytest.raises(
-        ValueError, match=r"taxon 2 \('c'\), site 6: 'E' is no symbol of kind 'dna'"
+        ValueError, match=r"taxon 2 \('c'\), site 6: 'E' is not a symbol of kind 'dna'"
     ):
         gb.open_alignment(path, chunks=4, kind="dna")
 

@@ -60,7 +60,7 @@ def test_names_that_other_programs_confuse(tmp_path: Path, suffix: str, names: l
 @pytest.mark.parametrize("name", ["a\nb", "a\u2028b", "a\rb", "a\x00b", "a\x85"])
 def test_a_name_with_an_end_of_a_line_is_not_written(tmp_path: Path, name: str) -> None:
     text = newick(PARENTS, [name, "b", "c", "d"]) if name.strip() else ""
-    with pytest.raises(ValueError, match="has an end of a line or a control character"):
+    with pytest.raises(ValueError, match="contains a line break or control character"):
         gb.to_trees(
             text.replace(name, f"'{name}'") if "'" not in text else text, tmp_path / "t.nex"
         )

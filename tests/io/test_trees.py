@@ -168,7 +168,7 @@ def test_objects__of_a_tree_sequence() -> None:
 def test_objects__of_no_tree() -> None:
     with pytest.raises(ValueError, match="list of trees is empty"):
         read_trees([], ABCD)
-    with pytest.raises(TypeError, match="int is no tree: give Newick"):
+    with pytest.raises(TypeError, match="int is not a tree: give Newick"):
         read_trees(3, ABCD)
     with pytest.raises(FileNotFoundError, match=r"'tree\.nwk' is neither Newick nor the path"):
         read_trees("tree.nwk", ABCD)
@@ -219,7 +219,7 @@ def test_to_trees(tmp_path, name) -> None:
     assert [clades(t) for t in found.trees] == [clades(t) for t in expected.trees]
     gb.to_trees(xr.Dataset({"tree": ("trees", np.array(trees, object))}), tmp_path / ("2" + name))
     assert (tmp_path / ("2" + name)).read_text() == (tmp_path / name).read_text()
-    with pytest.raises(ValueError, match="tree 1 is no Newick: 'x'"):
+    with pytest.raises(ValueError, match="tree 1 is not Newick: 'x'"):
         gb.to_trees([trees[0], "x"], tmp_path / name)
 
 
@@ -270,7 +270,7 @@ def test_refusals__hints(tip, taxon, why) -> None:
 
 
 def test_refusals__one_taxon_and_other_numbers() -> None:
-    with pytest.raises(ValueError, match="the alignment has 1 taxa: a tree needs two"):
+    with pytest.raises(ValueError, match="the alignment has 1 taxa: a tree needs at least two"):
         read_trees("(a);", ["a"])
     with pytest.raises(ValueError, match="the tree has 4 tips, the alignment 3 taxa"):
         read_trees(one(TEXT), ABCD[:3])

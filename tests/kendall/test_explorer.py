@@ -319,11 +319,11 @@ class TestData:
         assert "there is no network" in said(explorer._network)
 
     def test_one_variable(self):
-        with pytest.raises(ValueError, match="a correlation is of two"):
+        with pytest.raises(ValueError, match="a correlation needs two"):
             xr.DataArray(np.ones((1, 8)), dims=("gene", "sample")).genobit.explore.kendall()
 
     def test_pairs_of_others_are_refused(self, expr, pairs):
-        with pytest.raises(ValueError, match="is of 250 'gene', and the data have 249"):
+        with pytest.raises(ValueError, match="has 250 'gene', and the data have 249"):
             expr[1:].genobit.explore.kendall(pairs)
 
     def test_what_fails_is_a_message(self, expr, monkeypatch):

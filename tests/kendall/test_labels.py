@@ -226,7 +226,7 @@ CHOICES = {
     ),
     "a seed before 0": (
         {"pvalue": "permutation", "permutations": 9, "seed": -1},
-        "seed=-1 is not a whole number from 0 on",
+        "seed=-1 is not a whole number of at least 0",
     ),
 }
 
@@ -246,7 +246,7 @@ def test_refuses__values_it_cannot_rank() -> None:
             xr.DataArray(converted, dims=("gene", "sample")).genobit.kendall()
     with pytest.raises(ValueError, match=r"takes 2 dimensions, .* not 1"):
         measured(values)[0].genobit.kendall()
-    with pytest.raises(ValueError, match="nothing along 'gene'"):
+    with pytest.raises(ValueError, match="empty along 'gene'"):
         measured(values[:0]).genobit.kendall()
 
 
@@ -286,7 +286,7 @@ def test_refuses__missing_values_by_the_first_of_them() -> None:
 def test_refuses__exact_p_of_ties() -> None:
     values = random_values(0, 8, 9)
     values[6, 1] = values[6, 2]
-    with pytest.raises(ValueError, match="gene=6 has equal values, and pvalue='exact' is of"):
+    with pytest.raises(ValueError, match="gene=6 has equal values, and pvalue='exact' needs"):
         measured(values).genobit.kendall(pvalue="exact", compute=True)
 
 

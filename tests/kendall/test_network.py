@@ -98,7 +98,7 @@ def test_to_parquet__is_read_back(make: object, tmp_path: Path) -> None:
 
 def test_from_parquet__refuses_what_is_no_table_of_pairs(tmp_path: Path) -> None:
     pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(ValueError, match="no table of pairs"):
+    with pytest.raises(ValueError, match="not a table of pairs"):
         PairTable.from_parquet(tmp_path / "x.parquet")
 
 

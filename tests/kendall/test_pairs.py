@@ -305,7 +305,7 @@ def test_all_pairs__that_do_not_fit_are_refused_before_anything_is_computed() ->
     with (
         gb.set_options(eager_limit=100_000),
         dask.config.set(scheduler=lambda *_, **__: pytest.fail("computed")),
-        pytest.raises(MemoryError, match=r"all pairs are asked for, 4,950 stand in it"),
+        pytest.raises(MemoryError, match=r"all pairs are asked for, it has 4,950 pairs"),
     ):
         expr.genobit.kendall_pairs(None, None)
 
@@ -349,7 +349,7 @@ def test_seconds_of_pair__are_those_of_the_clock(
 def test_pairs__that_do_not_fit_are_refused_once_they_do_not() -> None:
     with (
         gb.set_options(eager_limit=10_000, chunk_rows=10),
-        pytest.raises(MemoryError, match=r"of [\d,]+ pairs so far, [\d,]+ stand in it"),
+        pytest.raises(MemoryError, match=r"of [\d,]+ pairs so far, it has [\d,]+ pairs"),
     ):
         expression(100, 10).genobit.kendall_pairs(0.1, None)
 
@@ -378,7 +378,7 @@ def test_pairs__that_may_stand_for_long_but_do_not_are_looked_for_again(
         ({"fdr": 0}, ValueError, r"fdr=0 is outside \(0, 1\]"),
         ({"fdr": float("nan")}, ValueError, "fdr=nan is not .* largest q-value of a pair"),
         ({"kernel": "fast"}, ValueError, "kernel='fast'"),
-        ({"names": "symbol"}, ValueError, r"names='symbol' is no coordinate along 'gene'"),
+        ({"names": "symbol"}, ValueError, r"names='symbol' is not a coordinate along 'gene'"),
         ({"dim": "cell"}, ValueError, "dim='cell'"),
     ],
 )

@@ -183,7 +183,7 @@ class TestSharing:
         with pytest.raises(ValueError, match="there is no 'rs99'"):
             ds.genobit.explore.ld(selection=gb.Selection(variants=["rs99"]))
         genes = gb.sample_expression()[:5].rename(gene="g", sample="donor")
-        with pytest.raises(ValueError, match="dimensions of these data are 'g', 'donor'"):
+        with pytest.raises(ValueError, match=r"or taxa\), and these data have 'g', 'donor'"):
             genes.genobit.explore.kendall(dim="donor", selection=gb.Selection())
 
     def test_a_selection_far_away_is_gone_to(self, ds):

@@ -187,7 +187,7 @@ def test_blocks__refuse() -> None:
     with pytest.raises(KeyError, match=r"ld_blocks\(\) needs the variable 'variant_position'"):
         ds.drop_vars("variant_position").genobit.ld_blocks()
     wrong = ds.isel(variants=[*range(10), 3, *range(10, 20)])
-    with pytest.raises(ValueError, match="decreases or is no number at variants=10"):
+    with pytest.raises(ValueError, match="decreases or is not a number at variants=10"):
         wrong.genobit.ld_blocks(min_maf=0.3)
 
 

@@ -141,7 +141,7 @@ def test_p__may_be_the_name_of_a_variable() -> None:
     xr.testing.assert_identical(found, ds.genobit.ld_clump(ds.gwas_p.values))
     assert found.index_variant.values.tolist() == [0]
     with pytest.raises(
-        KeyError, match=r"no variable 'pval' along 'variants' alone; those are .*gwas_p"
+        KeyError, match=r"no variable 'pval' along 'variants' only; such variables: .*gwas_p"
     ):
         ds.genobit.ld_clump("pval")
     with pytest.raises(TypeError, match=r"p takes a number for each of the variants, not "):

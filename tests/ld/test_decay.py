@@ -267,12 +267,12 @@ def test_refusals() -> None:
         ds.genobit.ld_decay(bins=0)
     for name in ("resamples", "parts"):
         for wrong in (0, 2.5, -1, float("nan")):
-            with pytest.raises(ValueError, match=f"{name}={wrong} is no positive whole number"):
+            with pytest.raises(ValueError, match=f"{name}={wrong} is not a positive whole number"):
                 ds.genobit.ld_decay(**{name: wrong})
         for wrong in ("a", None, True):
-            with pytest.raises(TypeError, match=f"{name}={wrong!r} is no positive whole number"):
+            with pytest.raises(TypeError, match=f"{name}={wrong!r} is not a positive whole number"):
                 ds.genobit.ld_decay(**{name: wrong})
-    with pytest.raises(ValueError, match="seed=-1 is no whole number from 0"):
+    with pytest.raises(ValueError, match="seed=-1 is not a whole number of at least 0"):
         ds.genobit.ld_decay(seed=-1)
     for wrong in (0, 1, 1.5):
         with pytest.raises(ValueError, match=f"confidence={wrong} "):

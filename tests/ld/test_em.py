@@ -96,7 +96,7 @@ def test_pairs__by_r2_of_em() -> None:
 def test_em__needs_dosages() -> None:
     ds = cohort(random_calls(4, 5, 10), phased=True)
     phased = ds.genobit.pack(phased=True).genobit
-    with pytest.raises(ValueError, match="take 'dprime' of them, or their dosages with phased=Fal"):
+    with pytest.raises(ValueError, match="take 'dprime', or use dosages with phased=False"):
         phased.ld("dprime_em")
     np.testing.assert_array_equal(phased.ld("r2_em", phased=False), ds.genobit.ld("r2_em"))
     with pytest.raises(ValueError, match="'dprime' of pairs is not one of r2, r2_em"):

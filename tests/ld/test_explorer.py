@@ -202,7 +202,7 @@ def test_a_pan_to_what_was_seen_computes_nothing(bits, monkeypatch):
     explorer.region = ("1", 40_000, 100_000)
     assert "computed in" in explorer.status
     explorer.region = ("1", 10_000, 50_000)
-    assert "known before" in explorer.status
+    assert "cached" in explorer.status
     expected = bits.isel(variants=slice(5, 46)).genobit.ld("r2").compute()
     np.testing.assert_array_equal(explorer.visible["r2"], expected)
 
@@ -240,7 +240,7 @@ def test_genes_of_other_contigs_are_said_to_be(bits):
     explorer = bits.genobit.explore.ld(genes=GENES)
     explorer.go_to_contig("X")
     assert explorer._genes.box.children[0].children[0].value == (
-        "The genes are not of contig X but of chr1."
+        "No gene is on contig X; the genes are on chr1."
     )
 
 

@@ -180,7 +180,7 @@ def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:
         ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
     with pytest.raises(ValueError, match="is a file: name a folder"):
         ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
-    with pytest.raises(ValueError, match="parquet='' is no folder"):
+    with pytest.raises(ValueError, match="parquet='' is not a folder"):
         ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet="")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 

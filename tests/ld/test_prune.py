@@ -166,8 +166,8 @@ def test_frequencies__decide_who_goes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"step": 0}, "step=0 is no positive whole number"),
-        ({"step": 1.5}, "step=1.5 is no positive whole number"),
+        ({"step": 0}, "step=0 is not a positive whole number"),
+        ({"step": 1.5}, "step=1.5 is not a positive whole number"),
         ({"r2": 1.1}, r"r2=1.1 is outside \[0, 1\]"),
         ({"window": "5"}, "window='5' is neither"),
         ({"frequency": [0.5]}, r"frequency has shape \(1,\), expected \(3,\)"),

@@ -84,7 +84,7 @@ class TestBeginning:
             _ = explorer.newick
         explorer.site = 1
         explorer.view = "search"
-        assert "come from no search" in said(explorer._trace)
+        assert "are not from a search" in said(explorer._trace)
 
     def test_search(self, aln, monkeypatch):
         found = xr.Dataset({"tree": ("trees", TREES[1:]), "trace": ("iteration", [12, 11])})
@@ -349,6 +349,6 @@ def test_page_of_what_is_drawn(aln, drawn, tmp_path):
     for part in ("changes beyond the fewest possible", "tree 1 of", '"DataTable"'):
         assert part in page
     # Other pages of the explorer are hidden.
-    assert "come from no search" not in page
+    assert "are not from a search" not in page
     with pytest.raises(FileExistsError, match="choose another name"):
         explorer.save_page(tmp_path / "page.html")

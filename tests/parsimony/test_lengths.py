@@ -252,7 +252,9 @@ def test_refusals_of_alignments_and_resolutions():
         aln.rename(taxa="x").genobit.parsimony(tree)
     with pytest.raises(ValueError, match="taxa 0 and 2 are both named 'a'"):
         aln.assign_coords(taxa=list("abad")).genobit.parsimony(tree)
-    with pytest.raises(ValueError, match="resolve='mpr' is none of 'sets', 'acctran', 'deltran'"):
+    with pytest.raises(
+        ValueError, match="resolve='mpr' is not one of 'sets', 'acctran', 'deltran'"
+    ):
         aln.genobit.ancestral_states(tree, resolve="mpr")
-    with pytest.raises(ValueError, match="of one tree and there are 2"):
+    with pytest.raises(ValueError, match="ancestral states need one tree, not 2"):
         aln.genobit.ancestral_states([tree, tree])

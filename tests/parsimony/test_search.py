@@ -219,13 +219,13 @@ def test_weights_are_repeated_sites():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "annealing"}, "method='annealing' is none of ratchet"),
-        ({"replicates": 0}, "replicates=0 is no whole number from 1"),
+        ({"method": "annealing"}, "method='annealing' is not one of ratchet"),
+        ({"replicates": 0}, "replicates=0 is not a whole number of at least 1"),
         ({"max_trees": 0}, "max_trees=0"),
         ({"iterations": 2.5}, "iterations=2.5"),
         ({"seed": -1}, "seed=-1"),
-        ({"seed": "one"}, "seed='one' is no whole number from 0"),
-        ({"outgroup": "t 99"}, "outgroup='t 99' is no taxon"),
+        ({"seed": "one"}, "seed='one' is not a whole number of at least 0"),
+        ({"outgroup": "t 99"}, "outgroup='t 99' is not a taxon"),
         ({"weights": [0] * 120}, "all weights= are 0"),
         ({"start": ["(a,b);", "(b,a);"]}, "tips|taxa"),
     ],
@@ -268,12 +268,12 @@ def test_branch_and_bound_is_refused_by_what_is_left(tmp_path, monkeypatch):
 
 
 def test_a_start_of_another_name_is_refused_with_those_there_are():
-    with pytest.raises(FileNotFoundError, match=r"start='nj' is none of .*'neighbour_joining'"):
+    with pytest.raises(FileNotFoundError, match=r"start='nj' is not one of .*'neighbour_joining'"):
         simulated().genobit.parsimony_search(start="nj")
 
 
 def test_two_taxa_are_refused():
-    with pytest.raises(ValueError, match="2 taxa: a search needs three"):
+    with pytest.raises(ValueError, match="2 taxa: a search needs at least three"):
         simulated(2).genobit.parsimony_search()
 
 

@@ -176,7 +176,7 @@ class TestRefusals:
             fingerprints[0].genobit.similarity()
         with pytest.raises(TypeError, match="dtype <U"):
             fingerprints.astype(str).genobit.similarity()
-        with pytest.raises(ValueError, match="nothing along 'molecule'"):
+        with pytest.raises(ValueError, match="empty along 'molecule'"):
             fingerprints[:0].genobit.similarity()
 
     def test_other_bits(self) -> None:

@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 from jupyter_bokeh.widgets import BokehModel
 
 from genobit.ld.explorer.views import PaintedDrawing
-from genobit.ld.plots.drawing import Look, square, triangle
+from genobit.ld.plots.drawing import PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.bridge import PATIENCE, Bundle, Throttled, UiThread
 
@@ -81,7 +81,7 @@ def test_a_painted_frame_is_what_holoviews_draws(shape):
     generator = np.random.default_rng(5)
 
     def draw(n: int, start: int, **look):
-        result, how = ld_result(generator, n, start), Look(**look)
+        result, how = ld_result(generator, n, start), PictureOptions(**look)
         return square(result, how) if shape == "square" else triangle(result, how, "down")
 
     first = draw(6, 0)

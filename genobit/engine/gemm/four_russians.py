@@ -30,7 +30,7 @@ UNITS = 4
 MOST_PATTERNS = 2**16 // ENTRY
 """Most patterns of a unit whose byte offsets fit 16 bits."""
 # The signs of three observations with two others, with ties, have 9**3 patterns
-# (`kendall.kernels.order_tables`), the most of all units.
+# (`kendall.kernels.lonesum_tables`), the most of all units.
 assert MOST_PATTERNS >= 9**3, f"places of entries of {ENTRY} bytes do not fit 16 bits"  # noqa: S101
 
 

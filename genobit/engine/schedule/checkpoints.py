@@ -58,11 +58,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
         given: object = folder
         if not isinstance(given, str | os.PathLike):
-            msg = f"checkpoint={folder!r} is no path: name a folder"
+            msg = f"checkpoint={folder!r} is not a path: name a folder"
             raise TypeError(msg)
         if folder == "":
             # Path("") would be the current folder.
-            msg = "checkpoint='' is no path: name a folder"
+            msg = "checkpoint='' is not a path: name a folder"
             raise ValueError(msg)
         self.folder = local_path(folder, "checkpoint=", WRITE)
         # JSON turns tuples into lists: convert here too, for the comparison with the file.
@@ -79,12 +79,12 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            msg = f"checkpoint={str(self.folder)!r} cannot be made ({error.strerror})"
+            msg = f"checkpoint={str(self.folder)!r} cannot be created ({error.strerror})"
             raise OSError(error.errno, f"{msg}: name another folder") from error
         try:
             self._lock.acquire()
         except Timeout:
-            msg = f"another run is at work in checkpoint={str(self.folder)!r}: name another folder"
+            msg = f"another run uses checkpoint={str(self.folder)!r}: name another folder"
             raise RuntimeError(msg) from None
         try:
             self._begin()
@@ -109,7 +109,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         if others:
             msg = (
                 f"checkpoint={str(self.folder)!r} has no {MANIFEST} and holds {others[0]!r}: it is "
-                "no folder of a run; name an empty or a new one"
+                "not the folder of a run; name an empty or a new one"
             )
             raise ValueError(msg)
         text = json.dumps(self._question, indent=1, sort_keys=True)

@@ -1,6 +1,4 @@
-"""SIMD vectors for numba, the jit decorator with its compile cache, and numpy twins.
+"""SIMD vectors for numba, the jit decorator with its compile cache, and numpy twins for tests.
 
-Each instruction has a twin in numpy, for tests and for `NUMBA_DISABLE_JIT=1`.
-
-May import: numba, llvmlite.
+Each instruction has its twin, also for `NUMBA_DISABLE_JIT=1`. May import: numba, llvmlite.
 """

@@ -1,4 +1,4 @@
-"""Interactive explorer of epistasis results: traits, controls, views and files.
+"""The epistasis explorer: its traits, controls and views.
 
 May import: the rest of the analysis, `visual`, `data`.
 """

@@ -125,8 +125,8 @@ class EpistasisExplorer(Explorer):
             names = [(name, name) for name in self.classes]
             offered = dropdown("share of class", names, "190px")
             parts.append(linked(self, "shown_class", offered))
-        every = [("whatever is selected", "all"), ("the selected variants", "selected")]
-        parts.append(linked(self, "of_variants", dropdown("with", every, "230px")))
+        every = [("all", "all"), ("of selected variants", "selected")]
+        parts.append(linked(self, "of_variants", dropdown("combinations", every, "230px")))
         return row(*parts, self.count_line)
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
@@ -200,7 +200,7 @@ class EpistasisExplorer(Explorer):
         value = proposal["value"]
         if value is not None and not 0 <= value < self.ranked.size:
             raise traitlets.TraitError(
-                f"chosen is {value}, and the combinations are 0 to {self.ranked.size - 1}"
+                f"chosen={value} is outside the combinations 0 to {self.ranked.size - 1}"
             )
         return value
 

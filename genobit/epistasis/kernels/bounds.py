@@ -52,7 +52,7 @@ MARGIN = np.float32(1 - 2e-5)
 """Allows for the rounding of chi2, a float32 sum of a few hundred terms."""
 
 
-class Classed(NamedTuple):
+class ClassShares(NamedTuple):
     """Class shares and sample counts of some tables."""
 
     shares: NDArray[np.float32]
@@ -62,7 +62,7 @@ class Classed(NamedTuple):
 
 
 @njit
-def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
+def shares_of(sizes: NDArray[np.int64], n: int) -> ClassShares:
     """Return the class shares of ``n`` tables without missing calls.
 
     sizes: (classes,), samples of each class.
@@ -72,10 +72,10 @@ def shares_of(sizes: NDArray[np.int64], n: int) -> Classed:
     for c in range(sizes.shape[0]):
         shares[c] = sizes[c] / max(total, 1)
     samples[:] = total
-    return Classed(shares, samples)
+    return ClassShares(shares, samples)
 
 
-class Quick(NamedTuple):
+class QuickBound(NamedTuple):
     """Coefficients and margins of the quick bound, for tables without missing calls."""
 
     share: np.float32
@@ -91,11 +91,11 @@ class Quick(NamedTuple):
 
 
 @njit
-def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
+def quick(sizes: NDArray[np.int64], rule: Rule) -> QuickBound:
     """Return the quick bound of tables without missing calls."""
     none = np.float32(0)
     if sizes.shape[0] != 2 or rule.statistic == CHI2 or sizes.min() == 0:
-        return Quick(none, none, none, none, 0.0, 0.0)
+        return QuickBound(none, none, none, none, 0.0, 0.0)
     f, g = sizes[0] / sizes.sum(), sizes[1] / sizes.sum()
     a, b = 1 / (2 * f * g), (f - g) / (6 * (f * g) ** 2)
     # K is ln(1 / f) at x = g and ln(1 / g) at x = -f.
@@ -104,12 +104,12 @@ def quick(sizes: NDArray[np.int64], rule: Rule) -> Quick:
     off = ROUGH * (1 + 1.01 * (2 + k) / (1 - k))
     lost = 2 * UNIT * (2 * a + 3 * abs(b) + 4 * c)
     samples = sizes.sum() * (1 - off) if k < 1 and off < 1 and lost <= MOST_LOST else 0.0
-    return Quick(np.float32(f), np.float32(a), np.float32(b), np.float32(c), samples, lost)
+    return QuickBound(np.float32(f), np.float32(a), np.float32(b), np.float32(c), samples, lost)
 
 
 @njit
 def any_may_reach(
-    tables: Any, cells: int, width: int, stop: int, quick: Quick, information: float
+    tables: Any, cells: int, width: int, stop: int, quick: QuickBound, information: float
 ) -> bool:
     """Return whether any of the first ``stop`` tables may reach ``information`` nats.
 
@@ -137,7 +137,7 @@ def any_may_reach(
 
 
 @njit
-def count_classes(tables: NDArray[Any], out: Classed) -> None:
+def count_classes(tables: NDArray[Any], out: ClassShares) -> None:
     """Fill ``out`` with the class shares and sample counts of tables (classes, cells, n)."""
     classes, cells, n = tables.shape
     size, total = np.empty(n, np.int32), np.zeros(n, np.int32)
@@ -162,7 +162,7 @@ def count_classes(tables: NDArray[Any], out: Classed) -> None:
 @njit
 def bound(
     tables: NDArray[Any],
-    classed: Classed,
+    classed: ClassShares,
     rule: Rule,
     threshold: float,
     samples: int,
@@ -205,7 +205,7 @@ def least_bound(information: float, terms: int) -> float:
 
 
 @njit
-def most_information(tables: NDArray[Any], classed: Classed, out: NDArray[np.float32]) -> None:
+def most_information(tables: NDArray[Any], classed: ClassShares, out: NDArray[np.float32]) -> None:
     """Fill ``out`` (n,) with upper bounds of mutual information, in nats.
 
     tables: (classes, cells, n); n is a multiple of ``RATIO_LANES``.

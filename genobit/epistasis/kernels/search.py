@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.epistasis.kernels import sparse_tables
+from genobit.epistasis.kernels import tables_by_sample
 from genobit.epistasis.kernels.bounds import (
-    Classed,
-    Quick,
+    ClassShares,
+    QuickBound,
     any_may_reach,
     any_reach,
     bound,
@@ -67,7 +67,7 @@ def search(
     pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
         dealt = _samples(classes, first, last)
-        best = sparse_tables.search(dealt, pairs, top, threshold, rule, logarithms)
+        best = tables_by_sample.search(dealt, pairs, top, threshold, rule, logarithms)
     else:
         counted = block(classes, first, last, scratch)
         chunk = room(counted, scratch)
@@ -78,15 +78,15 @@ def search(
 
 def _samples(
     classes: Classes, first: NDArray[np.int64], last: NDArray[np.int64]
-) -> sparse_tables.Samples:
+) -> tables_by_sample.Samples:
     used, places = np.unique(np.concatenate([first.ravel(), last.ravel()]), return_inverse=True)
-    dosage = sparse_tables.dosages(
+    dosage = tables_by_sample.dosages(
         classes._replace(planes=tuple(planes[:, used] for planes in classes.planes))
     )
     width = 3 ** last.shape[1]
-    return sparse_tables.Samples(
-        sparse_tables.cells_of(dosage, places[: first.size].reshape(first.shape), width),
-        sparse_tables.cells_of(dosage, places[first.size :].reshape(last.shape), 1),
+    return tables_by_sample.Samples(
+        tables_by_sample.cells_of(dosage, places[: first.size].reshape(first.shape), width),
+        tables_by_sample.cells_of(dosage, places[first.size :].reshape(last.shape), 1),
         np.concatenate([[0], np.cumsum(classes.sizes)]).astype(np.int64),
         3 ** first.shape[1] * width,
     )
@@ -99,8 +99,8 @@ class _Bounds(NamedTuple):
     samples: int
     incomplete: bool
     """Whether calls are missing."""
-    classed: Classed
-    quick: Quick
+    classed: ClassShares
+    quick: QuickBound
     values: NDArray[np.float32]
     """(width,)."""
 

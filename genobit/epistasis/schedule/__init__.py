@@ -1,4 +1,4 @@
-"""Dask graphs of the epistasis search: units of work, scope, estimates and runs.
+"""Dask graphs of the epistasis search: units of work, estimates, waves and runs.
 
 May import: the kernels, the engine.
 """

@@ -196,7 +196,7 @@ def _timed(
 ) -> tuple[float, float]:
     """Return the seconds of a block, and the threshold after it."""
     scope, start = work.scope, time.perf_counter()
-    allowed = None if scope is None or scope.free else scope.allowed(first, last)
+    allowed = None if scope is None or scope.unrestricted else scope.allowed(first, last)
     most = work.most(first, last)
     best = work.score(classes, first, last, most, threshold, allowed, scratch)
     elapsed = time.perf_counter() - start

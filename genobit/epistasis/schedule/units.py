@@ -303,7 +303,7 @@ def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Fo
     scratch = Scratch()
     for first, last in blocks(cut, unit, scope):
         allowed = None
-        if scope is not None and not scope.free:
+        if scope is not None and not scope.unrestricted:
             allowed = scope.allowed(first, last)
             searched += int(np.count_nonzero(allowed))
             if not allowed.any():
@@ -320,7 +320,9 @@ def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Fo
         found = merged([found, Found(best.scores, members, 0, best.scored, best.maxima)], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
-    return found._replace(searched=cut.weight(unit) if scope is None or scope.free else searched)
+    return found._replace(
+        searched=cut.weight(unit) if scope is None or scope.unrestricted else searched
+    )
 
 
 def blocks(

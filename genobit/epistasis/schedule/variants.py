@@ -159,7 +159,7 @@ class Scope(NamedTuple):
     """(variants, bytes): one bit for each pair that no combination holds; (0, 0) for none."""
 
     @property
-    def free(self) -> bool:
+    def unrestricted(self) -> bool:
         """Whether the cut generates only combinations of the scope."""
         return not (self.gap or self.linked.size or self.sets.size)
 

@@ -1,4 +1,4 @@
-"""The explorer: traits and observers, its state without widgets, its views.
+"""The GRM explorer: traits and observers, its state without widgets, and its views.
 
-May import: the rest of the analysis, `visual`, `data`.
+May import: the rest of the analysis, `pca`, `visual`, `data`.
 """

@@ -9,7 +9,7 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data.autosomes import choose
-from genobit.grm.plots.heatmap import Arranged, arrange
+from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.visual.colouring import sample_variables
 
@@ -122,7 +122,7 @@ class GRMData:
 
     def arranged(
         self, method: str, variants: tuple[int, ...], shown: tuple[int, ...] | None
-    ) -> Arranged:
+    ) -> OrderedMatrix:
         """Return a computed matrix in drawing order.
 
         ``variants`` is as for `matrix`. ``shown`` holds the samples to draw, None for all.
@@ -139,7 +139,7 @@ class GRMData:
         """
         if self._pcs is None:
             if not self.genotypes:
-                raise ValueError("there are no genotypes to compute them from; hand in pcs=")
+                raise ValueError("components need genotypes, which the Dataset lacks; give pcs=")
             if self.n_samples < 2:
                 raise ValueError("one sample has none")
             self._pcs = self.ds.genobit.pca(self.n_components, autosomes=self._autosomes)

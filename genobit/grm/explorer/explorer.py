@@ -12,7 +12,7 @@ import numpy as np
 from genobit.grm.explorer.data import GIVEN, GRMData
 from genobit.grm.explorer.traits import GRMTraits, grm_controls, pair_filter
 from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
-from genobit.grm.plots.heatmap import Arranged
+from genobit.grm.plots.heatmap import OrderedMatrix
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
@@ -101,8 +101,8 @@ class GRMExplorer(GRMTraits):
         self._join(selection, ds)
         self.relations = relations = GRMData(ds, grm, pcs, autosomes=autosomes)
         self.methods = relations.methods
-        self._all: Arranged | None = None
-        self._view: Arranged | None = None
+        self._all: OrderedMatrix | None = None
+        self._view: OrderedMatrix | None = None
         self._components: xr.Dataset | None = None
         self._drawn: tuple[Any, ...] = ()
         self._from_table = False
@@ -215,7 +215,7 @@ class GRMExplorer(GRMTraits):
         relations, shown = self.relations, self.shown
         wanted = method, variants = self.method, self._chosen_variants()
 
-        def work() -> tuple[Arranged, Arranged] | None:
+        def work() -> tuple[OrderedMatrix, OrderedMatrix] | None:
             if not self._wants(wanted, shown):
                 return None  # the traits have changed since
             every = self._all if self._drawn == wanted else None
@@ -246,7 +246,7 @@ class GRMExplorer(GRMTraits):
         self._said = self._in_words(every, seconds)
         self._draw_pairs(every, {"matrix"})
 
-    def _in_words(self, every: Arranged, seconds: float) -> str:
+    def _in_words(self, every: OrderedMatrix, seconds: float) -> str:
         text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
         text += number(len(every.pairs), "pair")
         variants = every.matrix.attrs.get("variants")
@@ -284,7 +284,7 @@ class GRMExplorer(GRMTraits):
             self._scatter.draw(picture)
         self._scatter.mark(self.selected)
 
-    def _draw_pairs(self, every: Arranged, stale: set[str]) -> None:
+    def _draw_pairs(self, every: OrderedMatrix, stale: set[str]) -> None:
         if "matrix" in stale:
             self._histogram.draw(every.pairs, measure_of(every.matrix), self.between)
         elif "range" in stale:
@@ -302,7 +302,7 @@ class GRMExplorer(GRMTraits):
 
     # The table of pairs, and the selection.
 
-    def _list_pairs(self, every: Arranged) -> None:
+    def _list_pairs(self, every: OrderedMatrix) -> None:
         of = None
         if self.pairs_of != "all" and self._listed_of:
             of = np.zeros(self.relations.n_samples, dtype=bool)

@@ -110,7 +110,7 @@ def _what(explorer: GRMTraits) -> ipywidgets.HBox:
     method = dropdown(
         "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
     )
-    names = {"": "nothing"} | {
+    names = {"": "none"} | {
         name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
     }
     colour = dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
@@ -145,7 +145,7 @@ def pair_filter(explorer: GRMTraits) -> ipywidgets.Widget:
     """Return the dropdown above the table, which sets the trait `pairs_of`."""
     options = [
         ("all samples", "all"),
-        ("the selection with anybody", "any"),
-        ("the selection", "both"),
+        ("selection with any sample", "any"),
+        ("selection", "both"),
     ]
     return linked(explorer, "pairs_of", dropdown("closest pairs of", options, "300px"))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 import holoviews as hv
 import numpy as np
 
-from genobit.grm.plots.heatmap import Arranged, draw_heatmap
-from genobit.grm.plots.kinship import Counted, count_pairs, draw_histogram, draw_pairs
+from genobit.grm.plots.heatmap import OrderedMatrix, draw_heatmap
+from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.view import TableView, View, drawn
@@ -41,14 +41,14 @@ class Heatmap(_GRMView):
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
-        self._arranged: Arranged | None = None
+        self._arranged: OrderedMatrix | None = None
         self._samples = np.empty(0, dtype="i8")
         self._strip: Colouring | None = None
         self._selected: Sequence[int] = ()
 
     def draw(
         self,
-        arranged: Arranged,
+        arranged: OrderedMatrix,
         samples: np.ndarray,
         strip: Colouring | None,
         selected: Sequence[int],
@@ -137,7 +137,7 @@ class Histogram(_GRMView):
         super().__init__(home)
         self._chosen = chosen
         self._between: Range | None = None
-        self._counted: Counted | None = None
+        self._counted: PairCounts | None = None
 
     def draw(self, pairs: np.ndarray, measure: Measure, between: Range | None) -> None:
         """Draw a histogram of pairs, and mark the range ``between``."""

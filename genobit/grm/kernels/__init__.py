@@ -1,4 +1,4 @@
-"""Compiled kernels: inner products and epilogues.
+"""Compiled kernels of relationships: sums, missing calls, kinship, cross products.
 
 May import: the engine.
 """

@@ -1,4 +1,4 @@
-"""Methods of the accessor: validate, delegate, attach labels.
+"""Accessor methods of relationships: validate, delegate, label the results.
 
 May import: the topics of the analysis, `data` and the engine.
 """

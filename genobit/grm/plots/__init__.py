@@ -1,4 +1,4 @@
-"""Labelled results as figures: pure functions.
+"""Figures of relationship matrices and pairs: pure functions of labelled results.
 
-May import: `visual`, `data`.
+May import: the topics of the analysis, `visual`, `data`.
 """

@@ -52,7 +52,7 @@ return isNaN(value) || value <= -9 ? "none" : value.toFixed(4)
 
 
 @dataclass(frozen=True)
-class Arranged:
+class OrderedMatrix:
     """Relationship matrix in drawing order, with its tree, its pixels and its colour scale."""
 
     matrix: xr.DataArray
@@ -68,7 +68,7 @@ class Arranged:
         return len(self.tree.order)
 
 
-def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> Arranged:
+def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> OrderedMatrix:
     """Order the samples of a relationship matrix by its tree and choose its pixels and colours.
 
     A lazy ``grm`` is computed. More than ``max_pixels`` samples share pixels; each pixel shows the
@@ -80,7 +80,7 @@ def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> Arranged:
     tree = cluster(matrix.values, pairs)
     bins = lay_out(np.arange(len(tree.order)), "rank", max_pixels)
     pixels = _ordered_pixels(matrix.values, tree.order, bins)
-    return Arranged(matrix, pairs, tree, bins, pixels, scale_for(matrix, pairs))
+    return OrderedMatrix(matrix, pairs, tree, bins, pixels, scale_for(matrix, pairs))
 
 
 def _ordered_pixels(values: np.ndarray, order: np.ndarray, bins: Pixels) -> np.ndarray:
@@ -143,7 +143,7 @@ def grm_heatmap(
 
 
 def draw_heatmap(
-    arranged: Arranged, selected: Sequence[int] = (), strip: Colouring | None = None
+    arranged: OrderedMatrix, selected: Sequence[int] = (), strip: Colouring | None = None
 ) -> hv.Overlay:
     """Draw the matrix of arranged samples, with the samples that are not selected paler.
 
@@ -176,12 +176,12 @@ def draw_heatmap(
     )
 
 
-def _beside(arranged: Arranged, share: float) -> float:
+def _beside(arranged: OrderedMatrix, share: float) -> float:
     """Convert a share of the side of the square to ranks."""
     return arranged.bins.start + share * arranged.n_samples
 
 
-def _tree(arranged: Arranged) -> tuple[hv.Segments, list[tuple[float, str]]]:
+def _tree(arranged: OrderedMatrix) -> tuple[hv.Segments, list[tuple[float, str]]]:
     """Return the branches in ranks, leaves next to the matrix, and the labelled ticks."""
     branches = arranged.tree.branches
     joins = branches[: arranged.tree.joins, 0]
@@ -212,7 +212,7 @@ def _frame(plot: Any, element: Any) -> None:
     plot.state.xaxis.axis_line_color = None
 
 
-def _texts(arranged: Arranged) -> list[str]:
+def _texts(arranged: OrderedMatrix) -> list[str]:
     names = sample_names(arranged.matrix)[arranged.tree.order]
     bins = arranged.bins
     return [
@@ -233,7 +233,7 @@ def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
     return hook
 
 
-def _runs_of(selected: Sequence[int], arranged: Arranged) -> np.ndarray:
+def _runs_of(selected: Sequence[int], arranged: OrderedMatrix) -> np.ndarray:
     """Return the runs of pixels that hold selected samples, in ranks: (runs, 2)."""
     bins = arranged.bins
     if not len(selected):
@@ -265,7 +265,7 @@ def _marks(runs: np.ndarray, edge: float) -> hv.Segments:
     )
 
 
-def _strip(arranged: Arranged, chosen: Colouring | None) -> hv.Rectangles:
+def _strip(arranged: OrderedMatrix, chosen: Colouring | None) -> hv.Rectangles:
     boxes: list[tuple[Any, ...]] = []
     bins = arranged.bins
     if chosen is not None:
@@ -283,7 +283,7 @@ def _strip(arranged: Arranged, chosen: Colouring | None) -> hv.Rectangles:
     )
 
 
-def _title(arranged: Arranged) -> str:
+def _title(arranged: OrderedMatrix) -> str:
     tree, bins = arranged.tree, arranged.bins
     notes = ["pixel: one pair"]
     if bins.per_pixel > 1:

@@ -100,7 +100,7 @@ def kinship_histogram(
 
 
 @dataclass(frozen=True)
-class Counted:
+class PairCounts:
     """Counts of pairs in each bar and in each degree of relationship."""
 
     measure: Measure
@@ -111,7 +111,7 @@ class Counted:
     missing: int
 
 
-def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
+def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> PairCounts:
     """Count pairs by their relationship.
 
     ``pairs`` are those of `result.pair_values`; NaN counts as missing.
@@ -134,10 +134,12 @@ def count_pairs(pairs: np.ndarray, measure: Measure, bins: int = 80) -> Counted:
         degree: int(np.count_nonzero((found > above) & (found <= up_to)))
         for degree, (above, up_to) in bands.items()
     }
-    return Counted(measure, edges, bars, degrees, len(pairs), missing)
+    return PairCounts(measure, edges, bars, degrees, len(pairs), missing)
 
 
-def draw_histogram(counted: Counted, *, between: tuple[float, float] | None = None) -> hv.Overlay:
+def draw_histogram(
+    counted: PairCounts, *, between: tuple[float, float] | None = None
+) -> hv.Overlay:
     """Draw the histogram of counted pairs, and mark the range ``between``."""
     edges, bars = counted.edges, counted.bars
     low, high = float(edges[0]), float(edges[-1])
@@ -208,7 +210,7 @@ def _range(between: tuple[float, float] | None, top: float) -> hv.Rectangles:
     )
 
 
-def _histogram_title(counted: Counted) -> str:
+def _histogram_title(counted: PairCounts) -> str:
     if not counted.n_pairs:
         return "One sample makes no pair"
     title = number(counted.n_pairs, "pair")

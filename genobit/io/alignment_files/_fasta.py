@@ -210,7 +210,7 @@ class _Scan:
             raise ValueError("this is not a text file")
         if fault:
             msg = (
-                f"line {line + 1} has {at.tobytes()!r}, which is no symbol for chunks= (blanks, "
+                f"line {line + 1} has {at.tobytes()!r}, which is not a symbol for chunks= (blanks, "
                 f"carriage returns alone and letters past ASCII are not): {_REMEDY}"
             )
             raise ValueError(msg)
@@ -224,6 +224,6 @@ def _decoded(names: list[bytes]) -> list[str]:
         texts = [name.decode("latin-1") for name in names]
     for taxon, text in enumerate(texts):
         if len(text.rstrip().splitlines()) > 1:
-            msg = f"the name of taxon {taxon}, {text!r}, has an end of a line in it: {_REMEDY}"
+            msg = f"the name of taxon {taxon}, {text!r}, contains a line break: {_REMEDY}"
             raise ValueError(msg)
     return [text.strip() for text in texts]

@@ -74,9 +74,10 @@ def read_phylip(text: str) -> Rows:
             except _Misfit as misfit:
                 reasons.append(f"{order}, {names}: {misfit}")
     msg = (
-        f"the header says {number} taxa and {length} sites, which no layout of PHYLIP gives ("
+        f"the header says {number} taxa and {length} sites, which the rows do not "
+        "have in any layout of PHYLIP ("
         + "; ".join(dict.fromkeys(reasons))
-        + "): mend the header or the rows"
+        + "): correct the header or the rows"
     )
     raise ValueError(msg)
 
@@ -95,7 +96,7 @@ def _interleaved(
 ) -> Rows:
     taxa, sequences = [], []
     if len(lines) < number or not number or len(lines) % number:
-        raise _Misfit(f"{len(lines)} rows are no multiple of the number of taxa")
+        raise _Misfit(f"{len(lines)} rows are not a multiple of the number of taxa")
     for first in range(number):
         name, start = split(lines[first])
         parts = [start]

@@ -152,17 +152,17 @@ def _tree(first: Token, rest: Iterator[Token], name_of: Callable[[Token], str]) 
             return node
         if mark == "(":
             if node.children or node.name is not None or node.length is not None:
-                raise _Fault("'(' stands behind a node: a comma is missing", token.place)
+                raise _Fault("'(' follows a node: a comma is missing", token.place)
             above.append(node)
             node = _child(node)
         elif mark in {",", ")"}:
             if not above:
-                raise _Fault(f"Unbalanced parentheses: {mark!r} stands outside of any", token.place)
+                raise _Fault(f"Unbalanced parentheses: {mark!r} is outside of any", token.place)
             node = _child(above[-1]) if mark == "," else above.pop()
         elif mark == ":":
             node.length = _length(next(rest, token))
         elif node.name is not None or node.length is not None or mark:
-            msg = f"{token.text!r} stands behind a name: quote names with blanks, '{token.text} ..'"
+            msg = f"{token.text!r} follows a name: quote names with blanks, '{token.text} ..'"
             raise _Fault(msg, token.place)
         else:
             node.name = name_of(token)

@@ -112,11 +112,11 @@ def _parse_format(settings: str) -> _Format:
     given = {key.upper(): value.strip("\"'") for key, value in _SETTING.findall(settings)}
     for option, remedy in _UNREAD.items():
         if option in given or (option == "NOLABELS" and given.get("LABELS", "").upper() == "NO"):
-            raise ValueError(f"the FORMAT command has {option}, which is not read: {remedy}")
+            raise ValueError(f"the FORMAT command has {option}, which is not supported: {remedy}")
     datatype = given.get("DATATYPE", "STANDARD").upper()
     kind = _KINDS.get(datatype)
     if kind is None:
-        msg = f"DATATYPE={datatype} is not read, only {', '.join(_KINDS)}: keep such characters"
+        msg = f"DATATYPE={datatype} is not supported: keep characters of {', '.join(_KINDS)} only"
         raise ValueError(msg)
     symbols = _RANGE.sub(_expand, given.get("SYMBOLS", "")).upper()
     states = list(dict.fromkeys("".join(symbols.split()))) if kind == "standard" else None

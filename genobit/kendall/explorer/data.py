@@ -14,7 +14,7 @@ from genobit.kendall.explorer.candidates import HELD, Candidates, floor_for, hol
 from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.network import PairTable
 from genobit.kendall.plots.communities import CommunityLayout
-from genobit.kendall.plots.heatmap import Ordered, order
+from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
 from genobit.kendall.plots.network import NODES, NetworkLayout, arrange
 from genobit.kendall.variables import dosages
@@ -40,7 +40,7 @@ class Scene:
     links: Links
     shown: Links
     laid: NetworkLayout | CommunityLayout
-    ordered: Ordered
+    ordered: OrderedTau
     heatmap: np.ndarray
 
     def pair(self, places: tuple[int, int]) -> xr.Dataset | None:
@@ -78,7 +78,7 @@ class KendallData:
         self.n_variables = int(self._data.sizes[self.variable])
         if self.n_variables < 2:
             raise ValueError(
-                f"there is {self.n_variables} along {self.variable!r}, and a correlation is of two"
+                f"a correlation needs two {self.variable!r}, and the data have {self.n_variables}"
             )
         self._given = pairs
         self._held: Candidates | None = None
@@ -92,8 +92,8 @@ class KendallData:
     def _check(self, pairs: PairTable) -> None:
         if pairs.dim != self.variable or len(pairs.names) != self.n_variables:
             raise ValueError(
-                f"pairs= is of {len(pairs.names)} {pairs.dim!r}, and the data have "
-                f"{self.n_variables} {self.variable!r}; hand in what kendall_pairs() gives of them"
+                f"pairs= has {len(pairs.names)} {pairs.dim!r}, and the data have "
+                f"{self.n_variables} {self.variable!r}; give the result of kendall_pairs() on them"
             )
 
     def candidates(self) -> Candidates:

@@ -104,7 +104,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
         min=0.0,
         max=1.0,
         step=0.01,
-        description="edges from |τ| ≥",
+        description="edges with |τ| ≥",
         readout_format=".2f",
         **wide,
     )
@@ -114,7 +114,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
         min=-20,
         max=0,
         step=0.1,
-        description="edges of FDR (q) ≤",
+        description="edges with FDR ≤",
         readout_format=".1e",
         **wide,
     )
@@ -138,7 +138,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
 def _colours(explorer: KendallTraits) -> ipywidgets.HBox:
     known = explorer.correlated
     colour = _labels("colour nodes by", known.variable_labels, known.variable, "community")
-    points = _labels("colour points by", known.observation_labels, known.observation, "nothing")
+    points = _labels("colour points by", known.observation_labels, known.observation, "none")
     back = button(explorer, "all communities", "expand", "150px", explorer.close_community)
     every = button(explorer, "list all edges", "list", "150px", explorer.list_all)
 

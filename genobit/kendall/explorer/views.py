@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genobit.kendall.plots.heatmap import Ordered
+    from genobit.kendall.plots.heatmap import OrderedTau
     from genobit.visual.bridge import UiThread
     from genobit.visual.colouring import Colouring
 
@@ -130,11 +130,11 @@ class Heatmap(_Clicked):
     def __init__(self, home: UiThread, chosen: Callable[[Pair], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
-        self._ordered: Ordered | None = None
+        self._ordered: OrderedTau | None = None
         self._places = np.empty(0, dtype="i8")
         self._marked: Pair | None = None
 
-    def draw(self, ordered: Ordered, places: np.ndarray, marked: Pair | None) -> None:
+    def draw(self, ordered: OrderedTau, places: np.ndarray, marked: Pair | None) -> None:
         """Draw variables at the given positions, and mark a pair by its two positions."""
         alike = self._ordered is not None and ordered.named == self._ordered.named
         self._ordered, self._places, self._marked = ordered, places, marked

@@ -1,6 +1,6 @@
 """Kendall scores by Four Russians tables over orders, for CPUs without a vector popcount.
 
-See `order_tables` for the tables. Observations are split into groups, and the pairs between two
+See `lonesum_tables` for the tables. Observations are split into groups, and the pairs between two
 groups are a unit. A unit has 3 x 3 pairs for rows without ties and 2 x 3 pairs for rows with ties.
 Columns may have ties and missing values in both cases, so only one side needs to be free of ties.
 Rows with missing values go to `signs`, because their sign patterns need not come from an order.
@@ -21,7 +21,7 @@ from genobit.engine.gemm.four_russians import COLUMNS, LANES, UNITS, add_entries
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import aligned
 from genobit.kendall.kernels import signs
-from genobit.kendall.kernels.order_tables import (
+from genobit.kendall.kernels.lonesum_tables import (
     STRICT,
     WEAK,
     WIDTH,

@@ -21,7 +21,7 @@ from genobit.kendall.kernels.tau import Whole, spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.kendall.kernels.tau import Counted
+    from genobit.kendall.kernels.tau import ScoreCounts
 
 SHORT = 33
 """Most observations for which "auto" is exact, as in scipy.stats.kendalltau."""
@@ -199,7 +199,7 @@ def _pvalues(
             out[i, j] = asymptotic(score[i, j], m, ties_x, ties_y)
 
 
-def pvalues(counted: Counted, untied: Untied, out: NDArray[np.floating]) -> None:
+def pvalues(counted: ScoreCounts, untied: Untied, out: NDArray[np.floating]) -> None:
     """Write two-sided p-values of independence to ``out``, NaN where tau is NaN.
 
     ``untied`` holds the p-values of pairs without ties (see `untied`).
@@ -241,7 +241,7 @@ def _shares(
 
 
 def shares(
-    counted: Counted, further: NDArray[np.int32], permutations: int, out: NDArray[np.floating]
+    counted: ScoreCounts, further: NDArray[np.int32], permutations: int, out: NDArray[np.floating]
 ) -> None:
     """Write permutation p-values: (further + 1) / (permutations + 1), NaN where tau is NaN.
 

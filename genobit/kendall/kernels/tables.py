@@ -29,7 +29,7 @@ from genobit.engine.gemm.products import stacked
 from genobit.engine.pairwise.statistic import counted
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.ranks import Ties, missing, missing_any, ordered_triples, ties
-from genobit.kendall.kernels.tau import Block, Counted, Whole
+from genobit.kendall.kernels.tau import Block, ScoreCounts, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -294,13 +294,13 @@ def genotype_blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> I
         if complete:
             _complete_three(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
             x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
-            yield Block(rows, columns, Counted(score, a.bits, x_of, y_of))
+            yield Block(rows, columns, ScoreCounts(score, a.bits, x_of, y_of))
         else:
             both = 2, *shape
             found = Ties(np.empty(both, np.int64), np.empty(both), np.empty(both, np.int32))
             calls = np.empty(shape, np.int32)
             _missing_three(counts, diagonal, score, calls, *found)
-            yield Block(rows, columns, Counted(score, calls, _part(found, 0), _part(found, 1)))
+            yield Block(rows, columns, ScoreCounts(score, calls, _part(found, 0), _part(found, 1)))
 
 
 def _part(ties: Ties, index: Any) -> Ties:

@@ -25,7 +25,7 @@ Whole = int | np.int64
 VARIANTS = {"a": A, "b": B, "c": C, "d_rows": D_ROWS, "d_columns": D_COLUMNS}
 
 
-class Counted(NamedTuple):
+class ScoreCounts(NamedTuple):
     """Counts of a block of pairs; each field broadcasts to the shape of the score."""
 
     score: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
     rows: slice
     columns: slice
-    counted: Counted
+    counted: ScoreCounts
 
 
 @njit
@@ -103,7 +103,7 @@ def spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any
     return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
 
-def coefficients(counted: Counted, variant: str, out: NDArray[np.floating]) -> None:
+def coefficients(counted: ScoreCounts, variant: str, out: NDArray[np.floating]) -> None:
     """Write tau or Somers' D of a block of pairs to ``out``.
 
     ``variant`` is a key of `VARIANTS`. Writes NaN for a constant variable and for fewer than two

@@ -11,7 +11,7 @@ from genobit.kendall.kernels import pvalues, registry
 from genobit.kendall.kernels.ranks import Ties, missing_any, ties, ties_within
 from genobit.kendall.kernels.signs import MOST_TIED
 from genobit.kendall.kernels.tables import genotype_blocks
-from genobit.kendall.kernels.tau import Block, Counted, coefficients
+from genobit.kendall.kernels.tau import Block, ScoreCounts, coefficients
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,14 +57,14 @@ def _blocks(
     if complete:
         x, y = found[0], found[-1]
         rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
-        yield Block(slice(0, len(a)), everything, Counted(score, a.shape[1], rows, y))
+        yield Block(slice(0, len(a)), everything, ScoreCounts(score, a.shape[1], rows, y))
         return
     columns = a if b is None else b
     step = max(1, BLOCK // max(1, score.shape[1]))
     for start in range(0, len(a), step):
         part = slice(start, min(start + step, len(a)))
         n, x, y = ties_within(a[part], columns)
-        yield Block(part, everything, Counted(score[part], n, x, y))
+        yield Block(part, everything, ScoreCounts(score[part], n, x, y))
 
 
 def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> None:
@@ -173,7 +173,7 @@ def _cheapest(
 def _permuted(
     a: NDArray[Any],
     b: NDArray[Any],
-    counted: Counted,
+    counted: ScoreCounts,
     wanted: TileSpec,
     kernel: str,
     out: NDArray[Any],

@@ -1,4 +1,4 @@
-"""Methods of the accessor: validate, delegate, put labels on.
+"""Accessor methods of rank correlation: validate, delegate, label the results.
 
 May import: the topics of the analysis, `data` and the engine.
 """

@@ -251,14 +251,14 @@ def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
         raise ValueError(msg)
     if da.dtype.kind not in NUMBERS:
         msg = (
-            f"values are of dtype {da.dtype}, and ranks are of real numbers or booleans: convert "
+            f"values are of dtype {da.dtype}, but ranks need real numbers or booleans: convert "
             "them, for example with .astype(float)"
         )
         raise TypeError(msg)
     observations = dimension_of(da, dim, OBSERVATIONS, "observations")
     (variables,) = (name for name in da.dims if name != observations)
     if not da.sizes[variables]:
-        msg = f"there is nothing along {variables!r}: no variables to correlate"
+        msg = f"the array is empty along {variables!r}: no variables to correlate"
         raise ValueError(msg)
     return da.transpose(variables, observations)
 

@@ -245,7 +245,7 @@ def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:
         return np.arange(side.sizes[dim]) if index is None else np.asarray(index.to_numpy())
     if names not in side.coords or side.coords[names].dims != (dim,):
         known = [str(name) for name, x in side.coords.items() if x.dims == (dim,)]
-        msg = f"names={names!r} is no coordinate along {dim!r}: there are {known}"
+        msg = f"names={names!r} is not a coordinate along {dim!r}: give one of {known}"
         raise ValueError(msg)
     return np.asarray(side.coords[names].values)
 

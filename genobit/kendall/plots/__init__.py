@@ -1,4 +1,4 @@
-"""Figures of labelled results, as pure functions.
+"""Figures of correlations and networks: pure functions of labelled results.
 
-May import: `visual`, `data`.
+May import: the topics of the analysis, `visual`, `data`.
 """

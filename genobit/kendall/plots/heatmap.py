@@ -54,7 +54,7 @@ return values.n[k] < 0 ? "?" : `${values.n[k]}`
 
 
 @dataclass(frozen=True)
-class Ordered:
+class OrderedTau:
     """Tau of all pairs of some variables, and the order in which they are drawn.
 
     `values` has `tau` and, if known, `pvalue` and `n`, each (variables, variables) in the order of
@@ -116,7 +116,7 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
 
 def order(
     tau: xr.DataArray | xr.Dataset, names: np.ndarray | None = None, out_of: int = 0
-) -> Ordered:
+) -> OrderedTau:
     """Compute tau and the clustered order of its variables.
 
     ``names`` are by default the labels. ``out_of`` is the number of all variables if these are the
@@ -134,7 +134,7 @@ def order(
     matrix = values["tau"].values
     above = matrix[np.triu_indices(len(matrix), 1)].astype("f8")
     names = variable_names(values["tau"]) if names is None else names
-    return Ordered(values, names, cluster(matrix, above), out_of)
+    return OrderedTau(values, names, cluster(matrix, above), out_of)
 
 
 def variable_names(tau: xr.DataArray) -> np.ndarray:
@@ -153,7 +153,7 @@ def variable_names(tau: xr.DataArray) -> np.ndarray:
     return np.array([f"{variable} {k}" for k in range(len(tau))], dtype=object)
 
 
-def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.Overlay:
+def draw_heatmap(ordered: OrderedTau, marked: tuple[int, int] | None = None) -> hv.Overlay:
     """Draw the heatmap with frames around the cells of two ``marked`` variables.
 
     ``marked`` holds indices into `ordered.names`. Returns hv.Image * hv.Rectangles (marked cells).
@@ -190,14 +190,14 @@ def draw_heatmap(ordered: Ordered, marked: tuple[int, int] | None = None) -> hv.
     return (image * frames).opts(show_legend=False, framewise=True)
 
 
-def _title(ordered: Ordered) -> str:
+def _title(ordered: OrderedTau) -> str:
     text = f"τ of {number(ordered.size, 'variable')}, clustered"
     if ordered.out_of > ordered.size:
         text += f"\nof {ordered.out_of:,}, those with the most edges"
     return text
 
 
-def _pair_hook(ordered: Ordered) -> Callable[[Any, Any], None]:
+def _pair_hook(ordered: OrderedTau) -> Callable[[Any, Any], None]:
     places = np.ix_(ordered.tree.order, ordered.tree.order)
     shape = (ordered.size, ordered.size)
 

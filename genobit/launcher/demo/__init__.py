@@ -1,7 +1,6 @@
-"""The demonstration: simulated data, their linkage, relationships, correlations and trees.
+"""The demonstration: a report of every analysis, computed from simulated data.
 
-It makes only public calls, as a user would. `ld`, `grm`, `kendall`, `epistasis` and `parsimony`
-each compute and draw a section; `report` makes the page.
+It makes public calls only. May import: everything but `cli`.
 """
 
 from __future__ import annotations

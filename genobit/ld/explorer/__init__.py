@@ -1,4 +1,4 @@
 """The LD explorer: traits and observers, state without widgets, and views.
 
-May import: the rest of the analysis, `visual`, `data`.
+May import: the rest of the analysis, `visual`, `io`, `data`.
 """

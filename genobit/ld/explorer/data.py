@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels
-from genobit.ld.explorer.region import Choice, Contig, Region, region_text
+from genobit.ld.explorer.region import Contig, Region, ShownVariants, region_text
 from genobit.ld.explorer.tile_cache import TileCache
 from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
@@ -27,7 +27,7 @@ class Window:
 
     shown: xr.Dataset
     matrix: xr.DataArray
-    choice: Choice
+    choice: ShownVariants
     position: np.ndarray
     seconds: float
     computed: int
@@ -70,7 +70,7 @@ class Window:
             f"{scale_of(str(self.matrix.name)).label}: {number(n_variants, 'variant')}, "
             f"{number(n_variants * (n_variants - 1) // 2, 'pair')}, "
             f"{missing:,} monomorphic, "
-            f"{'computed' if self.computed else 'known before, put together'} "
+            f"{'computed' if self.computed else 'cached'} "
             f"in {1e3 * self.seconds:.0f} ms"
         )
         if self.choice.step > 1:

@@ -16,7 +16,7 @@ from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LDTraits, ld_controls
 from genobit.ld.explorer.views import Genes, PaintedDrawing, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
-from genobit.ld.plots.drawing import Drawing, Look, square, triangle
+from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.bridge import Gestures, Throttled
 from genobit.visual.files import Export, dataset_writers
@@ -195,7 +195,7 @@ class LDExplorer(LDTraits):
         if not self.show_blocks or self._blocks is not None:
             return
         if window.choice.step > 1:
-            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or hand in blocks="
+            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or give blocks="
             return
         if self._found is None or self._found[0] is not window:
             self._found = window, window.shown.genobit.ld_blocks()
@@ -267,7 +267,7 @@ class LDExplorer(LDTraits):
 
     def _drawing(self) -> Drawing:
         window = self._now()
-        look = Look(
+        look = PictureOptions(
             axis=self.axis,
             hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
@@ -321,7 +321,7 @@ class LDExplorer(LDTraits):
         try:
             self.region = (contig, max(start, 0.0), end)
         except traitlets.TraitError:
-            self.status = "There are no variants further on; zoom out or pan back"
+            self.status = "No variants in view; zoom out or pan back"
         finally:
             self._from_gesture = False
 

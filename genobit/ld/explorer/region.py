@@ -88,7 +88,7 @@ def region_text(region: Region) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ShownVariants:
     """Variants to show: one in `step` of the variants in view.
 
     `variants` are indices along the Dataset. `first_rank` is the rank of the first one among the
@@ -131,7 +131,7 @@ class Contig:
         self.variants = members[order]
         self.position = position[self.variants]
 
-    def between(self, start: float, end: float, limit: int) -> Choice:
+    def between(self, start: float, end: float, limit: int) -> ShownVariants:
         """Choose at most `limit` variants from `start` to `end` in base pairs, both included.
 
         More variants are thinned by powers of two. The thinning is the same along the contig, so a
@@ -149,7 +149,7 @@ class Contig:
         while (places := range(_place(first, step), _place(last, step))) and len(places) > limit:
             step *= 2
         chosen = self.thinned(step)[places.start : places.stop]
-        return Choice(chosen, places.start * step, step, last - first)
+        return ShownVariants(chosen, places.start * step, step, last - first)
 
     def thinned(self, step: int) -> np.ndarray:
         """Return `RUN` variants of every `RUN * step`; the step is a power of two.

@@ -225,7 +225,7 @@ def _what(explorer: LDTraits) -> ipywidgets.HBox:
 
 def _filters(explorer: LDTraits) -> ipywidgets.HBox:
     min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
-    min_r2 = _slider("white below", explorer.min_r2, 1.0)
+    min_r2 = _slider("hide below", explorer.min_r2, 1.0)
     return row(linked(explorer, "min_maf", min_maf), linked(explorer, "min_r2", min_r2))
 
 
@@ -271,8 +271,7 @@ def _where(explorer: LDTraits) -> ipywidgets.HBox:
 
 
 def _more(explorer: LDTraits) -> ipywidgets.HBox:
-    several = [("the strongest", "max"), ("their mean", "mean"), ("one of them", "sample")]
-    aggregate = dropdown("pixel of several pairs shows", several, "310px")
+    aggregate = dropdown("aggregate", [(name, name) for name in AGGREGATES], "310px")
     blocks = ipywidgets.ToggleButton(
         value=explorer.show_blocks,
         description="haplotype blocks",
@@ -282,7 +281,7 @@ def _more(explorer: LDTraits) -> ipywidgets.HBox:
     )
     kinds = ["nothing", "variants", "pairs", "decay"]
     samples = dropdown("samples", [("all", "all"), ("selected", "selected")], "150px")
-    beside = dropdown("beside the picture", [(kind, kind) for kind in kinds], "220px")
+    beside = dropdown("side panel", [(kind, kind) for kind in kinds], "220px")
     return row(
         linked(explorer, "aggregate", aggregate),
         linked(explorer, "show_blocks", blocks),

@@ -33,7 +33,7 @@ REST = 0.3
 DECAY = 500e3
 #: Fewest variants in a block of the block bootstrap of the decay.
 RUN = 30
-_HINT = "Click a pair: r² of its first variant with the region appears here; again, the other's."
+_HINT = "Click a cell to plot r² with its first variant; click again for the second."
 
 
 class PaintedDrawing(Repaint):
@@ -163,7 +163,7 @@ class Genes(AlignedView):
         names = [name for name in self._contigs if name.removeprefix("chr") == bare]
         if not names:
             known = ", ".join(map(str, self._contigs[:8]))
-            self.say(f"The genes are not of contig {contig} but of {known}.")
+            self.say(f"No gene is on contig {contig}; the genes are on {known}.")
             return
         genes = self._table[self._table["contig"] == names[0]]
         spaced = (

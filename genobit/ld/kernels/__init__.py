@@ -1,4 +1,4 @@
-"""Compiled kernels: inner products and the statistics computed from them.
+"""Compiled kernels of LD: statistics of pairs, windows, blocks and comparisons.
 
 May import: the engine.
 """

@@ -1,4 +1,4 @@
-"""Methods of the accessor: validate arguments, delegate, label the result.
+"""Accessor methods of LD: validate, delegate, label the results.
 
 May import: the topics of the analysis, `data` and the engine.
 """

@@ -156,7 +156,7 @@ def _resampling(times: int, confidence: float, seed: int) -> Resampling:
     check_whole("seed", seed, 0)
     check_share("confidence", confidence)
     if confidence in (0, 1):
-        msg = f"confidence={confidence!r} makes no interval: give one between 0 and 1, such as 0.95"
+        msg = f"confidence={confidence!r} is outside (0, 1): give a confidence level such as 0.95"
         raise ValueError(msg)
     return Resampling(int(times), float(confidence), int(seed))
 

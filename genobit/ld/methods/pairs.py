@@ -90,7 +90,7 @@ class LDPairsMethods:
 
         check_share("min_r2", min_r2)
         if statistic not in {"r2", "r2_em"}:
-            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em: min_r2 is compared"
+            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em, which min_r2= needs"
             raise ValueError(msg)
         size: int | str = (
             max(1, self._ds.sizes.get(model.VARIANTS, 0)) if window is None else window

@@ -1,4 +1,4 @@
 """Figures of labelled LD results: pure functions.
 
-May import: `visual`, `data`.
+May import: the topics of the analysis, `visual`, `data`.
 """

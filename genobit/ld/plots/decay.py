@@ -29,8 +29,8 @@ def fitted_decay(decay: xr.Dataset, max_distance: float | None = None) -> hv.Ove
     statistic = str(decay.attrs.get("statistic"))
     if statistic not in decay or "half_decay" not in decay:
         raise ValueError(
-            "the Dataset is no decay: give it the result of .genobit.ld_decay(), or the matrix of "
-            ".genobit.ld()"
+            "the Dataset is not a decay: give it the result of .genobit.ld_decay(), or the matrix "
+            "of .genobit.ld()"
         )
     several = POPULATIONS in decay.dims
     whole = decay if several else decay.expand_dims(POPULATIONS)
@@ -38,7 +38,7 @@ def fitted_decay(decay: xr.Dataset, max_distance: float | None = None) -> hv.Ove
     stop = float(decay["bin_stop"].max()) if max_distance is None else float(max_distance)
     kept = (whole["pairs"] > 0) & (whole["distance"] <= stop)
     if not bool(kept.any()):
-        raise ValueError("no pair within max_distance has a value, so there is no decay to draw")
+        raise ValueError("no pair within max_distance has a value, so there is not a decay to draw")
     label = scale_of(statistic).label
     layers = []
     for k in range(whole.sizes[POPULATIONS]):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureOptions:
     """Options of an LD picture; see `genobit.plots.ld_heatmap`.
 
     The other options describe a part of a set. A rank axis begins at `first_rank`, with `rank_step`
@@ -73,7 +73,7 @@ class Drawing:
     ylabel: str
 
 
-def square(r2: xr.DataArray, look: Look) -> Drawing:
+def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
     """Draw two sets of variants against each other, from an LD result (rows, columns)."""
     matrix, scale = computed(r2)
     rows = look.lay_out(matrix["variant_position_0"].values)
@@ -96,7 +96,7 @@ def square(r2: xr.DataArray, look: Look) -> Drawing:
     )
 
 
-def triangle(r2: xr.DataArray, look: Look, apex: Shape) -> Drawing:
+def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
     """Draw the pairs of one set of variants; the apex is "down" or "up".
 
     Raises ValueError if rows and columns are different variants.
@@ -145,7 +145,7 @@ def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     return np.clip(values, *scale.limits).astype("f4")
 
 
-def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: Look) -> str:
+def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
     n_rows, n_columns = matrix.shape
     square = n_rows == n_columns
     what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"

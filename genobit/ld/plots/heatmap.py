@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import holoviews as hv
 
-from genobit.ld.plots.drawing import Drawing, Look, square, triangle
+from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.outlines import BLOCK_COLOUR
 from genobit.visual.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
 
@@ -81,7 +81,7 @@ def ld_heatmap(
     >>> ld_heatmap(r2).Image.I.bounds.lbrt()
     (-0.5, -0.5, 1.5, 1.5)
     """
-    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    look = PictureOptions(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
     return overlay(square(r2, look), WIDTH)
 
 
@@ -137,7 +137,7 @@ def ld_triangle(
     """
     if apex not in {"up", "down"}:
         raise ValueError(f'apex is {apex!r}; use "up" or "down"')
-    look = Look(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    look = PictureOptions(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
     return overlay(triangle(r2, look, apex), WIDTH // 2)
 
 

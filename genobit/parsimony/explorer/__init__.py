@@ -1,4 +1,4 @@
 """The parsimony explorer: its traits, its state without widgets, and its views.
 
-May import: the rest of the analysis, `visual`, `data`.
+May import: the rest of the analysis, `visual`, `io`, `data`.
 """

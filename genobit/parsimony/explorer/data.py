@@ -89,7 +89,7 @@ class TreeData:
         self.trees = read_trees(trees, self.taxa).trees
         self.search = trees if hasattr(trees, "data_vars") else None
         if not self.trees:
-            raise ValueError("there is no tree in what was given")
+            raise ValueError("no tree was given")
 
     def find(self) -> None:
         """Search for the shortest trees."""
@@ -144,8 +144,8 @@ class TreeData:
         if branch is None:
             some = ", ".join(outgroup[:4]) + (", …" if len(outgroup) > 4 else "")
             raise ValueError(
-                f"no branch of this tree parts {some} from the other taxa: root it at another "
-                "branch, or as it came"
+                f"no branch of this tree separates {some} from the other taxa: root it at another "
+                "branch, or as given"
             )
         rooted = rooted_at(phylogeny.parents, branch)
         n_tips = tips(phylogeny.parents)

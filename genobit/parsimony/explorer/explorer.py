@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.parsimony.plots.placing import Placed
+    from genobit.parsimony.plots.placing import PlacedTree
 
 _WITHOUT = (
     "There is no tree yet. Click search, or give trees: "
@@ -93,7 +93,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self.n_sites = int(aln.sizes["sites"])
         self._asked_site = "site" in initial
         self._ancestry: Ancestry | None = None
-        self._placed: Placed | None = None
+        self._placed: PlacedTree | None = None
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
         self._stale = set()
         if trees is not None:
@@ -259,7 +259,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             title=self.known.title(self.tree),
         )
 
-    def _where(self) -> Placed:
+    def _where(self) -> PlacedTree:
         if self._placed is None:
             self._placed = arrange(drawn(self._ancestry).tree, self.layout_of_tree, self.lengths)
         return self._placed
@@ -324,7 +324,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._faces.say("There is one tree; give two or more to see them face to face.")
             return
         if self.tree == self.other:
-            self._faces.say("Choose another tree to stand beside this one.")
+            self._faces.say("Choose another tree to compare with this one.")
             return
         both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
         names = (f"tree {self.tree + 1}", f"tree {self.other + 1}")
@@ -334,7 +334,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         search = self.known.search
         if search is None or "trace" not in search:
             self._trace.say(
-                "These trees come from no search; aln.genobit.parsimony_search() tells how it went."
+                "These trees are not from a search; parsimony_search() records its steps."
             )
             return
         self._trace.draw(search)

@@ -210,7 +210,7 @@ class ParsimonyTraits(Explorer):
         names = tuple(text(list(proposal["value"])).tolist())
         unknown = [name for name in names if name not in self.known.taxa]
         if unknown:
-            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is none of the taxa")
+            raise traitlets.TraitError(f"outgroup has {unknown[0]!r}, which is not a taxon")
         return names
 
     def _got_trees(self, result: Any, _seconds: float) -> None:
@@ -241,7 +241,7 @@ def parsimony_controls(explorer: ParsimonyTraits) -> tuple[ipywidgets.HBox, ...]
 def _trees(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     view = _toggles(list(VIEWS.items()), "90px")
     tree = dropdown("tree", [("…", 0)], "260px")
-    other = dropdown("beside", [("…", 0)], "260px")
+    other = dropdown("second tree", [("…", 0)], "260px")
     search = button(explorer, "search", "search", "100px", explorer.search)
 
     def offer(_change: Any) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from genobit.parsimony.explorer.data import Ancestry
     from genobit.parsimony.plots.pixel_layers import Layer
-    from genobit.parsimony.plots.placing import Placed
+    from genobit.parsimony.plots.placing import PlacedTree
     from genobit.parsimony.plots.states import SiteStates
     from genobit.visual.bridge import UiThread
 
@@ -77,9 +77,9 @@ class TreeView(_ParsimonyView):
     def __init__(self, home: UiThread, chosen: Callable[[int | None], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
-        self._placed: Placed | None = None
+        self._placed: PlacedTree | None = None
 
-    def draw(self, placed: Placed, states: SiteStates | None, **options: Any) -> None:
+    def draw(self, placed: PlacedTree, states: SiteStates | None, **options: Any) -> None:
         """Draw a tree placed by `arrange`; ``options`` are arguments of `draw_tree`."""
         alike = self._placed is not None and self._placed.drawn_alike(placed)
         self._placed = placed

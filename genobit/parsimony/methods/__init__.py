@@ -1,4 +1,4 @@
 """Accessor methods of parsimony: validate, delegate, label the results.
 
-May import: the topics of the analysis, `data` and the engine.
+May import: the topics of the analysis, `io`, `data` and the engine.
 """

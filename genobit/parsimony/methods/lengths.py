@@ -159,7 +159,7 @@ class ParsimonyMethods:
         aligned = alignment_of(self._da, gap)
         trees = read_trees(tree, aligned.taxa).trees
         if len(trees) != 1:
-            msg = f"ancestral states are of one tree and there are {len(trees)}: take one of them"
+            msg = f"ancestral states need one tree, not {len(trees)}: select one of them"
             raise ValueError(msg)
         nodes = ancestral.ancestral_states(
             aligned.values, aligned.coding, aligned.taxa, trees[0].parents, resolve

@@ -167,16 +167,16 @@ def _planned(
     from genobit.parsimony.site_patterns import site_patterns
 
     if method not in METHODS:
-        raise ValueError(f"method={method!r} is none of {', '.join(METHODS)}")
+        raise ValueError(f"method={method!r} is not one of {', '.join(METHODS)}")
     if len(found.taxa) < FEWEST_TAXA:
-        raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs three at least")
+        raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs at least three")
     least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
     given: dict[str, Any] = {"replicates": replicates, "max_trees": max_trees}
     given |= {"iterations": iterations, "patience": patience, "bootstrap": bootstrap, "seed": seed}
     for name, value in given.items():
         is_number = isinstance(value, int | float | np.integer | np.floating)
         if not is_number or value % 1 != 0 or value < least.get(name, 0):
-            msg = f"{name}={value!r} is no whole number from {least.get(name, 0)}"
+            msg = f"{name}={value!r} is not a whole number of at least {least.get(name, 0)}"
             raise ValueError(msg)
     columns = site_patterns(
         found.values, found.coding, found.taxa, weights, resampled=bool(bootstrap)
@@ -208,7 +208,7 @@ def _start(start: Any, found: Alignment) -> str | NDArray[np.int64]:
         trees = read_trees(start, found.taxa).trees
     except FileNotFoundError as error:
         words = ", ".join(map(repr, [*ADDITIONS, "neighbour_joining"]))
-        raise FileNotFoundError(f"start={start!r} is none of {words}, and {error}") from error
+        raise FileNotFoundError(f"start={start!r} is not one of {words}, and {error}") from error
     if len(trees) != 1:
         raise ValueError(f"start= has {len(trees)} trees: give one")
     return halves_from_parents(trees[0].parents, len(found.taxa))
@@ -219,8 +219,9 @@ def _positions(outgroup: str | Sequence[str] | None, taxa: list[str]) -> list[in
     names = text(given, "outgroup").tolist()
     for name in names:
         if name not in taxa:
-            msg = f"outgroup={name!r} is no taxon of the alignment, which has {', '.join(taxa[:9])}"
-            raise ValueError(msg + (", .." if len(taxa) > 9 else ""))
+            some = ", ".join(taxa[:9]) + (", .." if len(taxa) > 9 else "")
+            msg = f"outgroup={name!r} is not a taxon of the alignment, which has {some}"
+            raise ValueError(msg)
     return [taxa.index(name) for name in names]
 
 

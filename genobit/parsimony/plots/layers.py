@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
-from genobit.parsimony.plots.placing import LETTERS, WIDTH, Placed
+from genobit.parsimony.plots.placing import LETTERS, WIDTH, PlacedTree
 from genobit.parsimony.plots.states import DARK, SiteStates
 from genobit.visual.placing import LETTER, free_labels
 from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number, shortened
@@ -27,7 +27,7 @@ _CHANGES = BLUES[3:]
 
 
 def layers_of(
-    placed: Placed,
+    placed: PlacedTree,
     states: SiteStates | None = None,
     *,
     numbers: str = "changes",
@@ -58,7 +58,7 @@ def _widths(changes: np.ndarray, most: int) -> np.ndarray:
     return _THIN + (_THICK - _THIN) * np.sqrt(changes / max(most, 1))
 
 
-def _branches(placed: Placed, marked: int | None) -> list[Layer]:
+def _branches(placed: PlacedTree, marked: int | None) -> list[Layer]:
     tree, laid = placed.tree, placed.laid
     most = int(tree.changes[:-1].max())
     # Branches are thinner if there are hundreds of tips, so that neighbours do not touch.
@@ -80,7 +80,7 @@ def _branches(placed: Placed, marked: int | None) -> list[Layer]:
     ]
 
 
-def _ticks(placed: Placed, states: SiteStates | None) -> Lines:
+def _ticks(placed: PlacedTree, states: SiteStates | None) -> Lines:
     """Draw a tick across each branch on which the site changes."""
     stems = placed.laid.stems
     chosen = np.flatnonzero(states.changed[:-1]) if states else np.empty(0, dtype="i8")
@@ -93,24 +93,24 @@ def _ticks(placed: Placed, states: SiteStates | None) -> Lines:
     return Lines("Site changes", ends, [SELECTED_COLOUR] * len(ends), [width] * len(ends))
 
 
-def _beside(placed: Placed) -> np.ndarray:
+def _beside(placed: PlacedTree) -> np.ndarray:
     """Return one pixel to the left of each branch, seen from the root, (nodes, 2)."""
     angle = placed.laid.angle
     return np.column_stack([-np.sin(angle), np.cos(angle)])
 
 
-def _dot_size(placed: Placed) -> float:
+def _dot_size(placed: PlacedTree) -> float:
     return float(np.clip(placed.pitch - 3, 2.5, 12))
 
 
-def _rings(placed: Placed, selected: Sequence[int]) -> Dots:
+def _rings(placed: PlacedTree, selected: Sequence[int]) -> Dots:
     """Draw discs behind the dots of selected tips, of which a ring stays visible."""
     x, y = placed.laid.x[list(selected)], placed.laid.y[list(selected)]
     size = _dot_size(placed) + _RING
     return Dots("Selected", x, y, [SELECTED_COLOUR] * len(x), size)
 
 
-def _nodes(placed: Placed, states: SiteStates | None) -> Dots:
+def _nodes(placed: PlacedTree, states: SiteStates | None) -> Dots:
     tree, laid = placed.tree, placed.laid
     if states is None:
         # The root has no branch to click or to hover over.
@@ -121,7 +121,7 @@ def _nodes(placed: Placed, states: SiteStates | None) -> Dots:
     return Dots("Nodes", laid.x, laid.y, states.colours, _dot_size(placed), about)
 
 
-def _letters(placed: Placed, states: SiteStates | None) -> list[Layer]:
+def _letters(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
     """Write states as letters in their dots, if the dots are large enough."""
     laid, drawn = placed.laid, states is not None and _dot_size(placed) >= _LETTERED
     short = [drawn and len(state) == 1 for state in (states.states if states else [])]
@@ -135,7 +135,7 @@ def _letters(placed: Placed, states: SiteStates | None) -> list[Layer]:
     return layers
 
 
-def _names(placed: Placed) -> list[Layer]:
+def _names(placed: PlacedTree) -> list[Layer]:
     """Write names at their tips, or at the edge with leader lines if tips are crowded."""
     tree, laid, tip = placed.tree, placed.laid, placed.named
     angle = laid.angle[tip]
@@ -169,7 +169,7 @@ def _names(placed: Placed) -> list[Layer]:
     return layers
 
 
-def _numbers(placed: Placed, numbers: str) -> Texts:
+def _numbers(placed: PlacedTree, numbers: str) -> Texts:
     """Write changes or support next to branches with enough room, longest branches first."""
     tree, stems = placed.tree, placed.laid.stems
     middle = (stems[:, :2] + stems[:, 2:]) / 2
@@ -196,7 +196,7 @@ def _numbers(placed: Placed, numbers: str) -> Texts:
     return Texts("Numbers", x, y, texts[chosen].tolist(), 7, "#444444", backed=True)
 
 
-def _taken(placed: Placed) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _taken(placed: PlacedTree) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the centres of names and nodes already drawn, with texts of equal length."""
     laid, tip = placed.laid, placed.named
     x, y, texts = laid.x, laid.y, ["o"] * len(laid.x)
@@ -210,7 +210,7 @@ def _taken(placed: Placed) -> tuple[np.ndarray, np.ndarray, list[str]]:
     return x, y, texts
 
 
-def _scale_bar(placed: Placed) -> list[Layer]:
+def _scale_bar(placed: PlacedTree) -> list[Layer]:
     if placed.lengths == "equal":
         words = "branches are drawn of equal length"
         if not placed.tree.length:
@@ -231,7 +231,7 @@ def _scale_bar(placed: Placed) -> list[Layer]:
     ]
 
 
-def _key(placed: Placed, states: SiteStates | None) -> list[Layer]:
+def _key(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
     """Draw the key of colours and widths beside the tree."""
     left, top = placed.frame[0] + 14, placed.frame[1] - 10
     tree = placed.tree

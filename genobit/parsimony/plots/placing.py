@@ -71,7 +71,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedTree:
     """A tree with its positions, its frame, and the distance of two tips, in screen pixels."""
 
     tree: Tree
@@ -97,7 +97,7 @@ class Placed:
         n_tips = self.tree.n_tips
         return np.argsort(ranks(self.tree.parents)[:n_tips], kind="stable")[:: self.every]
 
-    def drawn_alike(self, other: Placed) -> bool:
+    def drawn_alike(self, other: PlacedTree) -> bool:
         """Return whether another tree has the same frame, font size and layers."""
         return (self.layout, self.frame, self.pitch) == (
             other.layout,
@@ -121,7 +121,7 @@ def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
     return Tree(parents, names, changes, support, ancestors.attrs.get("resolve") != "sets")
 
 
-def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -> Placed:
+def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -> PlacedTree:
     """Compute the positions of a tree; ``layout`` and ``lengths`` as in `parsimony_tree`."""
     parents, rank = tree.parents, ranks(tree.parents)
     by_changes = lengths == "changes" and tree.length > 0
@@ -140,4 +140,4 @@ def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -
         right = WIDTH - 16 - longest * LETTER * _LARGEST / 8
         frame = (WIDTH, height + _FOOT + _HEAD)
         laid = rectangular(parents, rank, depth, (10.0, _FOOT, right, _FOOT + height))
-    return Placed(tree, laid, layout, lengths if by_changes else "equal", frame, pitch)
+    return PlacedTree(tree, laid, layout, lengths if by_changes else "equal", frame, pitch)

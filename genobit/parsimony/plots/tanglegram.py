@@ -34,7 +34,7 @@ _SHARED, _CROSSED, _STRAIGHT = "#4a4a4a", "#e0a070", "#bdbdbd"
 
 
 @dataclass(frozen=True)
-class Faced:
+class TreePair:
     """Two trees with rotated nodes: ranks of all nodes, and branches that only one tree has."""
 
     parents: tuple[Nodes, Nodes]
@@ -90,7 +90,7 @@ def tanglegram(
     return draw_faced(face(parents[0], parents[1]), labels[0][:n_tips], names)
 
 
-def face(left: Nodes, right: Nodes) -> Faced:
+def face(left: Nodes, right: Nodes) -> TreePair:
     """Rotate the nodes of two trees to reduce the crossings between the lines of their tips.
 
     left, right: parents (nodes,); both trees have the same tips. The right tree is rooted on the
@@ -106,7 +106,7 @@ def face(left: Nodes, right: Nodes) -> Faced:
     parted = [groups(of) for of in parents]
     common = set(parted[0]) & set(parted[1])
     own = tuple(np.array([group not in common for group in found]) for found in parted)
-    return Faced(parents, (of_left, of_right), (own[0], own[1]), crossed)
+    return TreePair(parents, (of_left, of_right), (own[0], own[1]), crossed)
 
 
 def _turned(parents: tuple[Nodes, Nodes], left: Floats) -> tuple[int, Floats, Floats]:
@@ -172,7 +172,7 @@ def _groups(parents: Nodes) -> set[int]:
     return {group for group in found if 1 < group.bit_count() < n_tips - 1}
 
 
-def draw_faced(faced: Faced, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
+def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
     """Draw two trees face to face, with the names of the tips and of both trees."""
     n_tips = len(labels)
     height = float(np.clip(_PITCH * n_tips, _LEAST, _MOST))

@@ -9,7 +9,7 @@ import holoviews as hv
 from genobit.data.aligning import aligned
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.pixel_layers import overlay
-from genobit.parsimony.plots.placing import Placed, arrange, tree_of
+from genobit.parsimony.plots.placing import PlacedTree, arrange, tree_of
 from genobit.parsimony.plots.states import SiteStates, site_states
 from genobit.visual.style import few_marks, number, plain_frame
 
@@ -77,7 +77,7 @@ def parsimony_tree(
         ("numbers", numbers, NUMBERS),
     ):
         if value not in known:
-            raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
     of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
     placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
     shown = None if site is None else site_states(ancestors, site)
@@ -85,7 +85,7 @@ def parsimony_tree(
 
 
 def draw_tree(
-    placed: Placed,
+    placed: PlacedTree,
     states: SiteStates | None = None,
     *,
     numbers: str = "changes",
@@ -115,7 +115,7 @@ def draw_tree(
     )
 
 
-def title_of(placed: Placed, states: SiteStates | None = None, title: str = "") -> str:
+def title_of(placed: PlacedTree, states: SiteStates | None = None, title: str = "") -> str:
     """Return the title: the length of the tree, the names omitted, and the site."""
     tree = placed.tree
     length = number(tree.length, "change")

@@ -1,4 +1,4 @@
-"""Labelled results as figures: pure functions.
+"""Figures of principal components: pure functions of labelled results.
 
 May import: `visual`, `data`.
 """

@@ -193,7 +193,7 @@ def test_folders_of_something_else__are_refused(tmp_path: Path) -> None:
 def test_two_runs__do_not_share_a_folder(tmp_path: Path) -> None:
     with (
         Checkpoint(tmp_path, {"a": 1}),
-        pytest.raises(RuntimeError, match="another run is at work"),
+        pytest.raises(RuntimeError, match="another run uses"),
         Checkpoint(tmp_path, {"a": 1}),
     ):
         pass

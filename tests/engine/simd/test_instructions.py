@@ -68,7 +68,7 @@ from genobit.kendall.kernels.bitonic_sort import (
     merge_lanes,
     sort_block,
 )
-from genobit.kendall.kernels.order_tables import larger_16, signs_of, zero_16
+from genobit.kendall.kernels.lonesum_tables import larger_16, signs_of, zero_16
 from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from genobit.engine.simd.count_lanes import COUNT_LANES
 from genobit.epistasis.kernels.bounds import (
     MOST_LOST,
-    Classed,
+    ClassShares,
     any_may_reach,
     bound,
     count_classes,
@@ -45,7 +45,7 @@ def in_registers(counts: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.tile(counts, (1, 1, COUNT_LANES)))
 
 
-def bounds_of(counts: np.ndarray) -> tuple[np.ndarray, Classed]:
+def bounds_of(counts: np.ndarray) -> tuple[np.ndarray, ClassShares]:
     n = counts.shape[2]
     classed = shares_of(np.zeros(counts.shape[0], np.int64), n)
     count_classes(counts, classed)

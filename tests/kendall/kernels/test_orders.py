@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, UNITS
 from genobit.kendall.kernels import orders, registry, signs
-from genobit.kendall.kernels.order_tables import STRICT, WEAK, Shape
+from genobit.kendall.kernels.lonesum_tables import STRICT, WEAK, Shape
 from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.registry import KERNELS, chosen_kernel, costs, scores
 from tests.reference import kendall_scores

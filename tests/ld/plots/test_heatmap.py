@@ -229,7 +229,7 @@ class TestDecay:
         hv.render(plot)
         with pytest.raises(ValueError, match="no pair within"):
             ld_decay(decay, max_distance=1e-6)
-        with pytest.raises(ValueError, match="is no decay"):
+        with pytest.raises(ValueError, match="is not a decay"):
             ld_decay(ds)
 
     @pytest.mark.parametrize(

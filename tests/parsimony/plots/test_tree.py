@@ -113,7 +113,7 @@ class TestTree:
         ("choice", "value"), [("layout", "round"), ("lengths", "long"), ("numbers", "all")]
     )
     def test_refuses(self, ancestors, choice, value):
-        with pytest.raises(ValueError, match=f"{choice}='{value}' is none of"):
+        with pytest.raises(ValueError, match=f"{choice}='{value}' is not one of"):
             parsimony_tree(ancestors, **{choice: value})
 
     def test_title_says_the_length(self, aln, ancestors):

@@ -5,6 +5,7 @@ Schlather (2020), "Efficient calculation of the genomic relationship matrix", bi
 its R package is miraculix. Each way has a module here, written from its published description
 with our own bit planes, SIMD values and tables. The module states its coding, its identity and
 its operation count. All kernels take `Rows` without missing calls and return the same integers.
+May import: the engine.
 """
 
 from __future__ import annotations
