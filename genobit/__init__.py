@@ -2,8 +2,7 @@
 
 ==============  ==========================================================================
 `cli`           the command line
-`launcher`      code that knows all analyses: `explore()`, the app, the report
-`plots`         figures of the results of all analyses
+`launcher`      code that knows all analyses: `explore()`, `gb.plots`, the app, the report
 `accessor`      ``ds.genobit`` and ``da.genobit``: the methods of all analyses
 `ld`            linkage disequilibrium
 `grm`           relationship matrices and relatives
@@ -91,7 +90,7 @@ __all__ = [
 ]
 
 
-_MODULES = {"explore": "genobit.launcher.explore", "plots": "genobit.plots"}
+_MODULES = {"explore": "genobit.launcher.explore", "plots": "genobit.launcher.plots"}
 
 
 def __getattr__(name: str) -> Any:

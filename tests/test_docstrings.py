@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit
-import genobit.plots
+import genobit.launcher.plots
 from genobit.kendall.network import PairTable
 
 # IPython calls them, with its shell.
@@ -23,7 +23,7 @@ CLASSES = {
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    for module in (genobit, genobit.plots):
+    for module in (genobit, genobit.launcher.plots):
         for name in module.__all__:
             if not inspect.ismodule(getattr(module, name)):
                 yield f"{module.__name__}.{name}", getattr(module, name)

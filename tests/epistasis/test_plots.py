@@ -11,7 +11,7 @@ from genobit.epistasis.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arc
 from genobit.epistasis.plots.penetrance import draw_cells, reach_of
 from genobit.epistasis.plots.ranking import draw_permutations, ranking_width
 from genobit.epistasis.plots.result import ranked
-from genobit.plots import (
+from genobit.launcher.plots import (
     epistasis_arcs,
     marginal_effects,
     penetrance_heatmap,

@@ -12,7 +12,7 @@ from genobit.grm.kinship import degree_of
 from genobit.grm.plots.heatmap import arrange, draw_heatmap
 from genobit.grm.plots.kinship import count_pairs, draw_pairs, list_pairs
 from genobit.grm.plots.result import MEASURES, measure_of, pair_values, samples_of, scale_for
-from genobit.plots import closest_pairs, grm_heatmap, kinship_histogram, pca_scatter
+from genobit.launcher.plots import closest_pairs, grm_heatmap, kinship_histogram, pca_scatter
 from genobit.visual import clusters as tree_module
 from genobit.visual.clusters import cluster
 from genobit.visual.colouring import MISSING, colouring, one_colour_each, sample_variables

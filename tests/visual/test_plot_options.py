@@ -6,8 +6,8 @@ import holoviews as hv
 import xarray as xr
 
 import genobit as gb
+from genobit.launcher.plots import ld_heatmap
 from genobit.ld.plots.heatmap import ld_heatmap as plain_heatmap
-from genobit.plots import ld_heatmap
 
 R2 = xr.DataArray(
     [[1.0, 0.2], [0.2, 1.0]],

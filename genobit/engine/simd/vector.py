@@ -182,6 +182,11 @@ def address(
     return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
+def by_values(lower: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the code generator of an instruction that needs only the builder and its values."""
+    return lambda _, builder, __, arguments: lower(builder, *arguments)
+
+
 def loader(kind: Vec | int) -> Any:
     """Make a function that loads a vector, or a number of lanes of the array's own type."""
     count, dtype = (kind.count, kind.kind) if isinstance(kind, Vec) else (kind, None)
@@ -219,10 +224,7 @@ def splat(kind: Vec | int) -> Any:
 
     @instruction(plain_lanes.splat(kind.kind, kind.count))
     def splat(typing: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return repeated(builder, arguments[0], kind.count)
-
-        return kind(kind.dtype), generate
+        return kind(kind.dtype), by_values(lambda builder, x: repeated(builder, x, kind.count))
 
     return splat
 
@@ -232,7 +234,7 @@ def zeros(vec: Vec) -> Any:
 
     @instruction(plain_lanes.zeros(vec.kind, vec.count))
     def zeros(typing: Any) -> Any:
-        return vec(), lambda *_: ir.Constant(vec.vector, None)
+        return vec(), by_values(lambda _: ir.Constant(vec.vector, None))
 
     return zeros
 
@@ -242,7 +244,7 @@ def bitcast(vec: Vec) -> Any:
 
     @instruction(plain_lanes.bitcast(vec.kind))
     def bitcast(typing: Any, a: Any) -> Any:
-        return vec(a), lambda _, builder, __, arguments: builder.bitcast(*arguments, vec.vector)
+        return vec(a), by_values(lambda builder, x: builder.bitcast(x, vec.vector))
 
     return bitcast
 
@@ -251,11 +253,7 @@ def bitcast(vec: Vec) -> Any:
 def lanes_of(typing: Any, array: Any, a: Any) -> Any:
     """Return the bits of a vector as lanes of the array's type."""
     vec = Vec(array.dtype, a.bits * a.count // array.dtype.bitwidth)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[1], vec.vector)
-
-    return vec(array, a), generate
+    return vec(array, a), by_values(lambda builder, _, x: builder.bitcast(x, vec.vector))
 
 
 def converted(vec: Vec) -> Any:
@@ -263,7 +261,7 @@ def converted(vec: Vec) -> Any:
 
     @instruction(plain_lanes.converted(vec.kind))
     def converted(typing: Any, a: Any) -> Any:
-        return vec(a), lambda _, builder, __, arguments: _cast(builder, *arguments, a, vec)
+        return vec(a), by_values(lambda builder, x: _cast(builder, x, a, vec))
 
     return converted
 
@@ -273,7 +271,7 @@ def filled(vec: Vec) -> Any:
 
     @instruction(plain_lanes.filled(vec.kind))
     def filled(typing: Any, mask: Any) -> Any:
-        return vec(mask), lambda _, builder, __, arguments: builder.sext(*arguments, vec.vector)
+        return vec(mask), by_values(lambda builder, x: builder.sext(x, vec.vector))
 
     return filled
 
@@ -308,77 +306,59 @@ def add_to(typing: Any, array: Any, index: Any, a: Any) -> Any:
 @instruction(plain_lanes.popcount)
 def popcount(typing: Any, a: Any) -> Any:
     """Count the set bits of each lane, or of one scalar word."""
-    kind, name = (
-        (a.vector, f"v{a.count}i{a.bits}") if isinstance(a, Vec) else (ir.IntType(64), "i64")
-    )
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return called(builder, f"llvm.ctpop.{name}", kind, *arguments)
-
-    return (a(a) if isinstance(a, Vec) else types.uint64(types.uint64)), generate
+    if isinstance(a, Vec):
+        signature, name = a(a), f"llvm.ctpop.v{a.count}i{a.bits}"
+    else:
+        signature, name = types.uint64(types.uint64), "llvm.ctpop.i64"
+    return signature, by_values(lambda builder, x: called(builder, name, x.type, x))
 
 
 @instruction(plain_lanes.reduce_add)
 def reduce_add(typing: Any, a: Any) -> Any:
     """Return the sum of all lanes, as an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return summed(builder, *arguments, signed=a.dtype.signed)
-
-    return types.int64(a), generate
+    return types.int64(a), by_values(lambda builder, x: summed(builder, x, signed=a.dtype.signed))
 
 
 @instruction(plain_lanes.multiply_add)
 def multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """Return ``a * b + c``, rounded once if the CPU has a fused multiply-add, else twice."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return called(builder, f"llvm.fmuladd.v{a.count}f32", a.vector, *arguments)
-
-    return a(a, a, a), generate
+    name = f"llvm.fmuladd.v{a.count}f32"
+    return a(a, a, a), by_values(lambda builder, x, y, z: called(builder, name, x.type, x, y, z))
 
 
 @instruction(plain_lanes.absolute)
 def absolute(typing: Any, a: Any) -> Any:
     """Return the absolute value of each float."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return called(builder, f"llvm.fabs.v{a.count}f32", a.vector, *arguments)
-
-    return a(a), generate
+    name = f"llvm.fabs.v{a.count}f32"
+    return a(a), by_values(lambda builder, x: called(builder, name, x.type, x))
 
 
 @instruction(plain_lanes.bits_of)
 def bits_of(typing: Any, mask: Any) -> Any:
     """Return a word whose bit k is set where lane k of the mask is, of at most 64 lanes."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        bits = builder.bitcast(arguments[0], ir.IntType(mask.count))
-        return builder.zext(bits, ir.IntType(64))
+    def lower(builder: Any, flags: Any) -> Any:
+        return builder.zext(builder.bitcast(flags, ir.IntType(mask.count)), ir.IntType(64))
 
-    return types.uint64(mask), generate
+    return types.uint64(mask), by_values(lower)
 
 
 @instruction(plain_lanes.choose)
 def choose(typing: Any, bits: Any, chosen: Any, other: Any) -> Any:
     """Return lane k of ``chosen`` where bit k of the word is set, else of ``other``."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def lower(builder: Any, bits: Any, chosen: Any, other: Any) -> Any:
         # Compare lane by lane instead of casting the bits: LLVM then needs no mask register.
-        word, count = ir.IntType(32), chosen.count
-        wide = repeated(builder, builder.trunc(arguments[0], word), count)
+        word, count = ir.IntType(32), chosen.type.count
+        wide = repeated(builder, builder.trunc(bits, word), count)
         lane = ir.Constant(ir.VectorType(word, count), [1 << k for k in range(count)])
         set_ = builder.icmp_unsigned("!=", builder.and_(wide, lane), ir.Constant(lane.type, None))
-        return builder.select(set_, arguments[1], arguments[2])
+        return builder.select(set_, chosen, other)
 
-    return chosen(types.uint64, chosen, chosen), generate
+    return chosen(types.uint64, chosen, chosen), by_values(lower)
 
 
 @instruction(plain_lanes.andnot)
 def andnot(typing: Any, a: Any, b: Any) -> Any:
     """Return ``a & ~b``."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.and_(arguments[0], builder.not_(arguments[1]))
-
-    return a(a, b), generate
+    return a(a, b), by_values(lambda builder, x, y: builder.and_(x, builder.not_(y)))

@@ -27,7 +27,19 @@ RUN = 16
 """Number of keys in each run that `sort_block` leaves."""
 BLOCK = LANES * RUN
 
+# Two orders of the lanes of two registers. They interleave single keys, blocks of two or of four
+# keys, or exchange the odd keys of the first register with the even keys of the second.
+ONES = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
+TWOS = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
+FOURS = [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]
+ALTERNATE = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
+
 load_lanes = loader(LANES)
+
+
+def _both(builder: Any, a: Any, b: Any, orders: tuple[list[int], list[int]]) -> tuple[Any, Any]:
+    """Return the lanes of two registers in two orders."""
+    return shuffled(builder, a, b, orders[0]), shuffled(builder, a, b, orders[1])
 
 
 def _ordered(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -61,47 +73,22 @@ def merge_lanes(typing: Any, a: Any, b: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, second = arguments
-        second = shuffled(builder, second, second, [7, 6, 5, 4, 3, 2, 1, 0])
+        second = shuffled(builder, second, second, range(LANES - 1, -1, -1))
         first, second = _ordered(builder, first, second)
-        for front, back in (
-            ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
-            ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
-            ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
-        ):
-            moved = (
-                shuffled(builder, first, second, front),
-                shuffled(builder, first, second, back),
-            )
-            first, second = _ordered(builder, *moved)
-        low = shuffled(builder, first, second, [0, 8, 1, 9, 4, 12, 5, 13])
-        high = shuffled(builder, first, second, [2, 10, 3, 11, 6, 14, 7, 15])
-        found = (
-            shuffled(builder, low, high, [0, 1, 2, 3, 8, 9, 10, 11]),
-            shuffled(builder, low, high, [4, 5, 6, 7, 12, 13, 14, 15]),
-        )
-        return context.make_tuple(builder, signature.return_type, found)
+        for orders in (FOURS, TWOS, ALTERNATE):
+            first, second = _ordered(builder, *_both(builder, first, second, orders))
+        for orders in (ONES, FOURS):
+            first, second = _both(builder, first, second, orders)
+        return context.make_tuple(builder, signature.return_type, (first, second))
 
     return types.UniTuple(a, 2)(a, b), generate
 
 
 def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """Transpose eight registers, seen as an 8 x 8 matrix of keys."""
-    pairs = [
-        shuffled(builder, rows[k], rows[k + 1], source)
-        for k in range(0, LANES, 2)
-        for source in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])
-    ]
-    quads = [
-        shuffled(builder, pairs[k + half], pairs[k + half + 2], source)
-        for k in (0, 4)
-        for half in (0, 1)
-        for source in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])
-    ]
-    return [
-        shuffled(builder, quads[k], quads[k + 4], source)
-        for source in ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15])
-        for k in range(4)
-    ]
+    pairs = [x for k in range(0, LANES, 2) for x in _both(builder, rows[k], rows[k + 1], ONES)]
+    quads = [x for k in (0, 1, 4, 5) for x in _both(builder, pairs[k], pairs[k + 2], TWOS)]
+    return [shuffled(builder, quads[k], quads[k + 4], order) for order in FOURS for k in range(4)]
 
 
 def network(start: int, size: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import xarray as xr
 from genobit.kendall.explorer.candidates import FIRST_LOOK, floor_for, hold
 from genobit.kendall.plots.edges import draw_edges
 from genobit.kendall.plots.heatmap import SCALE, draw_heatmap, order
-from genobit.plots import degree_histogram, kendall_heatmap, pair_scatter, strongest_edges
+from genobit.launcher.plots import degree_histogram, kendall_heatmap, pair_scatter, strongest_edges
 from genobit.visual.colouring import MISSING, colouring
 from genobit.visual.style import NO_VALUE_COLOUR, palette
 from tests.kendall.plots.test_network import cliques, option, table

@@ -18,7 +18,7 @@ from genobit.kendall.plots.network import (
     draw_nodes,
     place,
 )
-from genobit.plots import kendall_network
+from genobit.launcher.plots import kendall_network
 from genobit.visual.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
 
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from genobit.ld.plots.hover import OUTSIDE
-from genobit.plots import (
+from genobit.launcher.plots import (
     allele_frequency_spectrum,
     ld_decay,
     ld_heatmap,
     ld_track,
     ld_triangle,
 )
+from genobit.ld.plots.hover import OUTSIDE
 from genobit.visual.pixels import lay_out, pair_at, rotate, strongest
 from tests.cohorts import cohort, random_calls
 

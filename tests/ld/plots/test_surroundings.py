@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 from genobit.io.genes import read_genes
+from genobit.launcher.plots import ld_heatmap, ld_triangle
 from genobit.ld.plots.genes import LANES, gene_track, label_lanes
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from genobit.plots import ld_heatmap, ld_triangle
 from genobit.visual.pixels import AGGREGATES, aggregated, lay_out
 from genobit.visual.style import WIDTH
 from tests.ld.plots.test_heatmap import ld_result, symmetric

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from genobit.launcher.plots import homoplasy_track, search_trace, site_table
 from genobit.parsimony.plots.homoplasy import BARS, draw_sites
-from genobit.plots import homoplasy_track, search_trace, site_table
 
 
 def made(extra: np.ndarray) -> xr.Dataset:

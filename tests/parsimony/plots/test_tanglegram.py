@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from genobit.data.topology import tips
+from genobit.launcher.plots import tanglegram
 from genobit.parsimony.plots.rooting import branch_of, groups, rooted_at
 from genobit.parsimony.plots.tanglegram import crossings, face
-from genobit.plots import tanglegram
 from tests.parsimony.plots.test_layout import below, random_tree
 
 

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import genobit  # noqa: F401  the accessor
+from genobit.launcher.plots import parsimony_tree
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.pixel_layers import svg
 from genobit.parsimony.plots.placing import arrange, tree_of
@@ -19,7 +20,6 @@ from genobit.parsimony.plots.states import (
     site_states,
 )
 from genobit.parsimony.plots.tree import draw_tree, title_of
-from genobit.plots import parsimony_tree
 from genobit.visual.placing import LETTER
 from tests.parsimony.plots.test_layout import random_tree
 
