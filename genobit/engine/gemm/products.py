@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes
 from genobit.engine.bits.words import count_rows, interleave
-from genobit.engine.gemm import four_russians_and, four_russians_ternary, lookup, popcount, scalar
+from genobit.engine.gemm import four_russians, lookup, popcount, scalar
 from genobit.engine.options import get_options
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
@@ -159,9 +159,9 @@ def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
 
 
 def _sums_method(product: str, _: DTypeLike) -> _Method:
-    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        kernel: Any = four_russians_ternary if product == "ternary" else four_russians_and
-        kernel.multiply(*a, *b, diagonal, counts)
+    def multiply(a: Any, b: Any, diagonal: int, tops: Any, counts: NDArray[np.int32]) -> None:
+        a, b = (a, b) if product == "ternary" else ((*a, None), (*b, None))
+        four_russians.multiply(*a, *b, diagonal, tops, counts)
 
     start = 0 if product == "ternary" else None
     return _Method(1, 1, 1, start, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
@@ -316,7 +316,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     """
     kernel = chosen_kernel("and", len(a))
     if kernel == "sums":
-        four_russians_and.multiply(a, b, -(2**62), out)
+        four_russians.multiply(a, None, b, None, -(2**62), np.zeros(len(b), np.int64), out)
         return
     tile = popcount.ROWS, popcount.COLUMNS
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
