@@ -120,12 +120,12 @@ def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str)
 
 def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return planes (planes, sites, words) of state sets (taxa, sites)."""
-    from genobit.engine.pairwise.similarity import packed
+    from genobit.engine.bits.layout import pack_bits
 
     valid = np.bitwise_count(sets) == 1
     wanted = wanted.astype(sets.dtype)
     return np.stack(
-        [packed(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
+        [pack_bits(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
     )
 
 

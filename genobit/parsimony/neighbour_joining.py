@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.layout import pack_bits
 from genobit.engine.gemm import products
-from genobit.engine.pairwise.similarity import packed
 from genobit.parsimony.kernels.neighbour_joining import joined
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def distances(parts: Iterable[NDArray[np.unsignedinteger]]) -> NDArray[np.float6
         alone = np.bitwise_count(sets) == 1
         used = int(np.bitwise_or.reduce(sets, axis=None, where=alone, initial=0))
         states = [1 << state for state in range(used.bit_length()) if used >> state & 1]
-        planes = [packed(sets == sets.dtype.type(state)) for state in states]
+        planes = [pack_bits(sets == sets.dtype.type(state)) for state in states]
         shape = (len(sets),) * 2
         same = same + (_counts(np.concatenate(planes, axis=1)) if planes else np.zeros(shape))
-        both = both + _counts(packed(alone))
+        both = both + _counts(pack_bits(alone))
     with np.errstate(invalid="ignore"):
         found = np.asarray(1 - same / both)
     found[np.isnan(found)] = np.nanmax(found, initial=0.0, where=~np.isnan(found)) or 1.0

@@ -51,7 +51,7 @@ def planes_of(values: da.Array, names: tuple[str, str], missing: str) -> list[da
 def _packed(
     values: NDArray[Any], number: int, names: tuple[str, str], block_info: Any = None
 ) -> NDArray[np.uint64]:
-    from genobit.engine.pairwise.similarity import packed
+    from genobit.engine.bits.layout import pack_bits
 
     first = block_info[0]["array-location"][0][0]
     ones = values == 1
@@ -60,8 +60,8 @@ def _packed(
     _refuse(~(ones | absent | (values == 0)), values, names, first, "expected 0, 1 or missing")
     if number == 1:
         _refuse(absent, values, names, first, "missing='refuse': use missing='pairwise'")
-        return packed(ones)[np.newaxis]
-    return np.stack([packed(ones), packed(~absent)])
+        return pack_bits(ones)[np.newaxis]
+    return np.stack([pack_bits(ones), pack_bits(~absent)])
 
 
 def _refuse(

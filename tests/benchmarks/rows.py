@@ -19,7 +19,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data import model
 from genobit.engine.bits import pack
-from genobit.engine.bits.layout import Layout, words_for
+from genobit.engine.bits.layout import Layout, tail_mask, words_for
 from genobit.engine.bits.planes import Planes
 from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
@@ -52,7 +52,7 @@ def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> Planes:
     planes = []
     for _ in range(count):
         words = generator.integers(0, 2**64, (rows, words_for(bits)), dtype=np.uint64)
-        words[:, -1] &= np.uint64((1 << (bits % 64 or 64)) - 1)
+        words[:, -1] &= tail_mask(bits)
         planes.append(words & planes[0] if planes else words)
     return tuple(planes)
 

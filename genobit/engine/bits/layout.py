@@ -50,7 +50,15 @@ def words_for(bits: int) -> int:
 
 def tail_mask(bits: int) -> np.uint64:
     """Return a mask of the last word's bits without the padding bits."""
-    return np.uint64((1 << (bits % 64 or 64)) - 1)
+    return ~np.uint64(0) >> np.uint64(-bits % 64)
+
+
+def pack_bits(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack bits (..., n) into words (..., ceil(n / 64)) with zero padding bits."""
+    n = bits.shape[-1]
+    octets = np.zeros((*bits.shape[:-1], 8 * words_for(n)), np.uint8)
+    octets[..., : -(-n // 8)] = np.packbits(bits, axis=-1, bitorder="little")
+    return octets.view("<u8").astype(np.uint64, copy=False)
 
 
 def require_sound(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.planes import tail_mask
 from genobit.engine.bits.words import even_bits
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import equal_mask, less_mask
@@ -98,10 +99,8 @@ def pack_haplotypes(
 
 @njit
 def _clear_tail(planes: NDArray[np.uint64], row: int, bits: int) -> None:
-    if bits % 64:
-        keep = (np.uint64(1) << np.uint64(bits % 64)) - np.uint64(1)
-        for p in range(planes.shape[0]):
-            planes[p, row, planes.shape[2] - 1] &= keep
+    for p in range(planes.shape[0] if planes.shape[2] else 0):
+        planes[p, row, planes.shape[2] - 1] &= tail_mask(bits)
 
 
 @njit

@@ -7,7 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.bits import layout
+from genobit.engine.bits.layout import words_for
 from genobit.engine.simd.jit import njit
+
+tail_mask = njit(layout.tail_mask)
 
 Planes = tuple[NDArray[np.uint64], ...]
 """Planes of one operand, each (rows, words)."""
@@ -57,26 +61,26 @@ class Rows(NamedTuple):
         return mask, sign
 
 
-def all_called(bits: int, words: int) -> NDArray[np.uint64]:
-    """Return one row of a called plane without missing calls."""
-    row = np.zeros(words, np.uint64)
-    row[: bits // 64] = ~np.uint64(0)
-    if bits % 64:
-        row[bits // 64] = (1 << bits % 64) - 1
+def all_called(bits: int, words: int | None = None) -> NDArray[np.uint64]:
+    """Return one row of a called plane without missing calls; words past the bits are 0."""
+    used = words_for(bits)
+    row = np.zeros(used if words is None else words, np.uint64)
+    row[:used] = ~np.uint64(0)
+    row[used - 1 : used] &= layout.tail_mask(bits)
     return row
 
 
 @njit
 def _complete(called: NDArray[np.uint64], bits: int) -> bool:
     """Return whether every bit of called (rows, words) is set."""
-    whole, tail = bits // 64, (np.uint64(1) << np.uint64(bits % 64)) - np.uint64(1)
+    if bits == 0:
+        return True
+    last = (bits - 1) // 64
     for i in range(called.shape[0]):
         missing = np.uint64(0)
-        for w in range(whole):
+        for w in range(last):
             missing |= ~called[i, w]
-        if tail:
-            missing |= ~called[i, whole] & tail
-        if missing:
+        if missing or ~called[i, last] & tail_mask(bits):
             return False
     return True
 
@@ -90,7 +94,7 @@ def _ternary(
     sign: NDArray[np.uint64],
 ) -> None:
     """Write mask and sign (rows, words) in one pass; numpy's three passes take twice the time."""
-    tail = ~np.uint64(0) >> np.uint64(-bits % 64)
+    tail = tail_mask(bits)
     for i in range(carrier.shape[0]):
         for w in range(carrier.shape[1]):
             sign[i, w] = ~carrier[i, w]

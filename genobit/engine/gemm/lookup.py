@@ -160,16 +160,17 @@ def _add_tile(
 
 @njit
 def multiply(
+    table: NDArray[np.uint8],
     a: NDArray[np.uint8],
     b: NDArray[np.uint8],
-    table: NDArray[np.uint8],
     diagonal: int,
+    tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
     """Add to counts (m, panels * COLUMNS) the sum over n of table[a, b].
 
     a: (m, n); b: (panels, n, COLUMNS). Tiles wholly below the diagonal
-    ``row - column == -diagonal`` are skipped.
+    ``row - column == -diagonal`` or before ``tops`` (panels,) are skipped.
     """
     m, n = a.shape
     partial = np.empty(ROWS * COLUMNS, np.uint16)
@@ -177,7 +178,7 @@ def multiply(
         last = min(first + SLAB, n)
         for panel in range(b.shape[0]):
             columns = b[panel].reshape(-1)
-            for i in range(0, m, ROWS):
+            for i in range(tops[panel] // ROWS * ROWS, m, ROWS):
                 if (panel + 1) * COLUMNS <= i + diagonal:
                     break
                 rows = a[i : i + ROWS].reshape(-1)

@@ -45,7 +45,7 @@ def dealt(kind: DTypeLike) -> int:
 
 
 @njit
-def pack_columns(words: NDArray[np.uint64], dealt: int, out: NDArray[np.uint64]) -> None:
+def pack_columns(dealt: int, words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
     """Transpose words (rows, n) by panel into out (panels, n, columns).
 
     Rows past the end are zero. Each of ``dealt`` adjacent rows goes to another register. ``dealt``

@@ -10,6 +10,7 @@ CPU.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes
 from genobit.engine.bits.words import count_rows, interleave
-from genobit.engine.gemm import four_russians_and, four_russians_ternary, lookup, popcount, scalar
+from genobit.engine.gemm import four_russians, lookup, popcount, scalar
 from genobit.engine.options import get_options
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
@@ -50,18 +51,25 @@ class Block(NamedTuple):
 class _Method(NamedTuple):
     """How a kernel family stores its operands and multiplies them."""
 
-    tile_rows: int
-    tile_columns: int
-    octets: int
-    """Bytes of a column panel per prepared word of a row of B."""
-    start: int | None
+    rows: int
+    """Rows of a tile."""
+    columns: int
+    """Columns of a tile."""
+    multiply: Callable[..., None]
+    """Takes the planes of rows, those of columns, a diagonal, the first row of each panel, and the
+    counts to fill."""
+    start: int | None = 0
     """Initial count per prepared word of a row; None if the kernel writes counts instead of
     adding."""
-    prepare: Callable[[Planes], Planes]
-    rows: Callable[[Planes, slice, int, Any], Any]
-    columns: Callable[[Planes, slice, int, Any], Any]
-    multiply: Callable[[Any, Any, int, NDArray[np.int64], NDArray[Any]], None]
-    """Takes rows, columns, a diagonal, the first row of each panel, and the counts to fill."""
+    pack_rows: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
+    """Packs a plane (rows, n) into (height, ``parts`` n); None if the kernel takes planes."""
+    pack_columns: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
+    """Packs a plane (rows, n) into (panels, ``parts`` n, ``columns``); None as before."""
+    packed: DTypeLike = np.uint64
+    parts: int = 1
+    """Packed elements per word."""
+    interleaved: bool = False
+    """Whether mask and sign are one plane, bit by bit."""
     block: int = BLOCK
     """Most counts in a block."""
 
@@ -75,113 +83,80 @@ def _padded(words: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.u
     return out
 
 
-def _as_they_are(planes: Planes) -> Planes:
-    return planes
+def _sums_of_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], *rest: Any) -> None:
+    four_russians.multiply(a, None, b, None, *rest)
 
 
-def _interleaved(planes: Planes) -> Planes:
+def _table(product: str) -> _Method:
+    ternary = product == "ternary"
+    table = aligned((256,), np.uint8)
+    table[:] = lookup.product_table(product)
+    return _Method(
+        lookup.ROWS,
+        lookup.COLUMNS,
+        partial(lookup.multiply, table),
+        # Entries of a ternary table are two too large, and a word has 16 nibbles.
+        start=-32 if ternary else 0,
+        pack_rows=lookup.pack_rows,
+        pack_columns=lookup.pack_columns,
+        packed=np.uint8,
+        parts=16,
+        interleaved=ternary,
+    )
+
+
+_METHODS = {
+    ("popcount", "and"): _Method(
+        popcount.ROWS,
+        popcount.COLUMNS,
+        popcount.multiply_and,
+        start=None,
+        pack_columns=partial(popcount.pack_columns, 1),
+    ),
+    ("popcount", "ternary"): _Method(
+        popcount.TERNARY_ROWS,
+        popcount.TERNARY_COLUMNS,
+        popcount.multiply_ternary,
+        pack_columns=partial(popcount.pack_columns, 1),
+    ),
+    ("sums", "and"): _Method(1, 1, _sums_of_bits, start=None, block=TALL_BLOCK),
+    ("sums", "ternary"): _Method(1, 1, four_russians.multiply, block=TALL_BLOCK),
+    ("scalar", "and"): _Method(1, 1, scalar.multiply_and),
+    ("scalar", "ternary"): _Method(1, 1, scalar.multiply_ternary),
+    **{("table", product): _table(product) for product in ("and", "xor", "ternary")},
+}
+
+
+def _method(kernel: str, product: str, kind: DTypeLike) -> _Method:
+    """Return how a kernel family multiplies; 16-bit counts take columns in another order."""
+    method = _METHODS[kernel, product]
+    if np.dtype(kind).itemsize == 2:
+        return method._replace(pack_columns=partial(popcount.pack_columns, popcount.dealt(kind)))
+    return method
+
+
+def _prepared(planes: Planes, method: _Method) -> Planes:
+    if not method.interleaved:
+        return planes
     mask, sign = planes
     out = np.empty((mask.shape[0], 2 * mask.shape[1]), np.uint64)
     interleave(mask, sign, out)
     return (out,)
 
 
-def _table_method(product: str, _: DTypeLike) -> _Method:
-    table = aligned((256,), np.uint8)
-    table[:] = lookup.product_table(product)
-    ternary = product == "ternary"
-
-    def rows(planes: Planes, rows: slice, height: int, out: Any) -> NDArray[np.uint8]:
-        words = planes[0][rows]
-        if out is None or out.shape[0] < height:
-            out = aligned((height, 16 * words.shape[1]), np.uint8)
-        lookup.pack_rows(words, out[:height])
-        return out
-
-    def columns(planes: Planes, rows: slice, panels: int, out: Any) -> NDArray[np.uint8]:
-        words = planes[0][rows]
-        if out is None or out.shape[0] < panels:
-            out = aligned((panels, 16 * words.shape[1], lookup.COLUMNS), np.uint8)
-        lookup.pack_columns(words, out[:panels])
-        return out  # type: ignore[no-any-return]
-
-    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        lookup.multiply(a, b, table, diagonal, counts)
-
-    return _Method(
-        lookup.ROWS,
-        lookup.COLUMNS,
-        octets=16,
-        # Entries of a ternary table are two too large, and a word has 16 nibbles.
-        start=-32 if ternary else 0,
-        prepare=_interleaved if ternary else _as_they_are,
-        rows=rows,
-        columns=columns,
-        multiply=multiply,
-    )
-
-
-def _popcount_method(product: str, kind: DTypeLike) -> _Method:
-    ternary = product == "ternary"
-    width = popcount.TERNARY_COLUMNS if ternary else popcount.COLUMNS
-    dealt = popcount.dealt(kind)
-
-    def rows(planes: Planes, rows: slice, height: int, out: Any) -> Planes:
-        return tuple(_padded(plane, rows, height) for plane in planes)
-
-    def columns(planes: Planes, rows: slice, panels: int, out: Any) -> Any:
-        if out is None or out[0].shape[0] < panels:
-            out = tuple(aligned((panels, p.shape[1], width), np.uint64) for p in planes)
-        for plane, target in zip(planes, out, strict=True):
-            popcount.pack_columns(plane[rows], dealt, target[:panels])
-        return out
-
-    def multiply(
-        a: Any, b: Any, diagonal: int, tops: NDArray[np.int64], counts: NDArray[np.int32]
-    ) -> None:
-        kernel: Any = popcount.multiply_ternary if ternary else popcount.multiply_and
-        kernel(*a, *b, diagonal, tops, counts)
-
-    return _Method(
-        popcount.TERNARY_ROWS if ternary else popcount.ROWS,
-        width,
-        octets=16 if ternary else 8,
-        start=0 if ternary else None,
-        prepare=_as_they_are,
-        rows=rows,
-        columns=columns,
-        multiply=multiply,
-    )
-
-
-def _part(planes: Planes, rows: slice, *_: Any) -> Planes:
-    return tuple(plane[rows] for plane in planes)
-
-
-def _sums_method(product: str, _: DTypeLike) -> _Method:
-    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        kernel: Any = four_russians_ternary if product == "ternary" else four_russians_and
-        kernel.multiply(*a, *b, diagonal, counts)
-
-    start = 0 if product == "ternary" else None
-    return _Method(1, 1, 1, start, _as_they_are, _part, _part, multiply, block=TALL_BLOCK)
-
-
-def _scalar_method(product: str, _: DTypeLike) -> _Method:
-    def multiply(a: Any, b: Any, diagonal: int, _: Any, counts: NDArray[np.int32]) -> None:
-        ternary = product == "ternary"
-        kernel: Any = scalar.multiply_ternary if ternary else scalar.multiply_and
-        kernel(*a, *b, diagonal, counts)
-
-    return _Method(1, 1, 8, 0, _as_they_are, _part, _part, multiply)
-
-
-_METHODS = {
-    "sums": _sums_method,
-    "table": _table_method,
-    "popcount": _popcount_method,
-    "scalar": _scalar_method,
-}
+def _packed(
+    planes: Planes,
+    rows: slice,
+    count: int,
+    pack: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None,
+    storage: tuple[NDArray[Any], ...],
+) -> tuple[NDArray[Any], ...]:
+    """Return the planes' rows as ``count`` rows or panels, packed into ``storage``."""
+    if pack is None:
+        return tuple(_padded(plane, rows, count) for plane in planes)
+    for plane, out in zip(planes, storage, strict=True):
+        pack(plane[rows], out[:count])
+    return tuple(out[:count] for out in storage)
 
 
 def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
@@ -259,53 +234,73 @@ def products(
     kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
     # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
-    method = _METHODS[kernel]("and" if by_and else product, kind)
-    a = method.prepare(a)
-    b = a if b is None else method.prepare(b)
+    method = _method(kernel, "and" if by_and else product, kind)
+    a = _prepared(a, method)
+    b = a if b is None else _prepared(b, method)
     totals = (count_rows(a[0]), count_rows(b[0])) if by_and else None
     m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
-    fitting = max(1, PANEL_BYTES // max(1, words * method.octets))
-    width = _multiple(min(columns, fitting, n), method.tile_columns, group)
-    height = _multiple(
-        min(method.block * 4 // np.dtype(kind).itemsize // width, max(fitting, BLOCK_ROWS)),
-        method.tile_rows,
-        group,
-    )
-    step = math.lcm(method.tile_rows, group)
-    storage: Any = None
-    row_storage: Any = None
+    height, width = _block_shape(method, kind, n, words * len(a), columns, group)
+    row_storage, storage = _storage(method, a, min(height, m), width)
     buffer = aligned((height * width,), kind)
     for left in range(0, n, width):
         right = min(left + width, n)
-        panels = -(-(right - left) // method.tile_columns)
-        storage = method.columns(b, slice(left, right), panels, storage)
-        packed = _first(storage, panels)
+        panels = -(-(right - left) // method.columns)
+        packed = _packed(b, slice(left, right), panels, method.pack_columns, storage)
         top, bottom = (0, m) if rows_of is None else rows_of(left, right)
         tops = np.zeros(panels, np.int64)
         if tops_of is not None:
-            tops = tops_of(np.arange(left, right, method.tile_columns))
+            tops = tops_of(np.arange(left, right, method.columns))
         if upper:
             bottom = min(bottom, right)
         top -= top % group
-        # Use as few blocks as possible, of nearly equal height.
-        parts = max(1, -(-(bottom - top) // height))
-        high = -(-(bottom - top) // (parts * step)) * step
-        for start in range(top, bottom, max(1, high)):
-            stop = min(start + high, bottom)
-            padded = -(-(stop - start) // method.tile_rows) * method.tile_rows
-            counts = buffer[: padded * panels * method.tile_columns].reshape(padded, -1)
+        for start, stop in _parts(top, bottom, height, math.lcm(method.rows, group)):
+            padded = -(-(stop - start) // method.rows) * method.rows
+            counts = buffer[: padded * panels * method.columns].reshape(padded, -1)
             from_row = np.maximum(tops - start, 0)
             # Callers compute statistics of these entries too, which must not overflow.
             unwanted = (upper and stop > left + 1) or from_row.any()
             if unwanted or method.start is not None:
                 counts.fill((method.start or 0) * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
-            row_storage = method.rows(a, slice(start, stop), padded, row_storage)
-            method.multiply(_first(row_storage, padded), packed, diagonal, from_row, counts)
+            rows = _packed(a, slice(start, stop), padded, method.pack_rows, row_storage)
+            method.multiply(*rows, *packed, diagonal, from_row, counts)
             wanted = counts[: stop - start, : right - left]
             if totals is not None:
                 _differences(wanted, totals[0][start:stop], totals[1][left:right])
             yield Block(slice(start, stop), slice(left, right), wanted)
+
+
+def _block_shape(
+    method: _Method, kind: DTypeLike, n: int, words: int, columns: int, group: int
+) -> tuple[int, int]:
+    """Return the most rows and columns of a block; ``words`` is the length of a prepared row."""
+    octets = method.parts * np.dtype(method.packed).itemsize if method.pack_columns else 1
+    fitting = max(1, PANEL_BYTES // max(1, words * octets))
+    width = _multiple(min(columns, fitting, n), method.columns, group)
+    most = method.block * 4 // np.dtype(kind).itemsize // width
+    return _multiple(min(most, max(fitting, BLOCK_ROWS)), method.rows, group), width
+
+
+def _storage(
+    method: _Method, planes: Planes, height: int, width: int
+) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    """Return memory for the packed rows and columns of a block, one array for each plane."""
+    length, panels = method.parts * planes[0].shape[1], width // method.columns
+    height = -(-height // method.rows) * method.rows
+    rows = planes if method.pack_rows else ()
+    columns = planes if method.pack_columns else ()
+    return (
+        tuple(aligned((height, length), method.packed) for _ in rows),
+        tuple(aligned((panels, length, method.columns), method.packed) for _ in columns),
+    )
+
+
+def _parts(top: int, bottom: int, height: int, step: int) -> Iterator[tuple[int, int]]:
+    """Yield as few ranges of rows as possible, of nearly equal height, a multiple of ``step``."""
+    parts = max(1, -(-(bottom - top) // height))
+    high = -(-(bottom - top) // (parts * step)) * step
+    for start in range(top, bottom, max(1, high)):
+        yield start, min(start + high, bottom)
 
 
 def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any]) -> None:
@@ -316,13 +311,13 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     """
     kernel = chosen_kernel("and", len(a))
     if kernel == "sums":
-        four_russians_and.multiply(a, b, -(2**62), out)
+        four_russians.multiply(a, None, b, None, -(2**62), np.zeros(len(b), np.int64), out)
         return
     tile = popcount.ROWS, popcount.COLUMNS
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
         # Whole tiles can be written straight to ``out``.
         panels = aligned((len(b) // tile[1], b.shape[1], tile[1]), np.uint64)
-        popcount.pack_columns(b, popcount.dealt(out.dtype), panels)
+        popcount.pack_columns(popcount.dealt(out.dtype), b, panels)
         popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
     for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
@@ -338,10 +333,6 @@ def _differences(counts: NDArray[np.int32], a: NDArray[np.int64], b: NDArray[np.
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[i, j] = a[i] + b[j] - 2 * counts[i, j]
-
-
-def _first(storage: Any, panels: int) -> Any:
-    return tuple(s[:panels] for s in storage) if isinstance(storage, tuple) else storage[:panels]
 
 
 def _multiple(size: int, *steps: int) -> int:

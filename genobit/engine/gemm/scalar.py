@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 @njit
 def multiply_and(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], diagonal: int, counts: NDArray[np.int32]
+    a: NDArray[np.uint64],
+    b: NDArray[np.uint64],
+    diagonal: int,
+    tops: NDArray[np.int64],
+    counts: NDArray[np.int32],
 ) -> None:
-    """Add popcount(a & b) over n to counts (m, k), on and above the diagonal.
+    """Add popcount(a & b) over n to counts (m, k), on and above the diagonal, from row ``tops``.
 
-    a: (m, n); b: (k, n).
+    a: (m, n); b: (k, n); tops: (k,), which never decreases.
     """
     for i in range(a.shape[0]):
-        for j in range(max(0, i + diagonal), b.shape[0]):
+        for j in range(max(0, i + diagonal), np.searchsorted(tops, i, side="right")):
             total = np.uint64(0)
             for w in range(a.shape[1]):
                 total += popcount(a[i, w] & b[j, w])
@@ -36,11 +40,12 @@ def multiply_ternary(
     b_mask: NDArray[np.uint64],
     b_sign: NDArray[np.uint64],
     diagonal: int,
+    tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
     """Add sums of products of values in {-1, 0, 1} to counts (m, k); a_* (m, n), b_* (k, n)."""
     for i in range(a_mask.shape[0]):
-        for j in range(max(0, i + diagonal), b_mask.shape[0]):
+        for j in range(max(0, i + diagonal), np.searchsorted(tops, i, side="right")):
             both = np.uint64(0)
             differ = np.uint64(0)
             for w in range(a_mask.shape[1]):

@@ -1,7 +1,7 @@
 """Sums of products of arbitrary values of calls, by Four Russians tables of three calls.
 
 A call has one of four states (`dequantise.STATES`), each with a value per variant, for example
-``(g - 2p) / sqrt(2pq)`` for dosage g and 0 for a missing call. As in `four_russians_ternary`, the
+``(g - 2p) / sqrt(2pq)`` for dosage g and 0 for a missing call. As in `four_russians`, the
 64 sums that three calls of a row can add are computed once for a panel of columns. Every row then
 adds the entry of its pattern. On AVX2 that is one load and one float32 addition per 24 products;
 BLAS needs a multiplication and an addition per eight. Missing calls and weights cost nothing extra.

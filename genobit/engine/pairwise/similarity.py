@@ -27,14 +27,6 @@ NO_NEIGHBOUR = -1
 Count = int | np.int64
 
 
-def packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack bits (rows, n) into words (rows, ceil(n / 64)) with zero padding bits."""
-    rows, n = bits.shape
-    octets = np.zeros((rows, -(-n // 64) * 8), np.uint8)
-    octets[:, : -(-n // 8)] = np.packbits(bits, axis=1, bitorder="little")
-    return octets.view("<u8").astype(np.uint64, copy=False)
-
-
 @njit
 def _similarity(code: int, n: Count, p: Count, q: Count, x: Count) -> float:
     if n == 0:

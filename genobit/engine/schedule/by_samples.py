@@ -161,7 +161,7 @@ def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
     variants = plane.shape[0]
     if not (variants and Rows(haplotypes=False, bits=bits, planes=(), called=plane).complete()):
         return _turned(plane, bits)
-    return np.broadcast_to(all_called(variants, words_for(variants)), (bits, words_for(variants)))
+    return np.broadcast_to(all_called(variants), (bits, words_for(variants)))
 
 
 def _counts(*planes: Any, samples: int) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.layout import pack_bits, words_for
 from genobit.engine.bits.words import count_rows
 from genobit.epistasis.kernels.contingency_tables import room
 from genobit.epistasis.kernels.mutual_information import x_log_x
@@ -49,22 +50,22 @@ def permuted_masks(sizes: tuple[int, ...], count: int, seed: int) -> NDArray[np.
     only on the seed and on k.
     """
     classes = np.repeat(np.arange(len(sizes)), sizes)
-    words = [-(-size // 64) for size in sizes]
+    words = [words_for(size) for size in sizes]
     places = np.concatenate(
         [64 * sum(words[:c]) + np.arange(size) for c, size in enumerate(sizes)]
     ).astype(np.int64)
     out = np.empty((count, len(sizes), sum(words)), np.uint64)
     for k in range(count):
         drawn = np.random.default_rng((seed, k)).permutation(classes)
-        mask = np.zeros((len(sizes), 64 * sum(words)), np.uint8)
-        mask[drawn, places] = 1
-        out[k] = np.packbits(mask, axis=1, bitorder="little").view("<u8")
+        mask = np.zeros((len(sizes), 64 * sum(words)), np.bool_)
+        mask[drawn, places] = True
+        out[k] = pack_bits(mask)
     return out
 
 
 def mask_bytes(sizes: tuple[int, ...], count: int) -> int:
     """Return the bytes of `permuted_masks` for ``count`` permutations."""
-    return 8 * count * len(sizes) * sum(-(-size // 64) for size in sizes)
+    return 8 * count * len(sizes) * sum(words_for(size) for size in sizes)
 
 
 def search_permuted(

@@ -137,7 +137,7 @@ def _with_called(part: Classes) -> Classes:
 
 def _every(variants: int, samples: int) -> NDArray[np.uint64]:
     """Return a plane with all samples of a class set: (variants, words)."""
-    return np.tile(all_called(samples, -(-samples // 64)), (variants, 1))
+    return np.tile(all_called(samples), (variants, 1))
 
 
 class Scope(NamedTuple):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.layout import pack_bits
 from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import WORD_LANES, load_words, zero_words
@@ -84,9 +85,8 @@ def _whole_sums(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArra
     # With a narrow integer type and boolean digits, extraction takes a tenth of the time.
     above = above.astype(np.min_scalar_type(most))
     ones = [above & above.dtype.type(1 << k) != 0 for k in range(most.bit_length())]
-    planes = [np.packbits(digit, bitorder="little") for digit in ones]
     out = least * count_rows(words) if least else np.zeros(words.shape[0], np.int64)
-    if planes:
-        of_digits = np.array(planes).view("<u8").astype(np.uint64, copy=False)
+    if ones:
+        of_digits = np.stack([pack_bits(digit) for digit in ones])
         _add_digits(np.ascontiguousarray(words), of_digits, out)
     return out

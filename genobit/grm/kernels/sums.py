@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from genobit.engine.bits.layout import pack_bits
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import products
@@ -86,18 +87,12 @@ def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
     """Return the variants of positive weight called in both: (rows, columns) int32."""
     pairs = (
         (
-            (c.a.call_mask() & _as_words(c.weights > 0, c.a.planes[0].shape[1]),),
+            (c.a.call_mask() & pack_bits(c.weights > 0),),
             None if c.b is None else (c.b.call_mask(),),
         )
         for c in chunks
     )
     return _sum_of_products("and", pairs, _shape(chunks[0]))
-
-
-def _as_words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
-    padded = np.zeros(64 * words, bool)
-    padded[: bits.size] = bits
-    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 def weighted_products(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:

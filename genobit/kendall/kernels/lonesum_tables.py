@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import types
 
-from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, LANES, PLACE_BITS, UNITS
+from genobit.engine.gemm.sum_tables import COLUMNS, ENTRY, LANES, PLACE_BITS, UNITS
 from genobit.engine.simd import plain_lanes
 from genobit.engine.simd.jit import inlined, instruction, njit
 from genobit.engine.simd.lane_moves import shift_right

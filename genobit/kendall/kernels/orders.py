@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.four_russians import COLUMNS, LANES, UNITS, add_entries, add_last
+from genobit.engine.gemm.four_russians import add_entries
+from genobit.engine.gemm.sum_tables import COLUMNS, LANES, UNITS
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import aligned
 from genobit.kendall.kernels import signs
@@ -243,9 +244,9 @@ def _add_panels(
                     build_table(values, k + unit, shape, parts, tables, unit * step)
                 line = places[(start + k) // UNITS, :rows]
                 if k + UNITS < width:
-                    add_entries(line, tables, step, k == 0, totals[:rows])
+                    add_entries(line, None, tables, step, k == 0, totals[:rows], None)
                 else:
-                    add_last(line, tables, step, totals[:rows], sums[:rows])
+                    add_entries(line, None, tables, step, k == 0, totals[:rows], sums[:rows])
         left = panel * COLUMNS
         for i in range(rows):
             for j in range(min(COLUMNS, out.shape[1] - left)):

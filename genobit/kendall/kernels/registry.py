@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.four_russians import COLUMNS
+from genobit.engine.gemm.sum_tables import COLUMNS
 from genobit.engine.simd.cpu import host
 from genobit.kendall.kernels.ranks import ranked
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.bits.planes import all_called
+from genobit.engine.bits.planes import all_called, tail_mask
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import REGISTER_WORDS
@@ -121,7 +121,7 @@ def _prepare(
     """Prepare planes (rows, words) in one pass; the second and third may have no words."""
     # Loops over a row, and arrays outside a tuple, take an eighth of the time.
     dosages, gaps = hom_alt.shape[1] > 0, called.shape[1] > 0
-    words, tail = alt.shape[1], ~np.uint64(0) >> np.uint64(-n % 64)
+    words, tail = alt.shape[1], tail_mask(n)
     for i in range(alt.shape[0]):
         for w in range(called.shape[1]):
             kept[i, w] = called[i, w]

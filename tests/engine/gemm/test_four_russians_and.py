@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.gemm import four_russians_and
+from genobit.engine.gemm import four_russians
 from tests.sized import sized
 
-BLOCK = four_russians_and.WORDS
+BLOCK = four_russians.WORDS
 EDGES = sized((1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129), (1, 9, 33))
 WORDS = sized(
     (1, 2, 3, 4, 7, 8, 9, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 2),
@@ -33,9 +33,13 @@ def expected(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([[int(np.bitwise_count(x & y).sum()) for y in b] for x in a])
 
 
+def multiply(a: np.ndarray, b: np.ndarray, diagonal: int, out: np.ndarray) -> None:
+    four_russians.multiply(a, None, b, None, diagonal, np.zeros(len(b), np.int64), out)
+
+
 def product(a: np.ndarray, b: np.ndarray, diagonal: int = -(2**62)) -> np.ndarray:
     out = np.zeros((len(a), len(b)), np.int32)
-    four_russians_and.multiply(a, b, diagonal, out)
+    multiply(a, b, diagonal, out)
     return out
 
 
@@ -55,7 +59,7 @@ def test_multiply__equals_bits_counted_one_by_one(
 @pytest.mark.compiled("65,000 positions and more of tables of sums take minutes")
 @pytest.mark.parametrize("beyond", [-19, -18, -1, 0, 1, 17, 18, 19, 1023])
 def test_multiply__where_sums_leave_16_bits(beyond: int) -> None:
-    words = four_russians_and.LARGEST + beyond
+    words = four_russians.LARGEST + beyond
     a, b = np.full((3, words), ~np.uint64(0)), operand(66, words, 2)
     np.testing.assert_array_equal(product(a, b), expected(a, b))
 
@@ -71,13 +75,13 @@ def test_multiply__above_a_diagonal(diagonal: int) -> None:
 def test_multiply__writes_over_what_is_there() -> None:
     a, b = operand(3, 2, 5), operand(4, 2, 6)
     out = np.full((3, 4), 7, np.int32)
-    four_russians_and.multiply(a, b, -(2**62), out)
+    multiply(a, b, -(2**62), out)
     np.testing.assert_array_equal(out, expected(a, b))
 
 
 def test_multiply__of_nothing() -> None:
     out = np.zeros((0, 0), np.int32)
-    four_russians_and.multiply(np.zeros((0, 3), np.uint64), np.zeros((0, 3), np.uint64), 0, out)
+    multiply(np.zeros((0, 3), np.uint64), np.zeros((0, 3), np.uint64), 0, out)
     assert product(operand(2, 1, 0)[:, :0], operand(2, 1, 0)[:, :0]).tolist() == [[0, 0], [0, 0]]
 
 

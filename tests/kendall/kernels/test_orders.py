@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genobit.engine.gemm.four_russians import COLUMNS, ENTRY, UNITS
+from genobit.engine.gemm.sum_tables import COLUMNS, ENTRY, UNITS
 from genobit.kendall.kernels import orders, registry, signs
 from genobit.kendall.kernels.lonesum_tables import STRICT, WEAK, Shape
 from genobit.kendall.kernels.ranks import ranked
