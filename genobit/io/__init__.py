@@ -1,4 +1,4 @@
 """Readers and writers of genotypes, relationships, trees and alignments, one file per format.
 
-Readers of third parties load on first use. May import: `data`, the engine, such readers.
+Third-party readers load on first use. May import: `data`, the engine, third-party readers.
 """

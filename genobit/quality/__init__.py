@@ -1,4 +1,4 @@
 """Quality control: statistics of variants and samples.
 
-May import: `visual`, `io`, `data` and the engine.
+May import: `data` and the engine.
 """

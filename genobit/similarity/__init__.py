@@ -1,4 +1,4 @@
 """Similarity of binary rows: Tanimoto, Hamming and others.
 
-May import: `visual`, `io`, `data` and the engine.
+May import: `data` and the engine.
 """

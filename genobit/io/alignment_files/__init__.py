@@ -1,4 +1,4 @@
 """Parse alignment texts: FASTA and PHYLIP.
 
-`genobit.io.alignment` has the public functions. May import: `data` and the engine.
+`genobit.io.alignment` has the public functions. May import: `io.kernels`, `data`, the engine.
 """
