@@ -22,7 +22,7 @@ class LDBlocksMethods:
     _ds: xr.Dataset
 
     def ld_blocks(self, max_span: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
-        """Haplotype blocks: stretches of variants with little evidence of recombination.
+        """Find haplotype blocks: runs of variants with little evidence of recombination.
 
         Parameters
         ----------
@@ -33,28 +33,27 @@ class LDBlocksMethods:
 
         Returns
         -------
-            Dataset, computed. The variables along ``blocks`` follow the order of the variants:
-            ``first`` and ``last`` (positions along ``variants``, both inside), ``first_position``
-            and ``last_position``, ``kb`` (length with both ends counted), ``n`` (variants of the
-            block that pass ``min_maf``), ``first_id`` and ``last_id``, and ``contig`` where known.
-            The coordinate ``block`` along ``variants`` is the block of each variant, or -1 outside
-            all blocks. The labels of the variants are coordinates too.
+            Dataset, computed, with blocks in the order of the variants. ``first`` and ``last`` are
+            positions along ``variants``, both included. ``first_position`` and ``last_position``
+            are in base pairs; ``kb`` is the length with both ends. ``n`` counts the variants of the
+            block that pass ``min_maf``. Where known, there are also ``first_id``, ``last_id`` and
+            ``contig``. The coordinate ``block`` along ``variants`` is the block of each variant, or
+            -1 outside all blocks. The labels of the variants are coordinates too.
 
         Raises
         ------
         KeyError
             Without ``variant_position``.
         ValueError
-            For a ``max_span`` that is no distance in base pairs, a ``min_maf`` outside [0, 0.5],
+            For a ``max_span`` that is not a distance in base pairs, a ``min_maf`` outside [0, 0.5],
             or unsorted positions.
 
         Notes
         -----
         The rule is that of Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and
-        Haploview; see `genobit.ld.blocks`. Haplotypes are added up to dosages, and D' is estimated
-        from the dosages. Missing calls: each pair uses the samples called at both variants. Chunks
-        of variants are streamed together with their windows. The result is the same for any
-        chunking.
+        Haploview; see `genobit.ld.blocks`. Phased haplotypes are summed to dosages, and D' is
+        estimated from the dosages. Each pair uses the samples called at both variants. Memory holds
+        a few chunks of variants and their windows. The result is the same for any chunking.
 
         Examples
         --------

@@ -62,21 +62,22 @@ class LDDecayMethods:
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Confidence intervals come from a block bootstrap: about ``parts`` blocks of equal
-            numbers of neighbouring variants, drawn with replacement ``resamples`` times from
-            ``seed``. Blocks never span contigs. Blocks should be longer than the linkage, so use
-            fewer parts for a short region.
+            Settings of the block bootstrap that gives confidence intervals. It makes about
+            ``parts`` blocks with equal numbers of neighbouring variants. It draws them with
+            replacement ``resamples`` times; ``seed`` fixes the draws. Blocks never span contigs.
+            Blocks should be longer than the range of LD, so use fewer parts for a short region.
 
         Returns
         -------
-            Dataset, computed, with ``populations`` as the first dimension if they are given. By
-            bin: ``r2`` (mean), ``pairs``, ``distance`` (mean over the pairs) and ``curve``. By
-            population: ``rho``, ``half_decay`` and ``half_decay_of_means``, the last two also as
-            ``..._interval`` (bounds: lower, upper). ``attrs["unit"]`` is the unit of distances.
-            ``bin_start`` and ``bin_stop`` are the bins; a pair at an edge is in the lower bin.
-            ``fit`` says whether the curve "fits". ``fit_r2`` is the share of the variation between
-            bins that the curve explains. ``attrs["fit"]`` describes both in words. ``half_decay``
-            is NaN if the curve does not fit, or falls to half outside the bins.
+            Dataset, computed, with ``populations`` as the first dimension if they are given. Each
+            bin has ``r2`` (mean), ``pairs``, ``distance`` (mean over the pairs) and ``curve``. Each
+            population has ``rho``, ``half_decay`` and ``half_decay_of_means``. The confidence
+            intervals are ``half_decay_interval`` and ``half_decay_of_means_interval`` (bounds:
+            lower, upper). ``attrs["unit"]`` is the unit of distances. ``bin_start`` and
+            ``bin_stop`` are the bins; a pair at an edge is in the lower bin. ``fit`` says whether
+            the curve "fits". ``fit_r2`` is the share of the variation between bins that the curve
+            explains. ``attrs["fit"]`` describes ``fit`` and ``fit_r2`` in words. ``half_decay`` is
+            NaN if the curve does not fit, or falls to half outside the bins.
             ``half_decay_of_means`` is infinite if the means never fall to half.
 
         Raises
@@ -89,11 +90,11 @@ class LDDecayMethods:
 
         Notes
         -----
-        The pairs are streamed: memory holds only sums by bin and block. The sums are of integers,
-        so the means are the same for every chunking and number of threads, and within 1e-9 of the
-        exact means. Pairs without r2 (a monomorphic variant) are left out. Rare variants lower
-        every mean: filter variants by `allele_frequency` first. Formulas and references:
-        `genobit.ld.decay`.
+        The pairs are streamed: memory holds only sums by bin and block. Values are summed as
+        integers, so the means are the same for every chunking and number of threads. They are
+        within 1e-9 of the exact means. Pairs with a monomorphic variant have no r2 and are left
+        out. Rare variants lower every mean: filter variants by `allele_frequency` first. Formulas
+        and references: `genobit.ld.decay`.
 
         Examples
         --------

@@ -36,7 +36,7 @@ class LDMethods:
         explain: bool = False,
         compute: bool = False,
     ) -> xr.DataArray | Explanation:
-        """Linkage disequilibrium between variants.
+        """Compute linkage disequilibrium between variants.
 
         Parameters
         ----------
@@ -46,21 +46,21 @@ class LDMethods:
             likelihood haplotype frequencies (``plink --r2 dprime``, which prints no sign).
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). The
-            default is the content of the planes, or dosages for genotypes that are not packed.
+            default is what packed planes hold, and dosages for genotypes that are not packed.
         other
-            Variants to compare with, of the same samples; they become the columns of the result.
+            Variants to compare with, for the same samples. They become the columns of the result.
             By default all variants are compared with each other.
         window
-            Only pairs on one contig at most this far apart: variants (1000) or a distance
-            ("500kb", "0.5cM"). The result is a band.
+            Largest distance of a pair: a number of variants (1000) or a distance ("500kb",
+            "0.5cM"). Pairs on different contigs are left out. The result is a band.
         explain
             Return the estimated cost of tiles of several sizes instead of the result: tasks,
             seconds of work, bytes moved and bytes held. It recommends the cheapest ``chunk_rows``
-            for the threads of this machine or of the active cluster. All other arguments count:
-            ``window`` estimates a band, ``other`` a rectangle.
+            for the threads of this machine or of the active cluster. The estimate is of a band with
+            ``window`` and of a rectangle with ``other``.
         compute
-            Compute at once, in memory. Refused if the result would exceed
-            ``get_options().eager_limit`` bytes; the error gives its size.
+            Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
+            refused; the error gives its size.
 
         Returns
         -------
@@ -71,16 +71,16 @@ class LDMethods:
         Raises
         ------
         ValueError
-            For an unknown statistic, one that dosages do not have, other samples in ``other``, or
-            unsorted positions with a window.
+            For an unknown statistic, or one that these planes do not support. Also if ``other`` has
+            different samples, and for unsorted positions with a window.
         MemoryError
-            With ``compute``, for a result past the limit; says its size and what to do.
+            With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        Missing calls: every count is over the calls present at both variants. Monomorphic
-        variants give NaN. Cost: variants^2 / 2 x samples / 4 byte lookups, or with AVX-512
-        variants^2 / 2 x samples / 512 popcounts. Formulas and references: `genobit.ld.matrix`.
+        Every count uses the calls present at both variants. Monomorphic variants give NaN. Cost:
+        variants^2 / 2 x samples / 4 byte lookups, or with AVX-512 variants^2 / 2 x samples / 512
+        popcounts. Formulas and references: `genobit.ld.matrix`.
 
         Examples
         --------

@@ -38,7 +38,7 @@ class LDPairsMethods:
         parquet: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> dd.DataFrame | Path:
-        """Pairs of variants in LD, as a long table made chunk by chunk.
+        """Find the pairs of variants in LD, as a long table made chunk by chunk.
 
         Parameters
         ----------
@@ -51,10 +51,10 @@ class LDPairsMethods:
         statistic
             The r2 to compute: "r2", or "r2_em" of dosages.
         parquet
-            Folder to write the table to at once, one file for each tile. Memory holds one pass of
-            16 tiles. If interrupted, repeat the call to resume; finished files are kept. Until all
-            files are written, Parquet readers refuse the folder: it holds a marker file whose name
-            says so.
+            Folder to write the table to, one file for each tile. The call then computes all pairs,
+            with 16 tiles in memory at a time. If interrupted, repeat the call to resume; finished
+            files are kept. Until all files are written, a marker file makes Parquet readers refuse
+            the folder. Its name says that the table is not complete.
         progress
             Show a progress bar, with ``parquet``. The default is that of `get_options`.
 
@@ -72,7 +72,7 @@ class LDPairsMethods:
             For ``min_r2`` outside [0, 1], another statistic, unsorted positions, or a ``parquet``
             folder that holds other pairs.
         RuntimeError
-            If another run is at work in the ``parquet`` folder.
+            If another run is writing to the ``parquet`` folder.
 
         Examples
         --------

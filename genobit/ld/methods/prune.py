@@ -40,12 +40,12 @@ class LDPruneMethods:
         Parameters
         ----------
         window
-            Variants in a window (50), or its length from the first variant ("500kb", "0.5cM").
-            Windows never span contigs.
+            Number of variants in a window (50), or its length from the first variant ("500kb",
+            "0.5cM"). Windows never span contigs.
         step
             Number of variants the window moves each step.
         r2
-            Largest r2 of a pair that may stay together.
+            Largest r2 of two variants that are both kept.
         frequency
             Allele frequency of each variant, (variants,), or the name of a variable. The default
             is the frequency in these samples. In a pair above the limit, the variant with the
@@ -55,8 +55,8 @@ class LDPruneMethods:
 
         Returns
         -------
-            bool (variants,), computed, with the labels of the variants: whether a variant stays.
-            For ``ds.genobit.isel(variants=...)``.
+            bool (variants,), computed, with the labels of the variants: True for a variant that is
+            kept. Select with ``ds.genobit.isel(variants=keep)``.
 
         Raises
         ------
@@ -71,8 +71,8 @@ class LDPruneMethods:
         variants are removed first. If both variants of a pair are equally common, the later one is
         removed. plink uses founders only, and takes allele frequencies from founders unless run
         with ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1
-        (2.0). Missing calls: r2 uses the calls present at both variants. Memory holds a few chunks
-        and the variants of a window. The result is the same for every chunking and scheduler.
+        (2.0). r2 uses the calls present at both variants. Memory holds a few chunks and the
+        variants of a window. The result is the same for every chunking and scheduler.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class LDPruneMethods:
         statistic: str | None = None,
         phased: bool | None = None,
     ) -> xr.Dataset:
-        """Clumps of associated variants, each around its smallest p-value, as in plink.
+        """Group associated variants into clumps around the smallest p-values, as in plink.
 
         Parameters
         ----------
@@ -123,8 +123,8 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         r2
-            Members have an r2 with their index variant above this limit. An r2 that differs from
-            the limit only by rounding (a relative 2^-44) is not above it.
+            A member's r2 with its index variant is above this limit. An r2 that differs from the
+            limit only by rounding (a relative 2^-44) is not above it.
         window
             Members are closer than this to the index variant, on either side: "250kb" reaches
             249,999 bp, as in plink 1.9. A window in variants includes its last variant.
@@ -143,11 +143,12 @@ class LDPruneMethods:
         Returns
         -------
             Dataset, computed. Along ``clumps``, sorted by p: ``index_variant`` (position along
-            ``variants``), ``p`` as given, ``total`` (members), and the number of members in each
-            bin of p: ``nsig`` from 0.05 on, ``s05`` from 0.01, ``s01`` from 0.001, ``s001`` from
-            0.0001, ``s0001`` below. Along ``members``, clump by clump: ``member`` (position along
-            ``variants``), ``clump``, ``r2``, ``member_p``, and ``listed``, whether its p is below
-            p2. Both dimensions have the labels of their variants as coordinates.
+            ``variants``), ``p`` as given, and ``total`` (members). Members are also counted by p:
+            ``nsig`` (at least 0.05), ``s05`` (0.01 to 0.05), ``s01`` (0.001 to 0.01), ``s001``
+            (0.0001 to 0.001) and ``s0001`` (below 0.0001). Along ``members``, clump by clump:
+            ``member`` (position along ``variants``), ``clump``, ``r2``, ``member_p``, and
+            ``listed``, whether its p is below p2. Both dimensions have the labels of their variants
+            as coordinates.
 
         Raises
         ------
@@ -162,11 +163,11 @@ class LDPruneMethods:
         Notes
         -----
         The rule is that of ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up
-        to p1 are visited in order of p, ties in file order. A variant without a clump starts one.
-        The clump takes all variants in its window that have no clump and are in LD with it,
-        whatever their p. Missing calls: counts use the calls present at both variants.
-        Memory holds a window, a few chunks, and the pairs above the limit of variants with p up to
-        p1.
+        to p1 are visited in order of p, ties in file order. A variant that is in no clump yet
+        starts one. The clump takes all variants in the window that are in no clump and whose r2
+        with the index variant is above the limit. Their p does not matter. Counts use the calls
+        present at both variants. Memory holds a window, a few chunks, and the pairs above the limit
+        with a variant of p up to p1.
 
         Examples
         --------
@@ -209,13 +210,13 @@ class LDPruneMethods:
     def ld_score(
         self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
     ) -> xr.Dataset:
-        """LD score of each variant: the sum of its r2 with the variants in its window.
+        """Compute the LD score of each variant: the sum of its r2 with the variants in its window.
 
         Parameters
         ----------
         window
-            Largest distance of a pair, on either side: variants (1000) or a distance ("1cM",
-            "1Mb").
+            Largest distance of a pair, on either side: a number of variants (1000) or a distance
+            ("1cM", "1Mb").
         adjust
             Correct r2 for the bias of n observations: r2 - (1 - r2) / (n - 2).
         phased
@@ -233,13 +234,12 @@ class LDPruneMethods:
 
         Notes
         -----
-        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), with each pair computed once and
-        no block jumps. The sum includes the variant itself (1) and pairs at exactly the distance.
-        Windows never span contigs. Missing calls: r2 and n use the calls present at both variants,
-        where ldsc imputes the mean. A pair without r2 adds nothing and is not counted. A
-        monomorphic variant has the score NaN and the count 0. The adjustment needs three
-        observations. Scores are bit-identical for every chunking: every r2 is rounded to a
-        multiple of 2^-36.
+        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), with exact windows: they move by
+        one variant, not by blocks. The sum includes the variant itself (1) and pairs at exactly the
+        distance. Windows never span contigs. r2 and n use the calls present at both variants; ldsc
+        imputes the mean instead. A pair without r2 adds nothing and is not counted. A monomorphic
+        variant has the score NaN and the count 0. The adjustment needs at least three observations.
+        Scores are bit-identical for every chunking: every r2 is rounded to a multiple of 2^-36.
 
         Examples
         --------

@@ -31,46 +31,45 @@ class LDSitesMethods:
         window: int | str | None = None,
         compute: bool = False,
     ) -> xr.DataArray:
-        """Linkage disequilibrium between the sites of an alignment.
+        """Compute linkage disequilibrium between the sites of an alignment.
 
         Parameters
         ----------
         statistic
-            "r2", "r", "D" or "dprime" for sites of at most two states, each taxon a haplotype.
-            "T" for sites of any number of states (finite sites); for unlinked sites T follows
-            approximately chi2 with (v_i - 1)(v_j - 1) degrees of freedom.
+            "r2", "r", "D" or "dprime" for sites of at most two states; each taxon is one haplotype.
+            "T" is for sites of any number of states (finite sites). For unlinked sites with v_i and
+            v_j states, T approximately follows chi2 with (v_i - 1)(v_j - 1) degrees of freedom.
         gap
-            "missing": a taxon with a gap is not valid at the site. "state": the gap is one more
-            state.
+            "missing": a gap is a missing value. "state": a gap is one more state.
         window
-            Only pairs at most this far apart: sites (100), or a distance ("500bp", "1kb") between
-            their ``variant_position``. The result is a band.
+            Largest distance of a pair: a number of sites (100), or a distance ("500bp", "1kb")
+            between their ``variant_position``. The result is a band.
         compute
-            Compute at once. Refused for results past ``get_options().eager_limit`` bytes.
+            Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
         Returns
         -------
             float32, lazy unless ``compute``. Without a window: (sites_0, sites_1) with the labels
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
-            pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states``
-            is the number of states of each site. ``counted_state`` is the state that r, D and D'
-            count: the later one in ``attrs["states"]``. The call itself reads the alignment
-            to find the states of each site. A dask alignment is read in its chunks of sites, a few
-            at a time, and again to make the bit planes of the sites that are computed.
+            pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states`` is
+            the number of states of each site. ``counted_state`` is the state that r, D and D'
+            count: the later one in ``attrs["states"]``. The call reads the whole alignment once, to
+            find the states of each site. A dask alignment is read a few chunks of sites at a time.
+            Computing the result reads it again.
 
         Raises
         ------
         ValueError
-            For an alignment that is not text or numbers of states (taxa, sites), an unknown
-            statistic, or a site of more than two states unless the statistic is "T".
+            For an alignment that is neither text nor state numbers (taxa, sites), or an unknown
+            statistic. Also for a site of more than two states, unless the statistic is "T".
         MemoryError
-            With ``compute``, for a result past the limit.
+            With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        Gaps, missing characters and ambiguity codes are not valid. The counts and the states of a
-        pair are taken over the taxa valid at both sites. A site with one state among them gives
-        NaN. Formulas and limits: `genobit.ld.sites`.
+        Missing characters and ambiguity codes are missing values. So are gaps, unless they are a
+        state. The counts and states of a pair use the taxa without a missing value at either site.
+        A site with one state among these taxa gives NaN. Formulas and limits: `genobit.ld.sites`.
 
         Examples
         --------
