@@ -42,7 +42,7 @@ class PCAMethods:
         count_monomorphic: bool = False,
         seed: int = 0,
     ) -> xr.Dataset:
-        """Principal components of the standardised dosages, computed at once.
+        """Compute principal components of the standardised dosages.
 
         Parameters
         ----------
@@ -53,11 +53,12 @@ class PCAMethods:
         algorithm
             "exact" decomposes the relationship matrix of samples x samples. "randomized" finds the
             same components in passes over the packed planes, without forming that matrix. "auto" is
-            exact up to 3,000 samples, if that takes at most ``get_options().eager_limit``.
+            "exact" up to 3,000 samples, if this takes at most ``get_options().eager_limit`` bytes,
+            and "randomized" otherwise.
         missing
-            "mean" counts a missing call as the variant's mean. "pairwise" needs the exact
-            algorithm: each element of the relationship matrix is over the calls present in both
-            samples, as in ``plink --pca`` and GCTA.
+            "mean" replaces a missing call by the mean of its variant. "pairwise" computes each
+            element of the relationship matrix from the calls present in both samples, as ``plink
+            --pca`` and GCTA do. It needs the exact algorithm.
         allele_frequency
             Frequency of the counted allele in a base population, (variants,), or the name of a
             variable. The default is the frequency in these samples. A DataArray or Series is
@@ -75,22 +76,21 @@ class PCAMethods:
 
         Returns
         -------
-            Dataset of float64, with labels and ``components`` counted from 1:
+            Dataset of float64, in memory, with labels and ``components`` counted from 1:
 
             - ``scores`` (samples, components): the sum of squares of a component is its variance,
               so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints. The
-              longer tail of a component is positive, by the sum of cubed scores. If both tails are
-              nearly even, the first sample far from 0 is positive.
+              sign makes the sum of cubed scores positive, so the longer tail is positive. If this
+              sum is near 0, the first sample far from 0 is positive.
             - ``loadings`` (variants, components), of length 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
             - ``allele_frequency`` (variants): NaN where no call is present
 
             Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
-            uses the same variants. Attributes describe the computation: ``variants`` is the number
-            of polymorphic variants used, or with ``count_monomorphic`` of all used variants with a
-            call. ``variants_left_out`` and ``contigs_left_out`` list what
-            ``autosomes`` left out.
+            uses the same variants. The attribute ``variants`` is the number of polymorphic variants
+            used. With ``count_monomorphic`` it is the number of all used variants with a call.
+            ``variants_left_out`` and ``contigs_left_out`` list what ``autosomes`` left out.
 
         Raises
         ------
@@ -98,15 +98,15 @@ class PCAMethods:
             For an unknown argument, a frequency outside [0, 1], or more components than exist. With
             "pairwise", for a sample without calls or a pair without a common call.
         MemoryError
-            If the exact algorithm would take more than ``get_options().eager_limit``.
+            If the exact algorithm would take more than ``get_options().eager_limit`` bytes.
 
         Notes
         -----
         Monomorphic variants and variants without calls have loading 0. Formulas and references:
         `genobit.pca.components`.
 
-        The planes take 2 or 3 bits a call, if they fit ``get_options().eager_limit``. Otherwise
-        every pass reads the genotypes again. "exact" takes another samples^2 x 16 bytes,
+        Planes of 2 or 3 bits per call stay in memory if they fit ``get_options().eager_limit``.
+        Otherwise every pass reads the genotypes again. "exact" takes another samples^2 x 16 bytes,
         "randomized" samples x (components + 10) x passes x 16 bytes.
 
         Examples
@@ -152,7 +152,7 @@ class PCAMethods:
         return out
 
     def project(self, pcs: xr.Dataset) -> xr.DataArray:
-        """Scores of these samples on principal components of other samples.
+        """Project these samples onto principal components of other samples.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class PCAMethods:
         TypeError, KeyError
             If ``pcs`` is not a result of `pca`.
         ValueError
-            For other variants. The message names the first difference and a remedy.
+            If the variants differ. The message names the first difference and a remedy.
 
         Notes
         -----

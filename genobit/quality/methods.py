@@ -13,7 +13,7 @@ class QualityMethods:
     _ds: xr.Dataset
 
     def allele_frequency(self) -> xr.DataArray:
-        """Frequency of the counted allele of each variant.
+        """Compute the frequency of the counted allele of each variant.
 
         Returns
         -------

@@ -37,47 +37,49 @@ class SimilarityMethods:
         dtype: DTypeLike = "float64",
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
-        """Similarity of all pairs of binary rows, or the nearest neighbours of each row.
+        """Compute the similarity of all pairs of binary rows, or find the nearest rows of each.
 
         Parameters
         ----------
         measure
-            "tanimoto", also called "jaccard": positions set in both rows over positions set in
-            either. "hamming": share of positions that agree.
+            "tanimoto" or "jaccard" (the same measure): positions set in both rows, divided by
+            positions set in either. "hamming": share of positions that agree.
         dim
             Dimension of the bits; the other dimension is that of the rows. By default the dimension
             named bit(s) or feature(s).
         other
-            Rows to compare with, of the same bits. The result then compares the rows with these.
+            Rows to compare with, of the same bits. They become the columns of the result.
         top
-            Number of nearest neighbours of each row, without the row itself, among all rows or
-            those of ``other``. They are found tile by tile, without the matrix.
+            Return this many nearest neighbours of each row instead of the matrix. A row is not its
+            own neighbour. With ``other``, neighbours are rows of ``other``. They are found tile by
+            tile, without the full matrix.
         missing
-            Rule for NaN and -1. "pairwise" takes the positions present in both rows of a pair;
-            "refuse" raises an error.
+            Rule for the missing values NaN and -1. "pairwise" uses the positions present in both
+            rows of a pair; "refuse" raises an error.
         dtype
             "float64", or "float32" for large results.
         compute
-            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
+            Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
         Returns
         -------
-            DataArray (rows_0, rows_1), named as the dimension of the rows, with its labels on both
-            sides, lazy unless ``compute``.
+            DataArray (rows_0, rows_1) with the labels of the rows on both sides, lazy unless
+            ``compute``. The dimensions are named after that of the rows.
 
-            With ``top``, a Dataset of ``neighbours`` (int64 numbers of rows) and ``similarity``,
-            both (rows, rank). The most similar row is first; of equal rows, the first one. If there
-            are fewer rows, the values are -1 and NaN.
+            With ``top``, a Dataset of ``neighbours`` (int64 row numbers) and ``similarity``, both
+            (rows, rank). The most similar row is first, and the lower row number wins ties. If
+            there are fewer than ``top`` neighbours, the remaining entries are -1 and NaN.
 
-            Two rows without a set bit have a Tanimoto similarity of 0, as in RDKit; so has such a
-            row with itself. A pair without a common position has NaN, and is never a neighbour.
+            The Tanimoto similarity of two empty rows is 0, as in RDKit, also of an empty row with
+            itself. A pair without a position present in both rows is NaN, and the two are never
+            neighbours.
 
         Raises
         ------
         ValueError
-            For another number of dimensions than 2, an unknown choice, or other bits in ``other``.
-            When computed, for values that are neither 0, 1 nor missing, and for missing values with
-            "refuse".
+            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has
+            different bits. When computed, for values that are neither 0, 1 nor missing, and for
+            missing values with "refuse".
         TypeError
             For values that are neither numbers nor booleans.
         MemoryError
@@ -86,8 +88,8 @@ class SimilarityMethods:
         Notes
         -----
         A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
-        differ. Every value is one division of exact counts, equal to the last bit to the result of
-        a loop over pairs. Formulas and references: `genobit.similarity.measures`.
+        differ. Counts are exact and every value is one division, so a loop over pairs gives the
+        same bits. Formulas and references: `genobit.similarity.measures`.
 
         Examples
         --------

@@ -14,17 +14,18 @@ class CrossproductMethods:
     _ds: xr.Dataset
 
     def crossproduct(self, kernel: str = "auto", *, compute: bool = False) -> xr.DataArray:
-        """Sums over variants of dosage products, M M', for all pairs of samples.
+        """Compute M M', the sums over variants of dosage products, for all pairs of samples.
 
         Parameters
         ----------
         kernel
-            Multiplication to use. "auto" is the fastest here. "multiply", "hamming", "threebit",
-            "twobit", "shuffle" and "packed" are those that Schlather (2020) compares. "popcount" is
-            four AND products of bit planes. All kernels return the same integers.
+            Multiplication to use. "auto" is the fastest: the ternary product of `grm`. "multiply",
+            "hamming", "threebit", "twobit", "shuffle" and "packed" are those that Schlather (2020)
+            compares. "popcount" is four AND products of bit planes. All kernels return the same
+            integers.
         compute
-            Compute at once, in memory. Refused, with its size, if the result is larger than
-            ``get_options().eager_limit`` bytes.
+            Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
+            refused; the error gives its size.
 
         Returns
         -------

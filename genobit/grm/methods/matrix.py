@@ -37,7 +37,7 @@ class GRMMethods:
         explain: bool = False,
         compute: bool = False,
     ) -> xr.DataArray | Explanation:
-        """Genomic relationship matrix of the samples.
+        """Compute the genomic relationship matrix of the samples.
 
         Parameters
         ----------
@@ -54,7 +54,8 @@ class GRMMethods:
             variable. The default is the frequency in these samples. A DataArray or Series is
             aligned by its labels.
         loco
-            Leave one chromosome out: a matrix without each contig, all in one pass.
+            Leave one chromosome out: return one matrix for each contig, from the variants of all
+            other contigs. One pass over the genotypes computes them all.
         autosomes
             By default, contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as in
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
@@ -62,14 +63,14 @@ class GRMMethods:
             rules.
         count_monomorphic
             Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. They add nothing
-            to a relationship, so values become smaller. Only for "gcta" and "vanraden2", which
-            divide by a number of variants.
+            to the sum, so values become smaller. Only for "gcta" and "vanraden2", which divide by a
+            number of variants.
         explain
             Return the cost of other tile sizes instead of the result. For each size it lists tasks,
             seconds of work, and bytes moved and held. It names the cheapest ``chunk_rows`` for the
             threads of this machine or of the active cluster.
         compute
-            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
+            Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
         Returns
         -------
@@ -83,7 +84,7 @@ class GRMMethods:
             With "pairwise" the coordinate ``variants_compared``, int64, counts the variants called
             in both samples of each entry. "king" and "ibs" count all variants. The other methods
             count variants whose frequency is neither 0 nor 1, or all with ``count_monomorphic``. A
-            pair without any is NaN.
+            pair without such a variant is NaN.
 
             Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
             ``contigs_left_out`` list what ``autosomes`` left out.
@@ -92,9 +93,9 @@ class GRMMethods:
         ------
         ValueError
             For an unknown method, or an option that the method does not support. For a frequency
-            outside [0, 1] or not a number, or another number of frequencies than variants. For a
-            chromosome that the species does not have. With ``loco``, for contigs whose variants are
-            not contiguous.
+            that is NaN or outside [0, 1], or if the numbers of frequencies and variants differ. For
+            a chromosome that the species does not have. With ``loco``, for contigs whose variants
+            are not contiguous.
         KeyError
             With ``loco`` and no ``variant_contig``.
         MemoryError
@@ -102,12 +103,12 @@ class GRMMethods:
 
         Notes
         -----
-        "vanraden1" without missing calls, by the frequencies of these samples, is exact up to its
+        "vanraden1" without missing calls, with the frequencies of these samples, is exact up to its
         last division. It has the same bits for every chunking, and costs samples^2 / 2 x variants
         ternary products. "king" and "ibs" are exact in the same way, also with missing calls.
 
         Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
-        to some 1e-6 of the diagonal.
+        to about 1e-6 of the diagonal.
 
         A variant whose frequency is 0 or 1 does not count, unless ``count_monomorphic`` counts it
         in the divisor. "king" and "ibs" use no frequencies and count every variant.

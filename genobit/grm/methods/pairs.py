@@ -42,20 +42,20 @@ class RelativesMethods:
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
     ) -> dd.DataFrame:
-        """Table of the related pairs of samples, made tile by tile.
+        """List the related pairs of samples in a table that is made tile by tile.
 
         Parameters
         ----------
         method, missing, allele_frequency, autosomes, count_monomorphic
             As for `grm`.
         minimum
-            Smallest value of a pair in the table. 0.0884 is the bound of second-degree kinship;
-            0.05 is a usual cutoff for a GCTA matrix.
+            Smallest value of a pair in the table. 0.0884 is the lower bound of the second degree
+            for "king"; 0.05 is a usual cutoff for "gcta".
 
         Returns
         -------
-            Lazy dask DataFrame, sorted, with a partition for each tile of the matrix on or above
-            its diagonal. The columns are
+            Lazy dask DataFrame, sorted, with a partition for each tile on or above the diagonal of
+            the matrix. The columns are
 
             - ``samples_0`` < ``samples_1``: positions along ``samples``
             - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
@@ -111,7 +111,7 @@ class RelativesMethods:
         return pairs.table(values, method, minimum, names)
 
     def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
-        """Maximal set of unrelated samples, by the better of two greedy rules.
+        """Select a maximal set of unrelated samples, by the better of two greedy rules.
 
         Parameters
         ----------
@@ -124,8 +124,9 @@ class RelativesMethods:
         Returns
         -------
             bool (samples,), computed, with the labels of the samples: ``ds.genobit.isel(
-            samples=keep)`` selects them. No other sample can be added. A Dataset always gives
-            the same set, at least as large as that of ``plink2 --king-cutoff``.
+            samples=keep)`` selects them. Each removed sample is related to a kept one. A Dataset
+            always gives the same set. It is at least as large as the set of ``plink2
+            --king-cutoff``.
 
         Raises
         ------
