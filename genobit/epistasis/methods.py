@@ -84,30 +84,31 @@ class EpistasisMethods:
 
             - "mutual_information": of genotypes and class
             - "chi2": Pearson's chi2 of genotypes and class
-            - "gain": mutual information less that of the best combination without one member, so
-              that a strong single variant does not fill the ranking
+            - "gain": mutual information minus the largest mutual information of a subset that lacks
+              one member. A strong single variant then does not fill the ranking
             - "boost": likelihood ratio of the interaction of two variants on two classes
             - "f": F test of the interaction of two variants on a trait
         permutations, seed
-            Number of random permutations of the phenotype to search as well, and the seed that
-            they are drawn with. They give p-values that allow for the number of combinations.
+            Number of random permutations of the phenotype to search as well, and their seed. They
+            give p-values that account for the number of combinations.
         min_n
-            Fewest samples without a missing call in a ranked combination. The default is half of
-            the samples with a phenotype, because chance gives large scores with few samples.
+            Smallest number of samples without a missing call in a ranked combination. The default
+            is half of the samples with a phenotype, because chance gives large scores with few
+            samples.
         min_count
-            Fewest samples of each class, and of each genotype cell that is not empty.
+            Smallest number of samples of each class, and of each genotype cell that is not empty.
         variants_0, variants_1
             Sets of variants: identifiers, positions or a mask. A combination must hold a member of
             one set and, if both are given, another variant from the other set. A mask that is a
             DataArray or Series is aligned by its labels.
         min_gap
-            Least distance of two members on one contig: "1Mb", "500kb", "2cM", or a number of
+            Smallest distance of two members on one contig: "1Mb", "500kb", "2cM", or a number of
             variants.
         max_r2
             Largest r2 of two members.
         prefilter
-            Search only this many variants, with the largest mutual information by themselves, and
-            the variants of the sets.
+            Search only this many variants, those with the largest mutual information as single
+            variants, and the variants of the sets.
         checkpoint
             Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
@@ -134,25 +135,26 @@ class EpistasisMethods:
             - ``cells`` int32 (rank, cell, class): sample counts; with "f" also the trait means
               ``cell_mean`` (rank, cell)
             - ``sparse``: True if the cells have too few samples for ``p`` to be reliable
-            - ``p_familywise`` and ``permutation_maximum`` (permutation), with permutations: the
-              share of permutations with a score as large anywhere in the search, and the largest
-              score of each. The given order counts as one permutation.
+            - ``p_familywise``, with permutations: share of permutations whose largest score is at
+              least that of the combination. The observed phenotype counts as one permutation
+            - ``permutation_maximum`` (permutation): the largest score of each permutation
 
-            After Ctrl-C it is the best of the finished part, and ``attrs["partial"]`` is True.
+            After Ctrl-C the result is the best of the finished part, and ``attrs["partial"]`` is
+            True.
 
         Raises
         ------
         KeyError
             For an unknown variable.
         ValueError
-            For a phenotype with another number of samples, without a value for a sample, with one
-            class, or with a measurement where classes are needed. With "f", for a value more than
-            10,000 times as far from the median as half of the others. For an unknown choice or a
-            number out of range. For a search longer than ``get_options().longest_search`` (one hour
-            by default); the message has the estimate and ways to reduce it.
+            For a phenotype with a wrong number of samples, without a value for a sample, or with
+            one class. For a measurement as phenotype of classes. With "f", for an outlier: a value
+            farther from the median than 10,000 times the median distance. For an unknown choice or
+            a number out of range. For a search longer than ``get_options().longest_search`` (one
+            hour by default); the message has the estimate and ways to reduce it.
         MemoryError
-            For a search that takes more than ``get_options().eager_limit``. It is raised before
-            the search starts, and the message has ways to reduce the memory.
+            For a search that takes more than ``get_options().eager_limit`` bytes. It is raised
+            before the search starts, and the message has ways to reduce the memory.
         OSError
             If the folder of ``spill_to`` has no room.
         genobit.epistasis.schedule.search.SearchError
@@ -161,8 +163,8 @@ class EpistasisMethods:
         Notes
         -----
         See `genobit.epistasis.search` for formulas and references. The ranking is the same for any
-        chunks, threads and dask schedulers. Genotypes are in memory, with 2 or 3 bits per call.
-        Past ``get_options().eager_limit`` they are in a file, if ``spill_to`` names a folder.
+        chunks, threads and dask schedulers. Genotypes are in memory, with 2 or 3 bits per call. If
+        they exceed ``get_options().eager_limit``, they are in a file in the folder ``spill_to``.
 
         Examples
         --------

@@ -45,17 +45,17 @@ class KendallArrayMethods:
         explain: bool = False,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset | Explanation:
-        """Kendall's rank correlation of all pairs of variables.
+        """Compute Kendall's rank correlation of all pairs of variables.
 
         Parameters
         ----------
         variant
             Statistic to compute. "a" is tau-a, and "b" is tau-b, which corrects for ties. "c" is
-            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D
-            with the variable of the row or of the column as the dependent one.
+            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D;
+            the dependent variable is that of the row or that of the column.
         dim
             Dimension of the observations; the other dimension is that of the variables. By default
-            the one named sample(s), observation(s) or cell(s).
+            the dimension named sample(s), observation(s) or cell(s).
         other
             Other variables of the same observations. The result is then variables x other
             variables.
@@ -65,35 +65,35 @@ class KendallArrayMethods:
             the asymptotic test with tie correction, as ``scipy.stats.kendalltau`` does.
             "asymptotic", "exact" and "permutation" select one test.
         missing
-            How to treat NaN. "pairwise" uses the observations present in both variables of a pair.
-            "dropna" drops observations that any variable misses. "refuse" raises an error.
+            Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
+            "dropna" drops observations with NaN in any variable. "refuse" raises an error.
         kernel
             Algorithm: "naive", "packed-merge", "signs", "orders" or "table", or "auto" for the
-            cheapest. All give the same bits.
+            cheapest. All give bit-identical results.
         dtype
             "float64", or "float32" for large results.
         permutations, seed
             Number of random permutations of the observations for "permutation", and their seed.
             All pairs use the same permutations.
         explain
-            Instead of the result, return which kernel "auto" chooses and the estimated cost of
-            each. This computes the first chunk of variables.
+            Return the kernel that "auto" chooses and the estimated cost of each, instead of the
+            result. This computes the first chunk of variables.
         compute
-            Compute at once. Refused for results larger than ``get_options().eager_limit`` bytes.
+            Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
         Returns
         -------
             Array (variables_0, variables_1), named after the dimension of the variables, with their
             labels on both sides. Lazy unless ``compute``. With ``pvalue`` a Dataset of ``tau``,
-            ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one pass. NaN
-            for a constant variable, which has no order, and for fewer than two observations.
+            ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one pass.
+            Values are NaN for a constant variable, and for fewer than two observations.
 
         Raises
         ------
         ValueError
-            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has other
-            observations. When computed, for missing values with "refuse" and for ties with
-            "exact".
+            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has
+            different observations. When computed, for missing values with "refuse" and for ties
+            with "exact".
         TypeError
             For values that are not real numbers.
         MemoryError
@@ -174,7 +174,7 @@ class KendallGenotypeMethods:
         explain: bool = False,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset | Explanation:
-        """Kendall's rank correlation of the dosages of all pairs of variants.
+        """Compute Kendall's rank correlation of the dosages of all pairs of variants.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class KendallGenotypeMethods:
         Raises
         ------
         ValueError
-            For an unknown choice, or if ``other`` has other samples. When computed, for missing
+            For an unknown choice, or if ``other`` has different samples. When computed, for missing
             calls with "refuse".
         MemoryError
             With ``compute``, for a result larger than the limit.

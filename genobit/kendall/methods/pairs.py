@@ -46,24 +46,25 @@ class KendallArrayPairsMethods:
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable | Path:
-        """Find the pairs of variables joined by Kendall's tau, without the full matrix.
+        """Find the pairs of variables with a strong Kendall's tau, without the full matrix.
 
         Parameters
         ----------
         min_abs
             Smallest absolute value of a pair in the table; None for no limit.
         fdr
-            Largest q-value of a pair, by Benjamini and Hochberg over all pairs that have a value.
-            None for no limit and no p-values.
+            Largest q-value of a pair (Benjamini and Hochberg, over all pairs that have a value).
+            None sets no limit and computes no p-values.
         variant, dim, missing, kernel
             As for `kendall`.
         names
             Coordinate with the names of the variables; by default the index of their dimension.
         parquet
             Path of a Parquet file to write instead. Pairs are streamed to it, so memory holds only
-            the tiles in flight. Needs ``fdr=None``, because q-values are known only at the end.
+            the tiles being computed. Needs ``fdr=None``, because q-values are known only at the
+            end.
         share
-            ``(k, of)``: search only the share of worker k, counted from 0, of ``of`` workers.
+            ``(k, of)``: search only the share of worker k of ``of`` workers; k counts from 0.
             Together the workers find each pair once. All must use the same values and options.
             Needs ``fdr=None``, because q-values need all pairs.
         progress
@@ -87,15 +88,15 @@ class KendallArrayPairsMethods:
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError
             If the table would be larger than ``get_options().eager_limit``. Without limits the
-            error comes before anything is computed and gives the number of pairs. Otherwise it
-            comes as soon as the table is too large.
+            error is raised before the computation and gives the number of pairs. Otherwise it is
+            raised as soon as the table is too large.
 
         Notes
         -----
         q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. NaN
-        pairs do not count as tests. Memory holds the ranks, the tiles in flight, the candidate
-        pairs and the distinct p-values below the cutoff known so far; without ties these are few.
-        The result is the same for every chunking, kernel and scheduler.
+        pairs do not count as tests. Memory holds the ranks, the tiles being computed, the candidate
+        pairs, and the distinct p-values below the current cutoff. Without ties there are few
+        distinct p-values. The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------
@@ -146,7 +147,7 @@ class KendallGenotypePairsMethods:
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable | Path:
-        """Find the pairs of variants whose dosages are joined by Kendall's tau.
+        """Find the pairs of variants whose dosages have a strong Kendall's tau.
 
         Parameters
         ----------

@@ -28,13 +28,13 @@ class AlignmentMethods:
 
         Returns
         -------
-            DataArray (taxa, sites) of text, as of `genobit.open_alignment`. If all called alleles
+            DataArray (taxa, sites) of text, as from `genobit.open_alignment`. If all called alleles
             are single bases, entries are the bases (kind "dna"), with ``*`` as a gap. Otherwise
             entries are the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. Taxa
             are named by ``sample_id``. Variables of variants and samples are kept.
 
-            Calls in dask give a lazy alignment in their chunks of variants. They are read once, a
-            few chunks at a time, to find the alleles that are called.
+            Dask calls give a lazy alignment in the same chunks of variants. The call reads them
+            once, a few chunks at a time, to find the called alleles.
 
         Raises
         ------

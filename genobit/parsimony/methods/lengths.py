@@ -42,10 +42,11 @@ class ParsimonyMethods:
         Parameters
         ----------
         tree
-            One tree or several, which share the preparation of the alignment. Trees are Newick or
-            NEXUS, as text or a path; a Tree of DendroPy or tskit; a TreeNode of scikit-bio; a Tree
-            of Bio.Phylo; a list of these; a TreeSequence of tskit; or the Dataset of a search.
-            Nodes may have any number of children. The tree may be rooted or unrooted.
+            One tree or several; several trees share the preparation of the alignment. Trees are
+            Newick or NEXUS, as text or a path; a Tree of DendroPy or tskit; a TreeNode of
+            scikit-bio; a Tree of Bio.Phylo; a list of these; a TreeSequence of tskit; or the
+            Dataset of a search. Nodes may have any number of children. The tree may be rooted or
+            unrooted.
         gap
             "missing": a gap may be any state. "state": a gap is one more state.
         weights
@@ -61,17 +62,18 @@ class ParsimonyMethods:
 
         Returns
         -------
-            ``length``, weighted, and ``ci``, ``ri``, ``rc`` of all sites: one number for one tree,
-            (trees,) for several. With ``sites`` also ``changes``, ``site_ci``, ``site_ri``: (sites)
-            or (trees, sites). ``min_changes`` and ``max_changes`` (sites) are the fewest changes on
-            any tree and the changes on a star. Changes of sites are not weighted.
+            Dataset of ``length`` (weighted) and the indices ``ci``, ``ri`` and ``rc`` of all sites.
+            Each is one number for one tree, and (trees,) for several. With ``sites`` also
+            ``changes``, ``site_ci``, ``site_ri``: (sites) or (trees, sites). ``min_changes`` and
+            ``max_changes`` (sites) are the fewest changes on any tree and the changes on a star.
+            Changes of sites are not weighted.
 
-            An index that is 0 / 0 is NaN: the consistency of a constant site, and the retention of
-            a site that no tree explains better than a star. With ``costs`` there are only
-            ``length`` and ``changes``, because the least cost over all trees needs its own search.
+            An index that is 0 / 0 is NaN: ``site_ci`` of a constant site, and ``site_ri`` of a site
+            that no tree explains better than a star. With ``costs`` there are only ``length`` and
+            ``changes``, because the minimum cost over all trees would need a search.
 
-            All results are in memory. An alignment in dask is read in its chunks of sites, a few at
-            a time, with the same results.
+            All results are in memory. A dask alignment is read a few chunks of sites at a time,
+            with the same results.
 
         Raises
         ------
@@ -121,28 +123,30 @@ class ParsimonyMethods:
 
         Returns
         -------
-            ``states`` (nodes, sites): text, one state. With "sets" several states are ``{AG}``, and
-            all states are ``?``. ``node_parent`` (nodes): -1 for the root. ``branch_changes``
-            (nodes): changes on the branch above each node, which sum to the length of the tree.
-            With "sets" these are the fewest in any shortest reconstruction, and
+            Dataset of ``states`` (nodes, sites), text: one state, or with "sets" several states
+            such as ``{AG}``, and ``?`` for all states. ``node_parent`` (nodes): -1 for the root.
+            ``branch_changes`` (nodes): changes on the branch above each node, which sum to the
+            length of the tree. With "sets" these are the fewest in any shortest reconstruction, and
             ``most_branch_changes`` are the most.
 
-            For an alignment in dask, ``states`` are lazy, in its chunks of sites. Changes are
-            counted at once, a few chunks at a time.
+            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The call itself
+            counts the changes, a few chunks at a time.
 
-            The Dataset is indexed by ``node``: names of taxa and inner nodes. Inner nodes without a
-            name of their own are called "node 14"; a number is read as support, not as a name.
+            The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
+            called "node 14", for example. A number as the label of an inner node is support, not a
+            name.
 
         Raises
         ------
         ValueError
-            As for `parsimony`; also for several trees and an unknown ``resolve``.
+            As for `parsimony`. Also for several trees, and for an unknown ``resolve``.
 
         Notes
         -----
-        If a node may be in several states and its parent is in none of them, the node takes the
-        first in the order of ``attrs["states"]``. The root does so, too. Nodes of more than two
-        children count as real, not as unresolved, and follow these rules on Hartigan's sets.
+        A node may have several possible states, and its parent none of these. The node then takes
+        the first in the order of ``attrs["states"]``; so does the root. Nodes with more than two
+        children are hard polytomies: true multiple splits. They follow the same rules on Hartigan's
+        sets.
 
         Examples
         --------

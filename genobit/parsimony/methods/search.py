@@ -76,7 +76,7 @@ class ParsimonySearchMethods:
             Minimum rounds of the ratchet; the search stops after ``patience`` rounds without
             improvement.
         max_trees
-            Most equally short trees to keep.
+            Largest number of equally short trees to keep.
         bootstrap
             Number of times to resample the sites, for the support of branches.
         gap, weights
@@ -84,31 +84,31 @@ class ParsimonySearchMethods:
         outgroup
             One taxon or several, at which the returned trees are rooted.
         progress
-            Show a progress bar; by default as `get_options` says.
+            Whether to show a progress bar. The default is that of `get_options`.
         checkpoint
             Folder in which finished work is kept. Repeat the call to resume.
 
         Returns
         -------
-            ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup.
-            ``length`` (trees). ``trace`` (iteration): the shortest length so far, after the start,
-            after its swapping, and after each round. With ``bootstrap`` also ``support`` (trees,
-            splits): percent of resamples with each inner branch. ``split`` (trees, splits, taxa)
-            marks the taxa on the side of each branch without the first taxon. Labels of inner nodes
-            in ``tree`` repeat the support. ``attrs["proven"]``: no tree is shorter.
-            ``attrs["all_found"]``: ``max_trees`` left room for all equally short trees that the
-            search met (with ``proven``, for all that exist). ``attrs["partial"]``: the search was
-            stopped by Ctrl-C, and this is the best so far.
+            ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup. ``length``
+            (trees). ``trace`` (iteration): the shortest length so far, after the starting tree,
+            after its branch swapping, and after each round. With ``bootstrap`` also ``support``
+            (trees, splits): percent of resamples with each inner branch. ``split`` (trees, splits,
+            taxa) is True for the taxa on one side of each branch, the side without the first taxon.
+            The labels of inner nodes in ``tree`` are the support. ``attrs["proven"]`` is True if no
+            tree is shorter. ``attrs["all_found"]`` is True if ``max_trees`` was enough for all
+            equally short trees that the search met; with ``proven``, for all that exist.
+            ``attrs["partial"]`` is True after Ctrl-C; the result is then the best so far.
 
         Raises
         ------
         ValueError
             For an invalid alignment, tree or weights, fewer than three taxa, and numbers out of
-            range. Also, with the estimate, for a branch and bound that would take longer than
-            ``get_options().longest_search`` (one hour by default).
+            range. Also for a branch and bound that would take longer than
+            ``get_options().longest_search`` (one hour by default); the message gives the estimate.
         MemoryError
-            For an alignment in dask whose unique columns take more than
-            ``get_options().eager_limit`` bytes. They are gathered chunk by chunk.
+            For a dask alignment whose unique columns take more than ``get_options().eager_limit``
+            bytes.
         OSError
             With ``bootstrap``, if the folder of ``spill_to`` has no room for one number per site.
 
