@@ -95,15 +95,15 @@ class GenobitDatasetAccessor(
         missing
             "keep" stores a plane of the calls that are present. "refuse" raises an error for
             missing calls and needs no such plane. Genotypes in memory without missing calls are
-            always packed without it.
+            always packed without this plane.
 
         Returns
         -------
             Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Every variable
-            of variants and samples is kept as a coordinate. A dosage takes 2 or 3 bits per call,
-            against 16 in ``call_genotype``. A sample with one of its two alleles missing is
-            missing. Values below 0 in ``call_genotype`` are missing; ``call_genotype_mask``, which
-            says the same in both conventions, is not read.
+            of variants and samples is kept as a coordinate. A dosage takes 2 or 3 bits per call;
+            ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is missing.
+            Values below 0 in ``call_genotype`` are missing. ``call_genotype_mask`` is redundant and
+            is not read.
 
         Raises
         ------
@@ -111,7 +111,8 @@ class GenobitDatasetAccessor(
             If there is no ``call_genotype``, or if it does not hold integers.
         ValueError
             For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
-            computed, for a call that does not fit, with its variant and sample.
+            computed, for an invalid call: an unknown allele, a lower ploidy, or a missing call that
+            is refused. The message names variant and sample.
 
         Examples
         --------
@@ -145,7 +146,8 @@ class GenobitDatasetAccessor(
         IndexError
             For a position outside the dimension or a mask of another length.
         ValueError
-            For a labelled mask along another dimension, or without a value for a member.
+            For a labelled mask along another dimension, or without a value for each variant or
+            sample.
 
         Examples
         --------
