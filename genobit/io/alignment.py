@@ -56,8 +56,8 @@ def open_alignment(
         the suffix.
     kind
         "dna", "protein" or "standard". By default it is the kind that a NEXUS file declares. In
-        other formats any digit means "standard". IUPAC nucleotide codes alone, at least half of
-        them plain bases, mean "dna". Other symbols mean "protein".
+        other formats any digit means "standard". If all symbols are IUPAC nucleotide codes, and at
+        least half are plain bases, the kind is "dna". Otherwise it is "protein".
     chunks
         Sites per chunk of a lazy alignment, for alignments larger than memory. It needs plain
         FASTA whose lines have one width within a record. Opening scans the file once; a chunk is
@@ -78,11 +78,11 @@ def open_alignment(
         If the file does not exist.
     ValueError
         For a file that is empty, not text, of an unknown format, damaged or larger than
-        ``eager_limit``; for taxa of unequal length, a repeated name, or a symbol that the kind
-        does not have (the message names taxon and site). With ``chunks`` also for other
-        formats, gzip, and lines of several widths.
+        ``eager_limit``. For taxa of unequal length, a repeated name, or a symbol that the kind does
+        not have (the message names taxon and site). With ``chunks`` also for other formats, gzip,
+        and lines of several widths.
     OSError
-        If the file of a lazy alignment has changed when it is computed.
+        If the file has changed before a lazy alignment is computed.
     ImportError
         For NEXUS if DendroPy is not installed.
 

@@ -44,20 +44,20 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        If it is not a DataArray of real numbers.
+        If ``grm`` is not a DataArray of real numbers.
     KeyError
-        If it has no sample ids or no number of variants.
+        If ``grm`` has no sample ids or no number of variants.
     ValueError
         For other dimensions, ids that the format cannot hold, or an element that is NaN or
-        infinite. GCTA would read such a file and fail later.
+        infinite. GCTA would accept such a file and fail later.
 
     Notes
     -----
     A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
-    genotypes for ``get_options().chunk_rows`` (2,048) samples. Some matrices first need all
-    pairs or contigs, and a lazy matrix repeats that work in each pass. Compute
-    "endelman_jannink", "hadamard" and leave-one-chromosome-out matrices before writing
-    (``compute=True``), or store them to Zarr and write the reopened matrix.
+    genotypes for ``get_options().chunk_rows`` (2,048) samples. The methods "endelman_jannink" and
+    "hadamard" and leave-one-chromosome-out matrices would repeat work on all pairs or contigs in
+    each pass. Compute them before writing (``compute=True``), or store them to Zarr and write the
+    reopened matrix.
 
     The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If
     `open_plink` joined family and individual id, they are written separately again.

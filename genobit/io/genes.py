@@ -60,8 +60,8 @@ def read_genes(source: Any) -> pd.DataFrame:
     FileNotFoundError
         If the file does not exist.
     ValueError
-        For a table without contig, start or end, a file that is not GFF3 or has no genes, and a
-        gene that ends before it starts.
+        For a table without contig, start or end, and for a file that is not GFF3 or has no genes.
+        Also for a gene that ends before it starts.
 
     Examples
     --------

@@ -195,12 +195,12 @@ def open_plink(
     -------
     Dataset over `variants`, `samples`, `ploidy` (2), `alleles` (2) and `contigs`:
 
-    - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed has no
-      phase, so a heterozygous call is (0, 1). Ploidy is always 2. Calls of males on
-      X, Y and MT are returned as PLINK stored them.
-    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`,
-      `variant_id`, `variant_allele` (A2, then A1), and `variant_genetic_position` in
-      centimorgan if column 3 of the .bim is not all zero.
+    - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed has no phase, so a
+      heterozygous call is (0, 1). Ploidy is always 2. Calls of males on X, Y and MT are as stored
+      by PLINK.
+    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
+      and `variant_allele` (A2, then A1). If column 3 of the .bim is not all zero, also
+      `variant_genetic_position` in centimorgan.
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
       unknown, 1 male, 2 female).
@@ -215,8 +215,8 @@ def open_plink(
     FileNotFoundError
         If one of the three files is missing.
     ValueError
-        If the .bed has a wrong header, is sample-major, truncated or too long; if a line of
-        .bim or .fam is malformed; or if two samples have the same ids.
+        If the .bed has a wrong header, is sample-major, truncated or too long. If a line of the
+        .bim or .fam is malformed, or if two samples have the same ids.
 
     Examples
     --------

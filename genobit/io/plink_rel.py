@@ -51,7 +51,7 @@ def to_plink_rel(
         Path without the endings.
     form
         "square" (text, PREFIX.rel), "triangle" (text up to the diagonal, PREFIX.rel), or
-        "square-bin" (float64, PREFIX.rel.bin). The squares compute each lazy off-diagonal tile
+        "square-bin" (float64, PREFIX.rel.bin). Square forms compute each lazy off-diagonal tile
         twice.
     digits
         Significant digits of text. PLINK prints 6; 17 are lossless.
@@ -120,17 +120,17 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
     -------
         (samples_0, samples_1), symmetric, with coordinates ``sample_id_0``, ``sample_id_1`` and,
         unless all family ids are 0, ``sample_family_id_0`` and ``_1``. Text is read at once, as
-        float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The size tells the
-        shape (``square``, ``square0``, ``triangle``). Only the lower triangle is read, which every
-        shape has.
+        float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The shape
+        (``square``, ``square0`` or ``triangle``) is found from the size. Only the lower triangle is
+        read, because every shape has it.
 
     Raises
     ------
     FileNotFoundError
         If the file or its .rel.id is missing.
     ValueError
-        If a size does not fit the number of samples, a line of text is malformed, or a prefix
-        has files of more than one kind.
+        If a size does not fit the number of samples, or a line of text is malformed. Also if a
+        prefix has files of more than one kind.
 
     Examples
     --------

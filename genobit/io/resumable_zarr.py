@@ -1,9 +1,9 @@
 """Write lazy results to Zarr, chunk by chunk, and resume an interrupted run.
 
 - Each chunk is a file, written whole or not at all. An existing file marks a finished chunk.
-- The metadata of the store's root mark a complete store. They are written last, by one rename.
-  Until then the root declares a Zarr format that does not exist. Every Zarr reader therefore
-  refuses the store and shows how to resume.
+- The metadata of the root mark a complete store. They are written last, by a rename. Until then the
+  root declares a Zarr format that does not exist. Every Zarr reader therefore refuses the store and
+  shows how to resume.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ def to_zarr(
     the chunks being written and 16 chunks of rows of the genotypes.
 
     A store opens only when it is complete. Until then every Zarr reader refuses it, with a message
-    that says how to resume. Meanwhile a folder beside the store, with the suffix ``.progress``,
-    stores a description of the result.
+    that says how to resume. A folder beside the store, with the suffix ``.progress``, describes the
+    result until then.
 
     Parameters
     ----------
     result
         Any result of genobit, or another xarray object.
     path
-        Folder of the store on this machine; created if it does not exist.
+        Folder of the store, not a URL; created if it does not exist.
     progress
         Whether to show a progress bar; by default the option ``progress`` (`get_options`).
 
@@ -80,14 +80,14 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the store belongs to another result, or the path is an address.
+        If the store belongs to another result, or the path is a URL.
     FileExistsError
-        If the path holds anything but an interrupted run of this function, such as a complete
+        If the path exists and is not an interrupted run of this function, for example a complete
         store.
     OSError
         If the disk is full. The message names the path; finished chunks stay.
     RuntimeError
-        If another run is writing there.
+        If another run is writing to the store.
 
     Examples
     --------

@@ -62,8 +62,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         - a list of any of these;
         - a Dataset with the variable `tree`, as a search returns.
     taxa
-        Names of the taxa in the order of the alignment. Tips of tskit trees are named by their
-        nodes ("n0", "n1" and so on), as in tskit's own output.
+        Names of the taxa in the order of the alignment. Tips of tskit trees are named after their
+        nodes ("n0", "n1" and so on), as in the output of tskit.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         If a tree cannot be read, a name occurs twice, or the tips are not the taxa. The message
         lists the names that differ.
     FileNotFoundError
-        For a text that is neither a tree nor the path of a file.
+        For text that is neither a tree nor the path of a file.
     TypeError
         For an object of another type.
 
@@ -128,7 +128,7 @@ def newick(
     taxa
         Names of the tips.
     labels
-        (nodes,): labels, such as support; "" for none. Only those of inner nodes are written.
+        (nodes,): labels, such as support; "" for none. Only labels of inner nodes are written.
     lengths
         (nodes,): length of the branch above each node, NaN for none.
 
@@ -174,8 +174,8 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        For a text that is not Newick, and in NEXUS for a name with a line break or another
-        control character.
+        For text that is not Newick, and in NEXUS for a name with a control character, such as a
+        line break.
 
     Examples
     --------

@@ -91,19 +91,19 @@ def open_vcf(
     - `call_genotype_phased`: bool, lazy; true for phased and for haploid calls.
     - the `variant_`, `contig_`, `filter_` and `sample_` variables.
 
-    A single `.` is a call with all alleles missing. It is haploid only if the sample has
-    haploid calls on the contig. INFO and other FORMAT fields are left out; to read them, run
-    `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage
-    counts the first.
+    A single `.` is a call with all alleles missing. It is haploid only if the sample has haploid
+    calls on the contig. INFO and FORMAT fields other than GT are left out. To read them, run
+    `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage counts the
+    first.
 
     Raises
     ------
     FileNotFoundError
         If the file does not exist.
     ValueError
-        If the region is malformed, has no record, or names a contig that the file lacks; if
-        the file is not VCF, is damaged, or has no samples or no genotypes; if a position is
-        not from 1 to 2,147,483,647; or if a line exceeds ``eager_limit``.
+        If the region is malformed, has no record, or names a contig that the file lacks. If the
+        file is not VCF, is damaged, or has no samples or no genotypes. If a position is not from 1
+        to 2,147,483,647, or a line exceeds ``eager_limit``.
     ImportError
         If bio2zarr or cyvcf2 is not installed.
 
@@ -144,8 +144,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     Parameters
     ----------
     store
-        Path of a directory (.vcz, .zarr) or of a .zip of one, an address that zarr knows,
-        or a zarr store. Zarr formats 2 and 3.
+        Path of a directory (.vcz, .zarr) or of a .zip file of such a directory, a URL that zarr can
+        open, or a zarr store. Zarr formats 2 and 3.
     chunks
         Variants per chunk. By default a chunk joins whole chunks of the store, to about
         64 MB of calls. A chunk has all samples.
@@ -165,7 +165,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     FileNotFoundError
         If the path does not exist.
     ValueError
-        If it is not a Zarr group, or has no genotypes, positions, contigs, alleles or
+        If the store is not a Zarr group, or has no genotypes, positions, contigs, alleles or
         samples.
 
     Examples

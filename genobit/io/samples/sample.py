@@ -52,15 +52,14 @@ def sample_dataset(
 
     The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
     (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 6 Mb with recombination
-    hotspots. Variants are biallelic with a minor allele frequency of 0.01 or more; calls are
-    phased and complete. The first call simulates the cohort with msprime, which takes some
-    seconds.
+    hotspots. Variants are biallelic with a minor allele frequency of 0.01 or more; calls are phased
+    and complete. The first call simulates the cohort with msprime, which takes a few seconds.
 
-    The last 120 samples of each population are ten families of three generations. A real
-    genome of 12 Mb is too short to tell relatives apart. Meioses therefore have as many
-    crossovers as in a whole genome, and founders' haplotypes are shuffled within their
-    population between hotspots. KING finds every twin and every pair of the first, second
-    and third degree in the pedigree, and names no other pair closer than the third degree.
+    The last 120 samples of each population are ten families of three generations. A real genome of
+    12 Mb is too short to tell relatives apart. Meioses therefore have as many crossovers as in a
+    whole genome, and founders' haplotypes are shuffled within their population between hotspots.
+    KING finds every twin and every pair of the first, second and third degree in the pedigree. It
+    finds no other pair closer than the third degree.
 
     Parameters
     ----------
@@ -77,11 +76,10 @@ def sample_dataset(
     - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and
       `sample_sex` (1 male, 2 female), as from `open_plink`; `sample_twin_id` names an
       identical twin. A sample without a family has its own `sample_family_id`.
-    - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`)
-      raise the risk if exactly one of them is heterozygous. Three others
-      (`variant_planted_triple`) raise it if an odd number of them is heterozygous. All five
-      are unlinked and heterozygous in half of the cohort. Alone, none of them has an effect,
-      nor has a pair of the triple.
+    - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
+      risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
+      if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
+      the cohort. No single variant has an effect, and no pair of the triple has one.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 

@@ -37,11 +37,11 @@ _TWO_BASES = {"A": "RMW", "C": "YMS", "G": "RKS", "T": "YKW"}
 def sample_alignment() -> xr.DataArray:
     """Simulate 600 nucleotides of a gene in 24 species, with their tree.
 
-    Species split at random (a pure birth process). Nucleotides change along the branches by the
-    model of Hasegawa, Kishino and Yano (Journal of Molecular Evolution 22:160, 1985), most at the
-    third codon position. One clade has lost three codons (``-``), and two species have an unread
-    end (``?``). IUPAC codes of two bases replace 0.4 % of the bases. The values are the same every
-    time. The simulation takes about a second and downloads nothing.
+    Species split at random (a pure birth process). Nucleotides change along the branches by the HKY
+    model (Hasegawa, Kishino and Yano, Journal of Molecular Evolution 22:160, 1985). Most changes
+    are at the third codon position. One clade has lost three codons (``-``), and two sequences have
+    a missing end (``?``). IUPAC codes of two bases replace 0.4 % of the bases. The values are the
+    same every time. The simulation takes about a second and downloads nothing.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def sample_alignment() -> xr.DataArray:
     Raises
     ------
     ImportError
-        If DendroPy, which simulates the tree and the sequences, is not installed.
+        If DendroPy is not installed; it simulates the tree and the sequences.
 
     Examples
     --------
