@@ -63,26 +63,26 @@ class Selection(traitlets.HasTraits):
     Parameters
     ----------
     data
-        Genotypes, an alignment (its sites are variants and its taxa samples) or other data along
-        `variants` or `samples`. Explorers add their data when they get the selection.
+        Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
+        are variants, and its taxa are samples. Explorers add their data when they get the
+        selection.
     **initial
-        `variants` and `samples` to begin with.
+        Initial `variants` and `samples`.
 
     Attributes
     ----------
     variants, samples
         Selected names, in the order of the data. Variants have their `variant_id`, or
         "contig:position" if they have no id of their own. Samples have their `sample_id`, or
-        `taxa`. Without names, positions are used. Set them to names, to positions in `data`, or to
-        a mask.
-        A mask that is a DataArray or Series is aligned by its labels.
+        `taxa`. Data without names use positions. Set both to names, to positions in `data`, or to a
+        mask. A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
     ValueError
-        If the data have neither variants nor samples, or lack a selected member.
+        If the data have neither variants nor samples, or lack a selected variant or sample.
     TraitError
-        If a new value is unknown; the message has its name.
+        If a new value is unknown; the message names it.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Selection(traitlets.HasTraits):
 
         Returns
         -------
-        Positions, ascending, int64; selected members that the data lack are left out.
+        Positions, ascending, int64. Selected names that the data lack are left out.
         """
         chosen = getattr(self, kind)
         if not chosen:

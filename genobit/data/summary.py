@@ -48,9 +48,9 @@ class Genotypes:
 
 
 def genotypes(ds: xr.Dataset) -> Genotypes | None:
-    """Summarise genotypes; None if the Dataset has none.
+    """Return a summary of the genotypes, or None if the Dataset has none.
 
-    At most some chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`).
+    Only a few chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`).
     """
     layout = model.layout_of(ds)
     if layout is None and model.CALL_GENOTYPE not in ds:

@@ -29,23 +29,25 @@ class Options:
     """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest on
     this CPU."""
     chunk_rows: int | str = CHUNK_ROWS
-    """Rows (variants or samples) per packed chunk, which is also the edge of a tile.
+    """Rows (variants or samples) per packed chunk, and rows and columns per tile.
 
-    "auto" chooses the cheapest for a matrix of all pairs, by the cost model that ``explain=True``
-    shows.
+    "auto" chooses the cheapest number for a matrix of all pairs, by the cost model that
+    ``explain=True`` shows.
     """
     eager_limit: int = 2**31
-    """Most bytes that an eager call, or a reader that holds a file in memory, may allocate
-    before it raises an error."""
+    """Largest number of bytes that an eager call may allocate; a larger result raises an error.
+
+    It also limits readers that hold a file in memory.
+    """
     spill_to: str | os.PathLike[str] | None = None
     """Folder for a temporary file of `epistasis` genotypes that exceed ``eager_limit``. With
     None, such genotypes raise an error. Every worker must be able to read the folder. A tree
     search with ``bootstrap=`` also stores its per-site numbers there if they exceed
     ``eager_limit``; with None they stay in memory."""
     longest_search: float | None = 3600.0
-    """Most seconds that a search may take by its estimate before it is refused; default one hour.
+    """Longest estimated time of a search in seconds; a longer search is refused.
 
-    Also text with a unit: "90s", "30min", "2h", "1d". None means no limit.
+    The default is one hour. Text may have a unit: "90s", "30min", "2h", "1d". None means no limit.
     """
     progress: bool | None = None
     """Whether work of more than a second shows a progress bar, if ``progress=`` is not given.

@@ -109,8 +109,8 @@ class PairTable(PairNetwork):
 
         Returns
         -------
-            The table. Variables without a pair are not in the file. They get their positions as
-            names, up to the last variable in a pair.
+            The table. The file lacks the names of variables without a pair. Their names become
+            their positions, up to the last variable in a pair.
 
         Raises
         ------
