@@ -30,7 +30,7 @@ class Explore:
     Parameters
     ----------
     ds
-        Genotypes, or the planes that `.genobit.pack()` makes of them.
+        Genotypes, packed or not.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -49,8 +49,8 @@ class Explore:
         Parameters
         ----------
         selection
-            `genobit.Selection` to share with explorers elsewhere. The explorers of one launcher
-            share a selection in any case.
+            `genobit.Selection` to share with other explorers. The explorers of one launcher always
+            share a selection.
         **initial
             Initial values of the traits of `Launcher`: `theme`.
 
@@ -72,7 +72,7 @@ class Explore:
             Genes to draw under the picture: path of a GFF3 file, or a table (pandas, xarray, list
             of dicts). The table has contig, start and end, and optionally name and strand.
         blocks
-            Result of `.genobit.ld_blocks()` of these variants, to outline at every zoom. By
+            Result of `.genobit.ld_blocks()` of these variants, whose blocks are outlined. By
             default, the blocks of the variants in view are computed.
         **initial
             `selection` to share, and initial values of the traits of `LDExplorer`, such as
@@ -156,7 +156,7 @@ class ExploreArray:
     Parameters
     ----------
     da
-        Variables and observations.
+        Variables and observations, binary rows, or an alignment.
     """
 
     def __init__(self, da: xr.DataArray) -> None:
@@ -175,7 +175,7 @@ class ExploreArray:
         Parameters
         ----------
         selection
-            `genobit.Selection` to share with explorers elsewhere.
+            `genobit.Selection` to share with other explorers.
         **initial
             Initial values of the traits of `Launcher`: `theme`.
 
@@ -198,7 +198,7 @@ class ExploreArray:
         pairs
             Result of `.genobit.kendall_pairs()` of these variables. By default it is computed.
         dim
-            Dimension of the observations, if its name does not tell.
+            Dimension of the observations, if its name does not show it.
         **initial
             `selection` to share, and initial values of the traits of `KendallExplorer`, such as
             `min_abs=0.8`.

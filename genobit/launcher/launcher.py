@@ -32,7 +32,7 @@ class Launcher(Explorer):
     offers
         Explorers of these data, and the reasons why others cannot be opened.
     selection
-        Selection to share with explorers elsewhere; by default a new one.
+        Selection to share with other explorers; by default a new one.
     **initial
         Initial values of traits.
     """

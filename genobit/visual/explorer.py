@@ -216,7 +216,7 @@ class Explorer(ipywidgets.VBox):
 
     @property
     def stopped(self) -> bool:
-        """True if a stopped computation has not run since."""
+        """Whether a stopped computation has not been resumed."""
         return bool(self._dropped)
 
     # Sharing a selection: explorers with the same `genobit.Selection` follow each other.
@@ -294,7 +294,7 @@ class Explorer(ipywidgets.VBox):
         )
 
     def save_page(self, path: str | Path) -> Path:
-        """Write all plots and tables that are drawn to a new HTML page, which needs no network.
+        """Write all drawn plots and tables to a new HTML page, which needs no network.
 
         Parameters
         ----------

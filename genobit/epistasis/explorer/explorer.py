@@ -51,19 +51,19 @@ class EpistasisExplorer(Explorer):
     chosen
         Index of the chosen combination, 0 for the first; None for none.
     filter
-        Words that must be part of the names, contigs and positions of a listed combination.
+        List only combinations whose names, contigs and positions contain all these words.
     shown_class
         Class to draw. The default is the last class: the cases.
     of_variants
-        "selected" lists only combinations with a variant that another explorer selected. Without
-        such variants it lists all, as "all" always does.
+        "all" lists all combinations. "selected" lists those with a variant that another explorer
+        selected, and all if there is no such variant.
 
     Raises
     ------
     TypeError
-        If `result` is no Dataset.
+        If `result` is not a Dataset.
     ValueError
-        If `result` is no result of `.genobit.epistasis()`, or belongs to other variants.
+        If `result` is not a result of `.genobit.epistasis()`, or belongs to other variants.
     """
 
     css = "genobit-epistasis"

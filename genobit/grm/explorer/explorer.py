@@ -54,7 +54,7 @@ class GRMExplorer(GRMTraits):
     pcs
         Principal components. By default `.genobit.pca()` is computed.
     selection
-        Selection to share with other explorers. By default the explorer has its own.
+        Selection to share with other explorers; by default a new one.
     autosomes
         Variants to use for relationships and components, as for `.genobit.grm()`.
     **initial
@@ -63,7 +63,7 @@ class GRMExplorer(GRMTraits):
     Attributes
     ----------
     method
-        One of `methods`: those of `.genobit.grm()`, and "given".
+        One of `methods`: a method of `.genobit.grm()`, or "given".
     colour_by
         A variable of the samples, "" for none.
     component_x, component_y
@@ -75,16 +75,15 @@ class GRMExplorer(GRMTraits):
     between
         Range (low, high) of the pairs in the table, None for all.
     pairs_of
-        Pairs that the table lists: "all", or those of the selection with "any" sample, or with
-        "both" samples in it.
+        Pairs in the table: "all", or those with "any" or "both" of their samples selected.
     of_variants
         "all", or "selected" to compute relationships over the selected variants only. Principal
-        components and a given matrix stay those of all variants.
+        components and a given matrix always use all variants.
 
     Raises
     ------
     ValueError
-        If there is nothing to explore, or if `grm` or `pcs` are of other samples.
+        If there is nothing to explore, or if `grm` or `pcs` belong to other samples.
     """
 
     def __init__(
@@ -200,7 +199,7 @@ class GRMExplorer(GRMTraits):
     # Computing on a worker thread, drawing on the home thread.
 
     def refresh(self) -> None:
-        """Compute and draw all stale views; the widget calls this by itself."""
+        """Compute and draw all stale views; the widget calls this itself."""
         stale, self._stale = self._stale, set()
         if "compute" in stale:
             self._compute()

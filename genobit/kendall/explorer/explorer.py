@@ -55,10 +55,10 @@ class KendallExplorer(KendallTraits):
     pairs
         Result of `.genobit.kendall_pairs()` on the same data; by default it is computed.
     dim
-        Dimension of the observations, if its name does not tell.
+        Dimension of the observations, if its name does not show it.
     selection
-        Selection shared with other explorers; by default a new one. A pair is two selected
-        variants.
+        Selection shared with other explorers; by default a new one. For variants, the chosen pair
+        is selected.
     **initial
         Initial values of the traits listed under Attributes.
 
@@ -72,8 +72,10 @@ class KendallExplorer(KendallTraits):
         Largest q-value of an edge.
     floor
         Smallest absolute tau of the candidate edges. Neither slider shows weaker edges.
-    colour_by, colour_points_by
-        A label of the variables, "" for their community; a label of the observations, "" for none.
+    colour_by
+        A label of the variables; "" for their community.
+    colour_points_by
+        A label of the observations; "" for none.
     pair
         Positions of the two variables in the scatter plot, ascending, or None.
     variable

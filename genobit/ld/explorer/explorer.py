@@ -53,8 +53,8 @@ class LDExplorer(LDTraits):
         Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
         and optionally name and strand (`genobit.io.genes.read_genes`).
     blocks
-        Result of `.genobit.ld_blocks()` of these variants, to outline. By default the blocks of
-        the variants in view are computed.
+        Result of `.genobit.ld_blocks()` of these variants, whose blocks are outlined. By default
+        the blocks of the variants in view are computed.
     selection
         Selection to share with other explorers. The default is a new one.
     **initial
@@ -131,9 +131,9 @@ class LDExplorer(LDTraits):
     def visible(self) -> xr.Dataset:
         """The window in view: the statistic of all its pairs, and the row of the lead variant.
 
-        Dims (variants_0, variants_1) hold the variants that pass the frequency filter. The row is
-        there if there is a lead. `attrs` give the region, the filter, thinning and the number of
-        samples.
+        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. The row
+        is included if there is a lead variant. `attrs` give the region, the filter, thinning and
+        the number of samples.
         """
         self.refresh()
         window = self._now()

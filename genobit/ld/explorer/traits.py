@@ -31,14 +31,14 @@ class LDTraits(Explorer):
     min_maf
         Smallest minor allele frequency. Rarer variants are removed before anything is computed.
     min_r2
-        Pairs whose statistic is nearer to 0 stay white. A change only recolours the picture.
+        Pairs whose statistic is closer to 0 are white. A change only recolours the picture.
     view
         "triangle" or "square".
     axis
         "rank" (variants evenly spaced) or "position" (to scale).
     aggregate
-        Value of a pixel of several pairs: the strongest pair ("max"), their "mean", or one pair
-        ("sample").
+        Value of a pixel that shows several pairs: the strongest pair ("max"), their "mean", or one
+        pair ("sample").
     show_blocks
         Whether haplotype blocks are outlined.
     beside
