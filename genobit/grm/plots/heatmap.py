@@ -111,7 +111,7 @@ def grm_heatmap(
     colour_by
         Variable of the samples among the labels of `grm`, drawn as a strip along the rows.
     selected
-        Samples to mark; all others become paler.
+        Positions of the samples to mark; all others become paler.
     max_pixels
         Largest number of pixels on a side. More samples share pixels; each pixel shows the pair
         farthest from 0.

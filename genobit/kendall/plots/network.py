@@ -95,14 +95,14 @@ def kendall_network(
     name
         Name of the values of `colour_by`.
     limit
-        Most nodes drawn one by one. With more nodes, or more than ten times as many edges, each
+        Largest number of single nodes. With more nodes, or more than ten times as many edges, each
         community is one bubble.
     seed
-        Seed of the communities and of the layout.
+        Seed of the community detection and of the layout.
 
     Returns
     -------
-        hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the key. Components
+        hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the legend. Components
         are separate, with the largest in the middle. The size of a node grows with its degree.
         Communities are drawn as by `communities.draw_bubbles`.
 

@@ -26,7 +26,7 @@ def ld_track(
     first_rank: int = 0,
     rank_step: int = 1,
 ) -> hv.Overlay:
-    """LD of every variant of a region with one lead variant, along the chromosome.
+    """Draw LD of every variant of a region with one lead variant, along the chromosome.
 
     Parameters
     ----------
@@ -144,14 +144,15 @@ def ld_decay(
     bins: int = 40,
     max_distance: float | None = None,
 ) -> hv.Overlay:
-    """Mean LD by distance; for a fitted decay also its curve and half-decay distance.
+    """Draw mean LD by distance; for a fitted decay also its curve and half-decay distance.
 
     Parameters
     ----------
     decay
-        Result of `.genobit.ld_decay()`. Or the result of `.genobit.ld()` of a set with itself, or
-        the table of `.genobit.ld_pairs()` (pandas or dask); their pairs are averaged here. Make
-        the table with `min_r2=0`, because a curve of strong pairs alone does not fall.
+        Result of `.genobit.ld_decay()`. It may also be the result of `.genobit.ld()` of a set with
+        itself, or the table of `.genobit.ld_pairs()` (pandas or dask). Their pairs are then
+        averaged. Make the table with `min_r2=0`, because a curve of strong pairs alone does not
+        fall.
     bins
         Number of bins of equal length. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
@@ -159,7 +160,7 @@ def ld_decay(
 
     Returns
     -------
-    hv.Curve * hv.Points over the distance in kb. The points have the number of pairs in their mean.
+    hv.Curve * hv.Points over the distance in kb. Each point holds the number of pairs in its mean.
     For a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments (half-decay distance)
     for each population, in its own colour.
 
@@ -244,13 +245,13 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
 def allele_frequency_spectrum(
     frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
 ) -> hv.Histogram:
-    """Number of variants at each allele frequency.
+    """Draw a histogram of allele frequencies.
 
     Parameters
     ----------
     frequency
-        Frequency of the counted allele, shape (variants,); the result of
-        `.genobit.allele_frequency()`. NaN (no calls) is left out, and the title says how many.
+        Result of `.genobit.allele_frequency()`: frequency of the counted allele, shape (variants,).
+        Variants without calls (NaN) are left out; the title counts them.
     bins
         Number of bins.
     folded

@@ -46,16 +46,16 @@ def ld_heatmap(
     hidden_below
         Pairs with an absolute value below this stay white.
     max_pixels
-        Most pixels on a side. If there are more variants, pixels show several pairs.
+        Largest number of pixels on a side. If there are more variants, pixels show several pairs.
     aggregate
         Value of a pixel of several pairs: the value farthest from 0 ("max"), their "mean", or the
-        first pair ("sample", a thinned picture). The title names it.
+        first pair ("sample", a thinned picture). The title names the rule.
     lead
         Index along variants_1 of a variant to mark.
     selected
         Indices along variants_1 of more variants to mark.
     blocks
-        Result of `.genobit.ld_blocks()`, to outline.
+        Result of `.genobit.ld_blocks()`, whose blocks are outlined.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def ld_triangle(
     Raises
     ------
     ValueError
-        If the two sets of variants differ, or for the reasons of `ld_heatmap`.
+        If the two sets of variants differ, or as for `ld_heatmap`.
 
     Examples
     --------

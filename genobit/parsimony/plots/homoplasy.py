@@ -147,9 +147,9 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
     result
         Result of `.genobit.parsimony()` of one tree.
     limit
-        Most sites to list.
+        Largest number of sites to list.
     least
-        Fewest changes beyond the fewest possible of a listed site.
+        List only sites with at least this many changes beyond the fewest possible.
 
     Returns
     -------

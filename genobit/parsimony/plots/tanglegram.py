@@ -62,8 +62,8 @@ def tanglegram(
 
     Returns
     -------
-        hv.Overlay. Branches whose split the other tree does not have are orange. Lines between tips
-        that cross another line are orange, too. The title gives the Robinson-Foulds distance.
+        hv.Overlay. Branches whose split is not in the other tree are orange. So are lines between
+        tips that cross another line. The title gives the Robinson-Foulds distance.
 
     Raises
     ------

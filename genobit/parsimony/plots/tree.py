@@ -54,8 +54,8 @@ def parsimony_tree(
 
     Returns
     -------
-        hv.Overlay. Branches with more changes are darker. If the tips are too many for all names,
-        every second, third and so on has its name; the title says so.
+        hv.Overlay. Branches with more changes are darker. If the names of all tips do not fit, only
+        every second (third, ...) tip is named; the title says so.
 
     Raises
     ------

@@ -37,16 +37,16 @@ def pca_scatter(
         Components, counted from 1.
     colour
         Values of the samples, the name of a variable of `pcs`, or a colouring made by
-        `genobit.visual.colouring.colouring`. Few different values get a legend, numbers a colour
-        bar. A DataArray or Series is aligned by its labels.
+        `genobit.visual.colouring.colouring`. A few different values get a legend; numbers get a
+        colour bar. A DataArray or Series is aligned by its labels.
     names
-        Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Aligned as
-        `colour` is.
+        Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Names are
+        aligned as for `colour`.
 
     Returns
     -------
-        hv.Points, one point a sample, in the order of the samples. A sample without scores is not
-        visible.
+        hv.Points, one point for each sample, in the order of the samples. A sample without scores
+        is not visible.
 
     Raises
     ------
