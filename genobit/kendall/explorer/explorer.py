@@ -58,7 +58,7 @@ class KendallExplorer(KendallTraits):
         Dimension of the observations, if its name does not show it.
     selection
         Selection shared with other explorers; by default a new one. For variants, the chosen pair
-        is selected.
+        is selected, and a selection of two variants becomes the chosen pair.
     **initial
         Initial values of the traits listed under Attributes.
 

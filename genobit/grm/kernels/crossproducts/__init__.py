@@ -1,11 +1,11 @@
-"""M M' of dosages M (samples x variants): six published multiplications and two of our own.
+"""Kernels of M M' of dosages M (samples x variants): six published methods and two of our own.
 
 Schlather (2020), "Efficient calculation of the genomic relationship matrix", bioRxiv
-2020.01.12.903146, compares six ways to sum products of genotypes 0, 1, 2 without unpacking them;
-its R package is miraculix. Each way has a module here, written from its published description
-with our own bit planes, SIMD values and tables. The module states its coding, its identity and
-its operation count. All kernels take `Rows` without missing calls and return the same integers.
-May import: the engine.
+2020.01.12.903146, compares six methods to sum products of genotypes 0, 1, 2 without unpacking them.
+Its R package is miraculix. Each method has a module here, written from the published description
+with our own bit planes, SIMD values and tables. The module states its coding, its identity and its
+operation count. All kernels take `Rows` without missing calls and return the same integers. May
+import: the engine.
 """
 
 from __future__ import annotations
