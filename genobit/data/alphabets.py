@@ -139,7 +139,7 @@ def require_symbols(
     taxa: Sequence[Any] | None = None,
     corner: tuple[int, int] = (0, 0),
 ) -> None:
-    """Raise ValueError if an alignment (taxa, sites) has entries that are no symbols of its kind.
+    """Raise ValueError if an alignment (taxa, sites) has entries that are not symbols of its kind.
 
     ``corner`` is the taxon and site of the first entry within the whole alignment, and ``taxa`` are
     the names of the whole.

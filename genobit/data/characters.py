@@ -217,7 +217,7 @@ def sets_in(
     """Turn a part of an alignment that starts at site ``first`` into sets of states.
 
     The sets have the smallest dtype that holds the states (`width_of`). Raises ValueError for an
-    entry that is no state or symbol, with its taxon and site in the whole alignment.
+    entry that is not a state or symbol, with its taxon and site in the whole alignment.
 
     Examples
     --------

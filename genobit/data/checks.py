@@ -55,9 +55,9 @@ def check_share(name: str, value: object) -> None:
 def check_minimum(
     name: str, minimum: Any, remedy: str = "give the smallest value that counts"
 ) -> None:
-    """Raise TypeError for a threshold that is no number, ValueError for NaN and infinities.
+    """Raise TypeError for a threshold that is not a number, ValueError for NaN and infinities.
 
-    True and False are no numbers here.
+    True and False do not count as numbers.
     """
     if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
         msg = f"{name}={minimum!r} is not a number: {remedy}"

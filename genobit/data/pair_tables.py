@@ -27,7 +27,7 @@ def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
 
 
 def as_arrow(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
-    """Return a pyarrow Table of pairs; labels that are no numbers become text.
+    """Return a pyarrow Table of pairs; labels that are not numbers become text.
 
     Going through pandas would take 0.6 ms more per table, even without rows.
     """

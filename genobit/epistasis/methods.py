@@ -112,8 +112,8 @@ class EpistasisMethods:
         checkpoint
             Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
-            Whether to show a progress bar with an estimate of the time left. The default follows
-            `get_options`.
+            Whether to show a progress bar with an estimate of the time left. The default is the
+            option ``progress``.
         estimate
             Return the number of combinations, the time and the memory instead of searching. The
             time is measured on a few blocks, and excludes finished parts in ``checkpoint``.

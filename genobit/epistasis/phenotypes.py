@@ -87,7 +87,7 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
 def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
     """Return a phenotype (samples,) as a trait; arguments as in `classes`.
 
-    Raises TypeError for values that are no real numbers. Raises ValueError for infinite values,
+    Raises TypeError for values that are not real numbers. Raises ValueError for infinite values,
     outliers, PLINK's -9 and fewer than two distinct values.
     """
     values = _plain(values)

@@ -71,7 +71,7 @@ def to_zarr(
     path
         Folder of the store, not a URL; created if it does not exist.
     progress
-        Whether to show a progress bar; by default the option ``progress`` (`get_options`).
+        Whether to show a progress bar. The default is the option ``progress``.
 
     Returns
     -------

@@ -217,7 +217,7 @@ class ExploreArray:
         Parameters
         ----------
         trees
-            Trees as `.genobit.parsimony()` takes them, or the result of
+            Trees in any form that `.genobit.parsimony()` takes, or the result of
             `.genobit.parsimony_search()`. By default, trees of alignments of up to 60 taxa are
             searched at once. Larger alignments have a button that starts the search.
         **initial

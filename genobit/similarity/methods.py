@@ -45,8 +45,8 @@ class SimilarityMethods:
             "tanimoto" or "jaccard" (the same measure): positions set in both rows, divided by
             positions set in either. "hamming": share of positions that agree.
         dim
-            Dimension of the bits; the other dimension is that of the rows. By default the dimension
-            named bit(s) or feature(s).
+            Dimension of the bits; the other dimension has the rows. By default the dimension named
+            bit(s) or feature(s).
         other
             Rows to compare with, of the same bits. They become the columns of the result.
         top
@@ -64,7 +64,7 @@ class SimilarityMethods:
         Returns
         -------
             DataArray (rows_0, rows_1) with the labels of the rows on both sides, lazy unless
-            ``compute``. The dimensions are named after that of the rows.
+            ``compute``. The dimensions are named after the dimension of the rows.
 
             With ``top``, a Dataset of ``neighbours`` (int64 row numbers) and ``similarity``, both
             (rows, rank). The most similar row is first, and the lower row number wins ties. If

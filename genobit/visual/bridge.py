@@ -1,7 +1,7 @@
 """Convert HoloViews objects to ipywidgets, and receive the browser's gestures.
 
-All code that depends on panel, jupyter_bokeh or the kernel's event loop is in this file, and so are
-all private names of other packages that explorers need. No public name does the same:
+This file has all code that depends on panel, jupyter_bokeh or the event loop of the kernel. It also
+has all private names of other packages that explorers need, because no public name does the same:
 
 - jupyter_bokeh, `BokehModel._model`: the bokeh model that a widget shows
 - jupyter_bokeh, `BokehModel._sync_model`: the receiver of browser messages, to call it at home

@@ -37,7 +37,7 @@ def meanings(kind: Any) -> dict[str, str]:
 
 
 def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
-    """Raise TypeError for a name that is no trait of an explorer.
+    """Raise TypeError for a name that is not a trait of an explorer.
 
     ipywidgets would ignore such a name.
     """

@@ -30,8 +30,8 @@ class GRMData:
     """Samples of an explorer, with the matrices and components computed from them.
 
     If ``grm`` and ``pcs`` are given, ``ds`` needs samples only. Raises ValueError if there is
-    nothing to explore, if ``grm`` or ``pcs`` are of other samples, or if ``grm`` has a matrix for
-    each contig left out.
+    nothing to explore, or if ``grm`` or ``pcs`` belong to other samples. Also if ``grm`` has one
+    matrix for each contig left out.
     """
 
     def __init__(

@@ -49,8 +49,8 @@ class GRMExplorer(GRMTraits):
     ds
         Genotypes or packed planes. If `grm` and `pcs` are given, samples are enough.
     grm
-        Relationship matrix to begin with, for example from `genobit.open_gcta()`. By default the
-        method is computed.
+        Initial relationship matrix, for example from `genobit.open_gcta()`. By default the matrix
+        of `method` is computed.
     pcs
         Principal components. By default `.genobit.pca()` is computed.
     selection

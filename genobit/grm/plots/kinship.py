@@ -83,9 +83,9 @@ def kinship_histogram(
 
     Returns
     -------
-        hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) *
-        hv.Rectangles (the marked range). Degrees are those of `genobit.grm.kinship`, for
-        KING-robust kinship only.
+        hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) * hv.Rectangles
+        (the marked range). `genobit.grm.kinship` defines the degrees; only KING-robust kinship has
+        them.
 
     Examples
     --------

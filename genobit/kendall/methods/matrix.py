@@ -51,11 +51,11 @@ class KendallArrayMethods:
         ----------
         variant
             Statistic to compute. "a" is tau-a, and "b" is tau-b, which corrects for ties. "c" is
-            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D;
-            the dependent variable is that of the row or that of the column.
+            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D
+            with the row variable or the column variable as the dependent one.
         dim
-            Dimension of the observations; the other dimension is that of the variables. By default
-            the dimension named sample(s), observation(s) or cell(s).
+            Dimension of the observations; the other dimension has the variables. By default the
+            dimension named sample(s), observation(s) or cell(s).
         other
             Other variables of the same observations. The result is then variables x other
             variables.

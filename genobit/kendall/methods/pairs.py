@@ -68,7 +68,7 @@ class KendallArrayPairsMethods:
             Together the workers find each pair once. All must use the same values and options.
             Needs ``fdr=None``, because q-values need all pairs.
         progress
-            Whether to show a progress bar; by default as set in `get_options`.
+            Whether to show a progress bar. The default is the option ``progress``.
 
         Returns
         -------

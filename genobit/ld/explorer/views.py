@@ -213,7 +213,7 @@ class SidePanel(TableView):
     def list_pairs(self, window: Window, least: float, selected: Sequence[int]) -> str:
         """List the pairs of a window at least `least` from 0, strongest first.
 
-        Rows of two selected variants are selected. Returns the number of pairs in words.
+        Rows whose two variants are selected are marked. Returns the number of pairs in words.
         """
         pairs, count = strongest_pairs(window.matrix.values, least)
         label = scale_of(str(window.matrix.name)).label

@@ -50,10 +50,10 @@ class LDBlocksMethods:
 
         Notes
         -----
-        The rule is that of Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and
-        Haploview; see `genobit.ld.blocks`. Phased haplotypes are summed to dosages, and D' is
-        estimated from the dosages. Each pair uses the samples called at both variants. Memory holds
-        a few chunks of variants and their windows. The result is the same for any chunking.
+        The rule follows Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and Haploview;
+        see `genobit.ld.blocks`. Phased haplotypes are summed to dosages, and D' is estimated from
+        the dosages. Each pair uses the samples called at both variants. Memory holds a few chunks
+        of variants and their windows. The result is the same for any chunking.
 
         Examples
         --------

@@ -56,7 +56,8 @@ class LDPairsMethods:
             files are kept. Until all files are written, a marker file makes Parquet readers refuse
             the folder. Its name says that the table is not complete.
         progress
-            Show a progress bar, with ``parquet``. The default is that of `get_options`.
+            Whether to show a progress bar, with ``parquet``. The default is the option
+            ``progress``.
 
         Returns
         -------

@@ -67,12 +67,12 @@ class LDPruneMethods:
 
         Notes
         -----
-        The rule and the result are those of ``plink --indep-pairwise window step r2``. Monomorphic
-        variants are removed first. If both variants of a pair are equally common, the later one is
-        removed. plink uses founders only, and takes allele frequencies from founders unless run
-        with ``--nonfounders``. Its windows in kb have a step in variants (1.9) or a step of 1
-        (2.0). r2 uses the calls present at both variants. Memory holds a few chunks and the
-        variants of a window. The result is the same for every chunking and scheduler.
+        The result equals that of ``plink --indep-pairwise window step r2``. Monomorphic variants
+        are removed first. If both variants of a pair are equally common, the later one is removed.
+        plink uses founders only, and takes allele frequencies from founders unless run with
+        ``--nonfounders``. Windows in kb move by ``step`` variants in plink 1.9, and by one variant
+        in plink2. Each r2 uses the calls present at both variants. Memory holds a few chunks and
+        the variants of a window. The result is the same for every chunking and scheduler.
 
         Examples
         --------
@@ -162,12 +162,12 @@ class LDPruneMethods:
 
         Notes
         -----
-        The rule is that of ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up
-        to p1 are visited in order of p, ties in file order. A variant that is in no clump yet
-        starts one. The clump takes all variants in the window that are in no clump and whose r2
-        with the index variant is above the limit. Their p does not matter. Counts use the calls
-        present at both variants. Memory holds a window, a few chunks, and the pairs above the limit
-        with a variant of p up to p1.
+        The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
+        p1 are visited in order of p, ties in file order. A variant that is in no clump yet starts
+        one. The clump takes all variants in the window that are in no clump and whose r2 with the
+        index variant is above the limit. Their p does not matter. Counts use the calls present at
+        both variants. Memory holds a window, a few chunks, and the pairs above the limit with a
+        variant of p up to p1.
 
         Examples
         --------
@@ -236,10 +236,11 @@ class LDPruneMethods:
         -----
         Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), with exact windows: they move by
         one variant, not by blocks. The sum includes the variant itself (1) and pairs at exactly the
-        distance. Windows never span contigs. r2 and n use the calls present at both variants; ldsc
-        imputes the mean instead. A pair without r2 adds nothing and is not counted. A monomorphic
-        variant has the score NaN and the count 0. The adjustment needs at least three observations.
-        Scores are bit-identical for every chunking: every r2 is rounded to a multiple of 2^-36.
+        distance. Windows never span contigs. Both r2 and n use the calls present at both variants;
+        ldsc imputes the mean instead. A pair without r2 adds nothing and is not counted. A
+        monomorphic variant has the score NaN and the count 0. The adjustment needs at least three
+        observations. Scores are bit-identical for every chunking: every r2 is rounded to a multiple
+        of 2^-36.
 
         Examples
         --------

@@ -84,7 +84,7 @@ class ParsimonySearchMethods:
         outgroup
             One taxon or several, at which the returned trees are rooted.
         progress
-            Whether to show a progress bar. The default is that of `get_options`.
+            Whether to show a progress bar. The default is the option ``progress``.
         checkpoint
             Folder in which finished work is kept. Repeat the call to resume.
 
