@@ -11,7 +11,7 @@
 `epistasis`     interactions of any order
 `parsimony`     lengths, ancestral states and searches of trees
 `similarity`    similarity of binary rows
-`quality`       statistics of variants and samples
+`quality`       allele frequencies of variants
 `visual`        shared parts of figures and explorers
 `io`            files to lazy Datasets, results to files
 `data`          names, labels, checks, packed Datasets

@@ -1,4 +1,4 @@
-"""Quality control: statistics of variants and samples.
+"""Quality control of variants: allele frequencies.
 
 May import: `data` and the engine.
 """

@@ -1,4 +1,4 @@
-"""Similarity of binary rows: Tanimoto, Hamming and others.
+"""Similarity of binary rows: Tanimoto (Jaccard) and Hamming, and nearest neighbours.
 
 May import: `data` and the engine.
 """
