@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 class Stopped(BaseException):
     """Raised inside work that was stopped.
 
-    It is no `Exception`, so that code that continues after any error stops as well.
+    It is not an `Exception`, so code that continues after any error stops as well.
     """
 
     def __str__(self) -> str:

@@ -272,7 +272,8 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
     """Load the result of `.genobit.epistasis()` into memory, with the labels of the variants.
 
     Labels that the result lacks come from ``ds``, the searched variants. Raises TypeError if the
-    result is no Dataset, and ValueError if it is no such result or belongs to other variants.
+    result is not a Dataset. Raises ValueError if it has another origin or belongs to other
+    variants.
 
     Examples
     --------

@@ -31,7 +31,7 @@ _COLUMNS = {
 def variants_table(
     matrix: xr.DataArray, frequency: np.ndarray, lead_row: xr.DataArray | None = None
 ) -> hv.Table:
-    """Return an hv.Table of the variants of a window, one row a variant, in their order.
+    """Return an hv.Table of the variants of a window, one row per variant, in their order.
 
     Shapes: frequency of the counted allele (variants,); r² with a lead variant (variants, 1).
     """
@@ -46,7 +46,7 @@ def variants_table(
 
 
 def pairs_table(matrix: xr.DataArray, pairs: np.ndarray) -> hv.Table:
-    """Return an hv.Table of pairs (n, 2) of a window, from `strongest_pairs`, one row a pair."""
+    """Return an hv.Table of pairs (n, 2) of a window, from `strongest_pairs`, one row per pair."""
     matrix, scale = computed(matrix)
     names, position = variant_names(matrix, 0), matrix["variant_position_0"].values
     first, second = pairs.T

@@ -90,15 +90,22 @@ class ParsimonySearchMethods:
 
         Returns
         -------
-            ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup. ``length``
-            (trees). ``trace`` (iteration): the shortest length so far, after the starting tree,
-            after its branch swapping, and after each round. With ``bootstrap`` also ``support``
-            (trees, splits): percent of resamples with each inner branch. ``split`` (trees, splits,
-            taxa) is True for the taxa on one side of each branch, the side without the first taxon.
-            The labels of inner nodes in ``tree`` are the support. ``attrs["proven"]`` is True if no
-            tree is shorter. ``attrs["all_found"]`` is True if ``max_trees`` was enough for all
-            equally short trees that the search met; with ``proven``, for all that exist.
-            ``attrs["partial"]`` is True after Ctrl-C; the result is then the best so far.
+            Dataset of
+
+            - ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup. With
+              ``bootstrap`` the labels of inner nodes are the support.
+            - ``length`` (trees)
+            - ``trace`` (iteration): the shortest length so far, after the starting tree, after its
+              branch swapping, and after each round
+            - ``support`` (trees, splits), with ``bootstrap``: percent of resamples with each inner
+              branch
+            - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa on one side of
+              each branch, the side without the first taxon
+
+            ``attrs["proven"]`` is True if no tree is shorter. ``attrs["all_found"]`` is True if
+            ``max_trees`` was enough for all equally short trees that the search met; with
+            ``proven``, for all that exist. ``attrs["partial"]`` is True after Ctrl-C; the result is
+            then the best so far.
 
         Raises
         ------
