@@ -11,8 +11,8 @@ squares fit rho to the means of the bins, each weighted by its number of pairs. 
 distance the curve is half of its value at 0. At the half-decay distance of the means they first
 fall to half of the first mean.
 
-A half-decay distance is only meaningful if the curve describes the means. The curve is compared
-with a constant, the mean of all pairs, which has one parameter as well. S is the sum of squared
+A half-decay distance is only meaningful if the curve describes the means. It is compared with the
+mean of all pairs, a constant, which has one parameter as well. S is the sum of squared
 distances to the means of B bins, weighted by pairs:
 
     R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
@@ -23,8 +23,7 @@ constant "essentially no support" (ibid., section 2.6). The half-decay distance 
 between the mean distances of the first and the last bin: outside, it would be an extrapolation.
 
 Confidence intervals come from a block bootstrap, because values of neighbouring pairs are not
-independent. It resamples parts of the genome with replacement. A pair belongs to the part of its
-first variant.
+independent. It resamples parts of the genome. A pair belongs to the part of its first variant.
 """
 
 from __future__ import annotations
@@ -355,14 +354,11 @@ def _estimates(
 
 
 def _interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    """Return the percentile interval of resampled values, NaN if any value is NaN.
-
-    Does not interpolate, because values can be infinite.
-    """
+    """Return the percentile interval of resampled values, NaN if any value is NaN."""
     if not values.size or np.isnan(values).any():
         return np.nan, np.nan
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(values, tails, method="inverted_cdf")
+    low, high = np.quantile(values, tails, method="inverted_cdf")  # infinite values: no averages
     return float(low), float(high)
 
 
