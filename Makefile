@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest package bench lint format docs clean
 
-help: ## say what each target does
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
 
 $(BIN)/python:
@@ -33,7 +33,7 @@ $(VENV)/.docs: $(VENV)/.developer
 	@$(PIP) --group docs
 	@touch $@
 
-demo: $(VENV)/.user ## sample data to a report for any browser; on a terminal then the live explorers
+demo: $(VENV)/.user ## write a report on sample data; at a terminal, then open the explorers
 	$(BIN)/genobit demo --out $(OUT)
 
 lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
@@ -96,7 +96,7 @@ lint: $(VENV)/.developer ## ruff, mypy and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.developer ## mend what ruff can mend
+format: $(VENV)/.developer ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -69,14 +69,14 @@ def parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser(
         "demo",
-        help="sample data to a report for any browser, and then the explorers on a terminal",
+        help="write a report on sample data; at a terminal, then open the explorers",
     )
     demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
     demo.add_argument("--open", action="store_true", help="open the report when it is written")
     demo.add_argument(
         "--app",
         action=argparse.BooleanOptionalAction,
-        help="go on to the explorers, in a browser; by default where a person is at the terminal",
+        help="then open the explorers in a browser; the default at a terminal",
     )
     demo.set_defaults(run=run_demo)
 
@@ -103,7 +103,9 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--quick", action="store_true", help="small shapes, under a minute")
     bench.set_defaults(run=run_bench)
 
-    about = commands.add_parser("info", help="what this machine has, and which kernels were chosen")
+    about = commands.add_parser(
+        "info", help="show the CPU, memory and packages, and the chosen kernels"
+    )
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
 
@@ -276,7 +278,7 @@ def open_genotypes(source: Path) -> xr.Dataset:
         return gb.open_vcf(source)
     raise ValueError(
         f"{source} has none of the endings .bed, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
-        "and is no folder, which a VCF Zarr store would be"
+        "and is not the folder of a VCF Zarr store"
     )
 
 

@@ -26,7 +26,7 @@ from genobit.launcher.machine import Info, info
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-USAGE = """%genobit info                  what this machine has, and which kernels were chosen
+USAGE = """%genobit info                  show the CPU, memory and packages, and the chosen kernels
 %genobit bench [--quick] [--only NAME ...]    speed against this machine's own limits
 %genobit options               the settings in force
 %genobit options progress=False plot_scale=1.5 plot_theme=dark    change them"""

@@ -229,7 +229,9 @@ def test_errors_name_the_site_of_what_is_no_text() -> None:
     aln = xr.DataArray(values, dims=("taxa", "sites"))
     tree = tree_of(3, np.random.default_rng(0))
     for each in (aln, aln.chunk(sites=6), aln.chunk(sites=6).assign_attrs(kind="dna")):
-        with pytest.raises(ValueError, match=r"^taxon 1 \('1'\), site 13: nan is no text"):
+        with pytest.raises(
+            ValueError, match=r"^taxon 1 \('1'\), site 13: nan is neither text nor a whole number"
+        ):
             each.genobit.parsimony(tree)
 
 

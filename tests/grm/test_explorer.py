@@ -123,7 +123,7 @@ class TestFromGenotypes:
 
     def test_a_failing_pca_leaves_the_rest(self, ds, grm):
         explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm)
-        assert "No principal components: there are no genotypes" in said(explorer._scatter)
+        assert "No principal components: components need genotypes" in said(explorer._scatter)
         assert explorer.methods == ("given",)
         assert not explorer.status.startswith("Error")
 

@@ -258,7 +258,7 @@ def test_refuses__other_observations() -> None:
         expr.genobit.kendall(other=expr[:, :8])
     with pytest.raises(ValueError, match=r"sample\[0\] is 's0' here and 's8' in other="):
         expr.genobit.kendall(other=expr[:, ::-1])
-    with pytest.raises(ValueError, match="and not 'sample', the observations"):
+    with pytest.raises(ValueError, match="and lacks 'sample', the observations"):
         expr.genobit.kendall(other=expr.rename(sample="cell"))
     expr.drop_vars("sample").genobit.kendall(other=expr[:, ::-1])
 

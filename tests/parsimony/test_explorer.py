@@ -215,7 +215,7 @@ class TestRoot:
         explorer.outgroup = ("a", "b")
         assert not explorer.status.startswith("Error")
         explorer.tree = 1
-        assert "no branch of this tree parts a, b from" in explorer.status
+        assert "no branch of this tree separates a, b from" in explorer.status
         assert "no branch of this tree" in said(explorer._tree)
         explorer.root_as_given()
         assert explorer.status.startswith("tree 2 of 3")

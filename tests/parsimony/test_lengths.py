@@ -230,7 +230,7 @@ def test_costs_past_whole_numbers_are_floats(cost, length, sites):
         ({"weights": ["1", "2"]}, "weights= has dtype"),
         ({"costs": np.ones((2, 2))}, r"costs= has shape \(2, 2\), expected \(4, 4\).*A, C, G, T"),
         ({"costs": -np.ones((4, 4))}, r"costs\[A, A\] is -1"),
-        ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0, .* set the diagonal to 0"),
+        ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0: .* set the diagonal to 0"),
         ({"costs": np.triu(np.ones((4, 4)), 1)}, "A to C is 1.0 and back is 0.0.*root it"),
         (
             {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG")}, ("of", "to"))},

@@ -180,7 +180,7 @@ def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> s
             f"{place}: this sample has lower ploidy here, which has no diploid dosage; select "
             "diploid samples or variants, or pack haplotypes with phased=True"
         ),
-        pack.MISSING: f"{place} (missing), but the planes were to have no missing call: "
+        pack.MISSING: f"{place} (missing), but the planes allow no missing call: "
         "pack with missing='keep'",
     }[rule]
 
