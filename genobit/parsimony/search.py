@@ -18,6 +18,7 @@ from genobit.engine.schedule.costs import check_time
 from genobit.parsimony.kernels import swaps, tree_set
 from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
 from genobit.parsimony.kernels.planes import sites_of
+from genobit.parsimony.rooting import splits
 from genobit.parsimony.schedule.steps import MOVES, looks, trees_in
 
 if TYPE_CHECKING:
@@ -184,10 +185,4 @@ def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
 
 def _nodes_by_split(parents: NDArray[np.int64], taxa: int) -> dict[int, int]:
     """Return the inner nodes, except the root, by the split of their branch without taxon 0."""
-    whole, below = (1 << taxa) - 1, [1 << k if k < taxa else 0 for k in range(parents.size)]
-    for node in range(parents.size - 1):
-        below[parents[node]] |= below[node]
-    found: dict[int, int] = {}
-    for node in range(taxa, parents.size - 1):
-        found[below[node] ^ whole if below[node] & 1 else below[node]] = node
-    return found
+    return {split: node for node, split in enumerate(splits(parents)) if node >= taxa}

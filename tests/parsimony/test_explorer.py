@@ -15,7 +15,7 @@ from genobit.io.trees import read_trees
 from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 from genobit.parsimony.explorer.views import Patches
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
-from genobit.parsimony.plots.rooting import groups
+from genobit.parsimony.rooting import splits
 from tests.kendall.test_explorer import said
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -266,8 +266,8 @@ class TestFiles:
         explorer.save_tree(tmp_path / "tree.nwk")
         found = read_trees(tmp_path / "tree.nwk", list("abcdef")).trees[0]
         tree = explorer.ancestry.tree
-        written = dict(zip(groups(found.parents), found.lengths, strict=False))
-        assert written == dict(zip(groups(tree.parents), tree.changes, strict=False))
+        written = dict(zip(splits(found.parents), found.lengths, strict=False))
+        assert written == dict(zip(splits(tree.parents), tree.changes, strict=False))
         assert set(found.labels[6:]) == {"80", "95", "60", ""}
 
     def test_svg(self, tmp_path, explorer):

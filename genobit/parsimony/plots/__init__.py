@@ -1,4 +1,4 @@
 """Figures of parsimony: trees, tanglegrams, homoplasy and search traces, from labelled results.
 
-May import: `visual`, `data`.
+May import: the topics of the analysis, `visual`, `data`.
 """

@@ -12,7 +12,7 @@ from genobit.data.labels import text
 from genobit.data.topology import children, tips
 from genobit.parsimony.plots.layout import even_depths, leaves, ranks, rectangular
 from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, overlay
-from genobit.parsimony.plots.rooting import groups, rooted_at
+from genobit.parsimony.rooting import rooted_at, splits
 from genobit.visual.placing import LETTER
 from genobit.visual.style import LEAD_COLOUR, few_marks, number, plain_frame
 
@@ -45,7 +45,7 @@ class TreePair:
     @property
     def distance(self) -> int:
         """Robinson-Foulds distance: the number of splits that only one of the trees has."""
-        return len(_groups(self.parents[0]) ^ _groups(self.parents[1]))
+        return len(_inner_splits(self.parents[0]) ^ _inner_splits(self.parents[1]))
 
 
 def tanglegram(
@@ -103,9 +103,9 @@ def face(left: Nodes, right: Nodes) -> TreePair:
     starts = [ranks(left), *(ranks(left, generator.random(left.size)) for _ in range(1, n_starts))]
     turned = [_turned(parents, start) for start in starts]
     crossed, of_left, of_right = min(turned, key=lambda found: found[0])
-    parted = [groups(of) for of in parents]
+    parted = [splits(of) for of in parents]
     common = set(parted[0]) & set(parted[1])
-    own = tuple(np.array([group not in common for group in found]) for found in parted)
+    own = tuple(np.array([split not in common for split in found]) for found in parted)
     return TreePair(parents, (of_left, of_right), (own[0], own[1]), crossed)
 
 
@@ -129,8 +129,8 @@ def _turned(parents: tuple[Nodes, Nodes], left: Floats) -> tuple[int, Floats, Fl
 
 
 def _rooted_alike(left: Nodes, right: Nodes) -> Nodes:
-    found = groups(right)
-    parted = groups(left)
+    found = splits(right)
+    parted = splits(left)
     for child in np.flatnonzero(left == left.size - 1)[::-1]:
         if parted[child] in found:
             return rooted_at(right, found.index(parted[child])).parents
@@ -165,11 +165,11 @@ def _keys(parents: Nodes, other: Floats) -> Floats:
     return keys
 
 
-def _groups(parents: Nodes) -> set[int]:
+def _inner_splits(parents: Nodes) -> set[int]:
     """Return the splits of a tree, without splits that separate a single tip."""
     n_tips = tips(parents)
-    found = set(groups(parents))
-    return {group for group in found if 1 < group.bit_count() < n_tips - 1}
+    found = set(splits(parents))
+    return {split for split in found if 1 < split.bit_count() < n_tips - 1}
 
 
 def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:

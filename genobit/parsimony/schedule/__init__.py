@@ -1,4 +1,4 @@
-"""Dask graphs of parsimony: tree searches in steps, and numbers of sites.
+"""Dask graphs of parsimony: tree searches in steps.
 
 May import: the kernels, the engine.
 """

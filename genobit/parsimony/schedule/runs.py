@@ -6,6 +6,7 @@ memory. With a checkpoint, it is also written to its own file, which is replaced
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -116,11 +117,10 @@ def run(
     RuntimeError if another run is using the folder. Raises KeyboardInterrupt if the run is stopped
     before any tree is found.
     """
-    if checkpoint is None:
-        found = Run(plan, None, progress=progress)
-        found.to_the_end(check)
-        return found
-    with Checkpoint(checkpoint, {**(about or {}), **question(plan)}) as kept:
+    folder: AbstractContextManager[Checkpoint | None] = nullcontext()
+    if checkpoint is not None:
+        folder = Checkpoint(checkpoint, {**(about or {}), **question(plan)})
+    with folder as kept:
         found = Run(plan, kept, progress=progress)
         found.to_the_end(check)
     return found

@@ -8,8 +8,8 @@ import xarray as xr
 
 from genobit.data.topology import tips
 from genobit.launcher.plots import tanglegram
-from genobit.parsimony.plots.rooting import branch_of, groups, rooted_at
 from genobit.parsimony.plots.tanglegram import crossings, face
+from genobit.parsimony.rooting import branch_of, rooted_at, splits
 from tests.parsimony.plots.test_layout import below, random_tree
 
 
@@ -32,7 +32,7 @@ def parents(request) -> np.ndarray:
 class TestRooting:
     def test_groups(self, parents):
         n_tips = tips(parents)
-        found = {frozenset(k for k in range(n_tips) if g >> k & 1) for g in groups(parents)}
+        found = {frozenset(k for k in range(n_tips) if g >> k & 1) for g in splits(parents)}
         assert found == parted(parents)
 
     def test_rooted_elsewhere_is_the_same_tree(self, parents):
@@ -50,9 +50,9 @@ class TestRooting:
             }
 
     def test_branches_keep_their_groups(self, parents):
-        before = groups(parents)
+        before = splits(parents)
         rooted = rooted_at(parents, 1)
-        after = groups(rooted.parents)
+        after = splits(rooted.parents)
         for node, branch in enumerate(rooted.branch[:-1]):
             assert after[node] == before[branch]
 
@@ -60,7 +60,7 @@ class TestRooting:
         for branch in range(parents.size - 1):
             group = below(parents, branch)
             found = branch_of(parents, group)
-            assert groups(parents)[found] == groups(parents)[branch]
+            assert splits(parents)[found] == splits(parents)[branch]
         assert branch_of(parents, []) is None
 
 

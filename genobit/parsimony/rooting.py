@@ -1,4 +1,4 @@
-"""Rerooting of trees, and the splits of their branches, in numpy alone."""
+"""Rerooting of trees, and the splits of their branches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from genobit.data.topology import tips
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genobit.parsimony.plots.layout import Nodes
+    from numpy.typing import NDArray
+
+    Nodes = NDArray[np.int64]
 
 
 class Rooted(NamedTuple):
@@ -64,19 +66,19 @@ def rooted_at(parents: Nodes, branch: int) -> Rooted:
     return Rooted(rooted, names)
 
 
-def groups(parents: Nodes) -> list[int]:
+def splits(parents: Nodes) -> list[int]:
     """Return the split of each branch, as the bits of the tips on the side without the first tip.
 
     Examples
     --------
-    >>> [bin(group) for group in groups(np.array([4, 4, 5, 5, 5, -1]))]
+    >>> [bin(split) for split in splits(np.array([4, 4, 5, 5, 5, -1]))]
     ['0b1110', '0b10', '0b100', '0b1000', '0b1100']
     """
     n_tips = tips(parents)
     below = [1 << k if k < n_tips else 0 for k in range(parents.size)]
     for node, parent in enumerate(parents[:-1].tolist()):
         below[parent] |= below[node]
-    return [group ^ below[-1] if group & 1 else group for group in below[:-1]]
+    return [split ^ below[-1] if split & 1 else split for split in below[:-1]]
 
 
 def branch_of(parents: Nodes, members: Iterable[int]) -> int | None:
@@ -90,5 +92,5 @@ def branch_of(parents: Nodes, members: Iterable[int]) -> int | None:
     wanted = sum(1 << int(tip) for tip in members)
     if wanted & 1:
         wanted ^= (1 << tips(parents)) - 1
-    found = groups(parents)
+    found = splits(parents)
     return found.index(wanted) if wanted in found else None

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.schedule.memory_mapped import Mapped
-from genobit.parsimony.schedule import site_patterns
-from genobit.parsimony.schedule.site_patterns import PatternIndex
+from genobit.parsimony import site_patterns
+from genobit.parsimony.site_patterns import PatternIndex
 from tests.leftovers import left
 
 
