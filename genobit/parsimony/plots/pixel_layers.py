@@ -12,6 +12,7 @@ import numpy as np
 from bokeh.models import HoverTool
 
 from genobit.visual.placing import backed
+from genobit.visual.style import few_marks, plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -174,6 +175,23 @@ def overlay(layers: Sequence[Layer]) -> hv.Overlay:
         default_tools=["save"], tools=["pan", "wheel_zoom", "reset"], active_tools=["wheel_zoom"]
     )
     return hv.Overlay(elements)
+
+
+def figure(layers: Sequence[Layer], width: float, height: float, title: str) -> hv.Overlay:
+    """Draw layers in a frame of ``width`` and ``height`` screen pixels."""
+    return overlay(layers).opts(
+        title=title,
+        fontsize={"title": "9pt"},
+        frame_width=round(width),
+        frame_height=round(height),
+        xlim=(0, width),
+        ylim=(0, height),
+        xaxis=None,
+        yaxis=None,
+        toolbar="above",
+        show_legend=False,
+        hooks=[plain_frame, few_marks],
+    )
 
 
 def svg(layers: Sequence[Layer], width: float, height: float, title: str) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from genobit.data.labels import text
 from genobit.data.topology import children, tips
 from genobit.parsimony.plots.layout import even_depths, leaves, ranks, rectangular
-from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, overlay
+from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, figure
 from genobit.parsimony.rooting import rooted_at, splits
 from genobit.visual.placing import LETTER
-from genobit.visual.style import LEAD_COLOUR, few_marks, number, plain_frame
+from genobit.visual.style import LEAD_COLOUR, number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -213,19 +213,7 @@ def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> h
         "orange branches: groups of tips that the other tree has not"
         + (f"; every {every}th name is written" if every > 1 else "")
     )
-    return overlay(layers).opts(
-        title=title,
-        fontsize={"title": "9pt"},
-        frame_width=round(_WIDTH),
-        frame_height=round(height + 6),
-        xlim=(0, _WIDTH),
-        ylim=(0, height + 6),
-        xaxis=None,
-        yaxis=None,
-        toolbar="above",
-        show_legend=False,
-        hooks=[plain_frame, few_marks],
-    )
+    return figure(layers, _WIDTH, height + 6, title)
 
 
 def _tree(label: str, laid: TreeLayout, own: np.ndarray) -> Lines:

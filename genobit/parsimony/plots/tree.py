@@ -8,10 +8,10 @@ import holoviews as hv
 
 from genobit.data.aligning import aligned
 from genobit.parsimony.plots.layers import layers_of
-from genobit.parsimony.plots.pixel_layers import overlay
+from genobit.parsimony.plots.pixel_layers import figure
 from genobit.parsimony.plots.placing import PlacedTree, arrange, tree_of
 from genobit.parsimony.plots.states import SiteStates, site_states
-from genobit.visual.style import few_marks, number, plain_frame
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,20 +99,8 @@ def draw_tree(
     ``selected`` the tips with a ring. ``title`` replaces the length and number of tips.
     """
     width, height = placed.frame[0] + KEY, placed.frame[1]
-    picture = overlay(layers_of(placed, states, numbers=numbers, marked=marked, selected=selected))
-    return picture.opts(
-        title=title_of(placed, states, title),
-        fontsize={"title": "9pt"},
-        frame_width=round(width),
-        frame_height=round(height),
-        xlim=(0, width),
-        ylim=(0, height),
-        xaxis=None,
-        yaxis=None,
-        toolbar="above",
-        show_legend=False,
-        hooks=[plain_frame, few_marks],
-    )
+    layers = layers_of(placed, states, numbers=numbers, marked=marked, selected=selected)
+    return figure(layers, width, height, title_of(placed, states, title))
 
 
 def title_of(placed: PlacedTree, states: SiteStates | None = None, title: str = "") -> str:
