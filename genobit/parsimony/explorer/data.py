@@ -10,7 +10,7 @@ import numpy as np
 from genobit.data.labels import decoded, text
 from genobit.data.topology import tips
 from genobit.io.trees import Phylogeny, newick, read_trees
-from genobit.parsimony.plots.placing import Tree, tree_of
+from genobit.parsimony.plots.layout import Tree, tree_of
 from genobit.parsimony.plots.states import changes_of
 from genobit.parsimony.rooting import branch_of, rooted_at
 from genobit.visual.style import number

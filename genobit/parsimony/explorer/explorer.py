@@ -12,7 +12,7 @@ from genobit.parsimony.explorer.data import SEARCHED, Ancestry, TreeData
 from genobit.parsimony.explorer.traits import ParsimonyTraits, parsimony_controls
 from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
-from genobit.parsimony.plots.placing import arrange
+from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.states import changes_of
 from genobit.visual.bridge import Throttled
 from genobit.visual.explorer import in_words
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.parsimony.plots.placing import PlacedTree
+    from genobit.parsimony.plots.layout import PlacedTree
 
 _WITHOUT = (
     "There is no tree yet. Click search, or give trees: "

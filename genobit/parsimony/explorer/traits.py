@@ -14,8 +14,8 @@ from genobit.data.labels import text
 from genobit.io.trees import to_trees
 from genobit.parsimony.plots.homoplasy import site_table
 from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.pixel_layers import svg
-from genobit.parsimony.plots.placing import arrange
 from genobit.parsimony.plots.states import SiteStates, changes_of, site_states
 from genobit.parsimony.plots.tree import KEY, LAYOUTS, LENGTHS, NUMBERS, title_of
 from genobit.visual.controls import button, dropdown, linked, row

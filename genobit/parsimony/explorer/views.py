@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.parsimony.explorer.data import Ancestry
+    from genobit.parsimony.plots.layout import PlacedTree
     from genobit.parsimony.plots.pixel_layers import Layer
-    from genobit.parsimony.plots.placing import PlacedTree
     from genobit.parsimony.plots.states import SiteStates
     from genobit.visual.bridge import UiThread
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.parsimony.plots.layout import LETTERS, WIDTH, PlacedTree
 from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
-from genobit.parsimony.plots.placing import LETTERS, WIDTH, PlacedTree
 from genobit.parsimony.plots.states import DARK, SiteStates
 from genobit.visual.placing import LETTER, free_labels
 from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number, shortened

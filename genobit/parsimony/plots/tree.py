@@ -8,8 +8,8 @@ import holoviews as hv
 
 from genobit.data.aligning import aligned
 from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.layout import PlacedTree, arrange, tree_of
 from genobit.parsimony.plots.pixel_layers import figure
-from genobit.parsimony.plots.placing import PlacedTree, arrange, tree_of
 from genobit.parsimony.plots.states import SiteStates, site_states
 from genobit.visual.style import number
 

@@ -10,8 +10,8 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.launcher.plots import parsimony_tree
 from genobit.parsimony.plots.layers import layers_of
+from genobit.parsimony.plots.layout import arrange, tree_of
 from genobit.parsimony.plots.pixel_layers import svg
-from genobit.parsimony.plots.placing import arrange, tree_of
 from genobit.parsimony.plots.states import (
     UNSURE,
     changes_of,
