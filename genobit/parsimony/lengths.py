@@ -25,7 +25,7 @@ from genobit.parsimony.kernels.patterns import Patterns, compressed
 from genobit.parsimony.kernels.planes import state_planes, weight_planes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -160,7 +160,7 @@ def tree_changes(
     def batch_changes(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
         return np.stack([_changes(found, parents, costs) for parents in batch])
 
-    return _in_batches(batch_changes, found, trees, shared)
+    return _in_batches(batch_changes, found, trees, shared=shared)
 
 
 def _changes(
@@ -201,7 +201,7 @@ def tree_lengths(
         space = fitch.workspace(found.planes, weight_planes(found.weights))
         return np.array([space.length(children(parents)) for parents in batch], np.int64)
 
-    return _in_batches(batch_lengths, found, trees, shared)
+    return _in_batches(batch_lengths, found, trees, shared=shared)
 
 
 def weighted(changes: NDArray[Any], weights: NDArray[np.int64]) -> NDArray[Any]:
@@ -271,10 +271,11 @@ def check_root(
 
 
 def _in_batches(
-    batch_of: Any,
+    batch_of: Callable[[Sequence[NDArray[np.int64]]], NDArray[Any]],
     found: Columns,
     trees: Sequence[NDArray[np.int64]],
-    shared: bool,  # noqa: FBT001 - passed on
+    *,
+    shared: bool,
 ) -> NDArray[Any]:
     """Compute values of trees, with one task for each batch that is worth one."""
     size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
