@@ -66,7 +66,7 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers: `explore()` or, for one explorer, `explore.ld()`."""
+        """The explorers: `explore()` opens a launcher, and `explore.ld()` an explorer."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
@@ -83,27 +83,27 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         rows
-            Dimension of the rows of a plane: "variants" (LD, Kendall, epistasis) or "samples"
-            (relationship matrices, distances).
+            Rows of a plane: "variants" (for LD, Kendall, epistasis) or "samples" (for relationship
+            matrices, distances).
         phased
             Pack haplotypes instead of dosages. If there is ``call_genotype_phased``, an unphased
             heterozygous call is an error.
         multiallelic
-            Policy for variants of more than two alleles: "refuse" raises an error, "drop" removes
-            them, and "split" makes one row per alternative allele. A row counts its allele against
-            all others.
+            Rule for variants with more than two alleles: "refuse" raises an error, "drop" removes
+            them, and "split" makes one row per alternative allele. Each of these rows counts its
+            own allele against all others.
         missing
-            "keep" stores a plane of the calls that are present. "refuse" raises an error for
-            missing calls and needs no such plane. Genotypes in memory without missing calls are
-            always packed without this plane.
+            "keep" adds a plane that marks the calls that are present. "refuse" raises an error for
+            missing calls, and adds no plane. Genotypes in memory without missing calls are packed
+            without this plane.
 
         Returns
         -------
-            Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Every variable
-            of variants and samples is kept as a coordinate. A dosage takes 2 or 3 bits per call;
-            ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is missing.
-            Values below 0 in ``call_genotype`` are missing. ``call_genotype_mask`` is redundant and
-            is not read.
+            Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Variables that
+            describe variants or samples are kept as coordinates. A dosage takes 2 or 3 bits per
+            call; ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is
+            missing. Values below 0 in ``call_genotype`` are missing. ``call_genotype_mask`` is
+            redundant and is not read.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class GenobitDatasetAccessor(
         ValueError
             For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
             computed, for an invalid call: an unknown allele, a lower ploidy, or a missing call that
-            is refused. The message names variant and sample.
+            is refused. The message names the variant and the sample.
 
         Examples
         --------
@@ -134,8 +134,8 @@ class GenobitDatasetAccessor(
         ----------
         variants, samples
             A slice, positions in any order, or a boolean mask. A mask that is a DataArray or Series
-            is aligned by its labels. Samples of packed genotypes are selected bit by bit, lazily,
-            and keep their haplotypes together.
+            is aligned by its labels. In packed genotypes, samples are selected lazily, bit by bit.
+            Both haplotypes of a sample stay together.
 
         Returns
         -------
@@ -146,8 +146,7 @@ class GenobitDatasetAccessor(
         IndexError
             For a position outside the dimension or a mask of another length.
         ValueError
-            For a labelled mask along another dimension, or without a value for each variant or
-            sample.
+            For a labelled mask that is along another dimension, or lacks a variant or sample.
 
         Examples
         --------
@@ -183,5 +182,5 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """The interactive explorers: `explore()` or, for one explorer, `explore.kendall()`."""
+        """The explorers: `explore()` opens a launcher, and `explore.kendall()` an explorer."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

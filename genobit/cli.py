@@ -34,9 +34,9 @@ CHECKOUT = PACKAGE.parent
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    The status is 0 on success, and 1 if the command cannot use an input or the environment;
-    standard error has the reason. It is 2 for arguments that argparse refuses, and 130 after
-    Ctrl-C. By default `argv` is taken from the process.
+    The status is 0 on success, 2 for arguments that argparse refuses, and 130 after Ctrl-C. It is 1
+    if the command cannot use an input or the environment; standard error has the reason. `argv`
+    defaults to the arguments of the process.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 
 def run_app(options: argparse.Namespace) -> int:
-    """Serve the tour as an app: its pictures and widgets, with a kernel behind them."""
+    """Serve the tour notebook as a web app: its pictures and live widgets."""
     require("genobit app", "voila")
     from genobit.launcher.app import serve
 
@@ -170,7 +170,7 @@ def run_app(options: argparse.Namespace) -> int:
 
 
 def run_lab(options: argparse.Namespace) -> int:
-    """Open the tour in JupyterLab, with the other notebooks in the same folder.
+    """Open the tour notebook in JupyterLab, in a folder with the other notebooks.
 
     Notebooks from a wheel are first copied to the current folder.
     """
@@ -212,8 +212,8 @@ def run_info(options: argparse.Namespace) -> int:
 def load_benchmarks() -> ModuleType:
     """Import `tests/benchmarks` as the package `genobit_benchmarks`, and return its `run` module.
 
-    It is not part of the package, so import contracts and type checks of `genobit` do not cover it.
-    A wheel has a copy of the folder.
+    The folder is not part of `genobit`, so its import contracts and type checks do not cover it. A
+    wheel has a copy.
     """
     folders = (CHECKOUT / "tests" / "benchmarks", PACKAGE / "_benchmarks")
     folder = next((folder for folder in folders if (folder / "run.py").is_file()), None)
@@ -233,8 +233,8 @@ def load_benchmarks() -> ModuleType:
 def run_pack(options: argparse.Namespace) -> int:
     """Pack a genotype file into a Zarr store of bit planes, with a progress bar.
 
-    Refused data leave no store behind. After an interruption or a full disk, the same command
-    resumes.
+    If the data are refused, no store is left behind. After an interruption or a full disk, repeat
+    the command to resume.
     """
     from genobit.io.resumable_zarr import discard, to_zarr, unfinished
 
