@@ -1,8 +1,8 @@
 """Kendall's rank correlation tau-a, tau-b and tau-c, and Somers' D, of all pairs of variables.
 
-Variables x and y are observed n times. S is the number of concordant less discordant pairs of
-observations, and N = n (n - 1) / 2. X and Y are the numbers of pairs tied in x and in y. With m the
-smaller number of distinct values,
+Variables x and y are observed n times. S is the number of concordant pairs of observations minus
+the number of discordant pairs, and N = n (n - 1) / 2. X and Y are the numbers of pairs tied in x
+and in y. m is the number of distinct values of x or of y, whichever is smaller. Then
 
     tau-a = S / N                                            (Kendall 1938)
     tau-b = S / sqrt((N - X) (N - Y))                        (Kendall 1945)

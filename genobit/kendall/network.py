@@ -109,8 +109,8 @@ class PairTable(PairNetwork):
 
         Returns
         -------
-            The table. The file lacks the names of variables without a pair. Their names become
-            their positions, up to the last variable in a pair.
+            The table. The file does not name variables without a pair, so they are named by
+            position. Variables after the last one in a pair are left out.
 
         Raises
         ------

@@ -40,9 +40,9 @@ class PairNetwork:
 
         Returns
         -------
-            Graph whose nodes are names. Each node has its position as an attribute named like the
-            dimension. Each edge has the columns of the table as attributes, and ``weight``, the
-            absolute value. NaN attributes are left out.
+            Graph whose nodes are names. Each node has its position as an attribute, named like the
+            dimension. Each edge has the columns of the table as attributes. Its ``weight`` is the
+            absolute value of the pair. NaN attributes are left out.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class PairNetwork:
     def communities(self, seed: int = 0) -> pd.Series[int]:
         """Number the Louvain communities by size; the largest is 0.
 
-        Absolute values are the weights of the edges.
+        Edges are weighted by absolute value.
 
         Parameters
         ----------

@@ -56,7 +56,7 @@ class KendallData:
     """Variables of an explorer, with their candidate edges and values.
 
     ``data`` holds variables and observations, or genotypes, packed or not. ``pairs`` is a result of
-    `.genobit.kendall_pairs()` on the same data. ``dim`` names the dimension of the observations.
+    `.genobit.kendall_pairs()` on the same data. ``dim`` is the dimension of the observations.
     Raises ValueError for fewer than two variables, and for ``pairs`` of other data.
     """
 

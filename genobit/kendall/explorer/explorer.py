@@ -51,14 +51,15 @@ class KendallExplorer(KendallTraits):
     Parameters
     ----------
     data
-        Variables and observations, or genotypes, packed or not.
+        DataArray of variables and observations, or Dataset of genotypes, packed or not.
     pairs
         Result of `.genobit.kendall_pairs()` on the same data; by default it is computed.
     dim
-        Dimension of the observations, if its name does not show it.
+        Dimension of the observations, as for `.genobit.kendall()`.
     selection
-        Selection shared with other explorers; by default a new one. For variants, the chosen pair
-        is selected, and a selection of two variants becomes the chosen pair.
+        Selection shared with other explorers; by default a new one. If the variables are variants,
+        the chosen pair becomes the selection, and a selection of two variants becomes the chosen
+        pair.
     **initial
         Initial values of the traits listed under Attributes.
 
@@ -138,8 +139,9 @@ class KendallExplorer(KendallTraits):
     def save(self, path: str | Path) -> Path:
         """Write the edges that pass the threshold to a new file.
 
-        `Explorer.save_page` describes the path and the result. The ending of the path is .csv,
-        .graphml, .cyjs or .json (Cytoscape), or .parquet. Raises ValueError if there is no edge.
+        The path ends in .csv, .graphml, .cyjs or .json (Cytoscape), or .parquet. Returns the
+        absolute path. Raises ValueError if there is no edge, and FileExistsError for an existing
+        file.
         """
         pairs = self.pairs
         if not len(pairs):

@@ -51,8 +51,8 @@ class KendallArrayMethods:
         ----------
         variant
             Statistic to compute. "a" is tau-a, and "b" is tau-b, which corrects for ties. "c" is
-            Stuart's tau-c, for tables that are not square. "d_rows" and "d_columns" are Somers' D
-            with the row variable or the column variable as the dependent one.
+            Stuart's tau-c, for tables that are not square. "d_rows" is Somers' D with the row
+            variable as the dependent one, "d_columns" with the column variable.
         dim
             Dimension of the observations; the other dimension has the variables. By default the
             dimension named sample(s), observation(s) or cell(s).
@@ -61,20 +61,20 @@ class KendallArrayMethods:
             variables.
         pvalue
             Also return two-sided p-values and the number of observations. True uses the exact
-            distribution for variables without ties and at most 33 observations. Otherwise it uses
-            the asymptotic test with tie correction, as ``scipy.stats.kendalltau`` does.
+            distribution for variables without ties and at most 33 observations. For other variables
+            it uses the asymptotic test with tie correction, as ``scipy.stats.kendalltau`` does.
             "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.
         kernel
             Algorithm: "naive", "packed-merge", "signs", "orders" or "table", or "auto" for the
-            cheapest. All give bit-identical results.
+            fastest by estimate. All give bit-identical results.
         dtype
             "float64", or "float32" for large results.
         permutations, seed
-            Number of random permutations of the observations for "permutation", and their seed.
-            All pairs use the same permutations.
+            With ``pvalue="permutation"``: the number of random permutations of the observations,
+            and their seed. All pairs use the same permutations.
         explain
             Return the kernel that "auto" chooses and the estimated cost of each, instead of the
             result. This computes the first chunk of variables.
@@ -83,10 +83,10 @@ class KendallArrayMethods:
 
         Returns
         -------
-            Array (variables_0, variables_1), named after the dimension of the variables, with their
-            labels on both sides. Lazy unless ``compute``. With ``pvalue`` a Dataset of ``tau``,
-            ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one pass.
-            Values are NaN for a constant variable, and for fewer than two observations.
+            Array (``<dim>_0``, ``<dim>_1``), where ``<dim>`` is the dimension of the variables.
+            Both dimensions have its labels. Lazy unless ``compute``. With ``pvalue`` a Dataset of
+            ``tau``, ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one
+            pass. Values are NaN for a constant variable, and for fewer than two observations.
 
         Raises
         ------
@@ -101,10 +101,10 @@ class KendallArrayMethods:
 
         Notes
         -----
-        `genobit.kendall.matrix` has the formulas and references. P-values of Somers' D are those of
-        tau: they test whether the score is 0. ``scipy.stats.somersd`` uses the variance under the
+        `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
+        tau: they test whether S is 0. ``scipy.stats.somersd`` uses the variance under the
         alternative instead. Permutation p-values are (b + 1) / (m + 1), where b of m permutations
-        have a score at least as far from 0.
+        have an S at least as far from 0.
 
         Examples
         --------

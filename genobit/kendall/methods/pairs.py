@@ -1,4 +1,4 @@
-"""``.genobit.kendall_pairs``: pairs of variables joined by rank correlation, as a network."""
+"""``.genobit.kendall_pairs``: strongly correlated pairs of variables, as a network."""
 
 from __future__ import annotations
 
@@ -51,18 +51,19 @@ class KendallArrayPairsMethods:
         Parameters
         ----------
         min_abs
-            Smallest absolute value of a pair in the table; None for no limit.
+            Smallest absolute tau of a pair in the table; None for no limit.
         fdr
-            Largest q-value of a pair (Benjamini and Hochberg, over all pairs that have a value).
-            None sets no limit and computes no p-values.
+            Largest q-value of a pair (Benjamini and Hochberg, over all pairs that have a tau). None
+            sets no limit and computes no p-values.
         variant, dim, missing, kernel
             As for `kendall`.
         names
-            Coordinate with the names of the variables; by default the index of their dimension.
+            Coordinate with the names of the variables; by default the index coordinate of their
+            dimension.
         parquet
-            Path of a Parquet file to write instead. Pairs are streamed to it, so memory holds only
-            the tiles being computed. Needs ``fdr=None``, because q-values are known only at the
-            end.
+            Path of a Parquet file to write instead of returning a table. Pairs are streamed to it,
+            so memory holds only the tiles being computed. Needs ``fdr=None``, because q-values are
+            known only at the end.
         share
             ``(k, of)``: search only the share of worker k of ``of`` workers; k counts from 0.
             Together the workers find each pair once. All must use the same values and options.
@@ -75,8 +76,8 @@ class KendallArrayPairsMethods:
             `genobit.kendall.network.PairTable` of the pairs, computed and sorted by position. Its
             columns are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and
             ``n`` (observations of the pair). With ``fdr`` it also has ``pvalue`` and ``qvalue``.
-            With ``parquet``, the path, for ``PairTable.from_parquet`` and pandas. The file has
-            the pairs in the order of tiles.
+            With ``parquet``, the path, which ``PairTable.from_parquet`` and pandas can read. The
+            file has the pairs in the order of tiles.
 
         Raises
         ------
@@ -93,10 +94,10 @@ class KendallArrayPairsMethods:
 
         Notes
         -----
-        q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. NaN
-        pairs do not count as tests. Memory holds the ranks, the tiles being computed, the candidate
-        pairs, and the distinct p-values below the current cutoff. Without ties there are few
-        distinct p-values. The result is the same for every chunking, kernel and scheduler.
+        q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. Pairs
+        whose tau is NaN do not count as tests. Memory holds the ranks, the tiles being computed,
+        the candidate pairs, and the distinct p-values below the current cutoff. Without ties there
+        are few distinct p-values. The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------

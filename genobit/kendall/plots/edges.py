@@ -38,7 +38,7 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
     ----------
     degree
         Degree of each variable, shape (variables,), 0 for a variable without an edge.
-        `pairs.degree()` leaves those out unless `isolated=True`.
+        `pairs.degree()` has such variables only with `isolated=True`.
 
     Returns
     -------

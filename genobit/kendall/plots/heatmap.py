@@ -91,8 +91,8 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
     Parameters
     ----------
     tau
-        Result of `.genobit.kendall()` of a set of variables with itself. With ``pvalue=True`` the
-        hover also shows p and the number of observations. Lazy results are computed.
+        Result of `.genobit.kendall()` without ``other``. With ``pvalue=True`` the hover also shows
+        p and the number of observations. Lazy results are computed.
 
     Returns
     -------
@@ -258,13 +258,13 @@ def pair_scatter(
 
     Returns
     -------
-        hv.Points of the observations present in both. If a variable has few distinct values, as
-        genotypes have, points are jittered and the axis label says so.
+        hv.Points of the observations present in both. If a variable has few distinct values, such
+        as genotypes, points are jittered and the axis label says so.
 
     Raises
     ------
     ValueError
-        If the two have different observations.
+        If `x` and `y` have different observations.
 
     Examples
     --------

@@ -90,21 +90,21 @@ def kendall_network(
     pairs
         Result of `.genobit.kendall_pairs()`.
     colour_by
-        A value for each variable of the data of `pairs`; by default its community. A DataArray or
-        Series is aligned by the names of the variables.
+        One value for each variable of the data, to colour the nodes; by default the communities. A
+        DataArray or Series is aligned by the names of the variables.
     name
         Name of the values of `colour_by`.
     limit
-        Largest number of single nodes. With more nodes, or more than ten times as many edges, each
-        community is one bubble.
+        Largest number of nodes to draw one by one. With more nodes, or more than ten times `limit`
+        edges, each community is one bubble.
     seed
         Seed of the community detection and of the layout.
 
     Returns
     -------
         hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the legend. Components
-        are separate, with the largest in the middle. The size of a node grows with its degree.
-        Communities are drawn as by `communities.draw_bubbles`.
+        are drawn apart, with the largest in the middle. The size of a node grows with its degree.
+        Bubbles are drawn by `communities.draw_bubbles`.
 
     Raises
     ------
