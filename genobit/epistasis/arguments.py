@@ -3,10 +3,10 @@
 - ``variants_0`` and ``variants_1`` are sets. A combination holds a member of one set and, if both
   are given, another variant from the other set.
 - ``min_gap`` excludes combinations with two members on one contig that are closer.
-- ``max_r2`` excludes combinations with two members of larger r2. It is computed as in
+- ``max_r2`` excludes combinations with a larger r2 between two members. r2 is computed as in
   `genobit.ld.matrix`, from dosages of all samples with calls at both variants.
 - ``prefilter=n`` searches the n variants with the largest mutual information with the class. The
-  first variants win ties, and members of the sets are always kept.
+  first variants win ties. Variants of the sets are always kept.
 """
 
 from __future__ import annotations

@@ -71,10 +71,10 @@ class EpistasisMethods:
         Parameters
         ----------
         phenotype
-            Name of a variable along the samples, or values. Classes are booleans, whole numbers or
-            text, at least two; with statistic "f" the values are a quantitative trait. A DataArray
-            or Series is aligned by its labels. Samples with a missing phenotype (NaN, None or an
-            empty text) are left out.
+            Name of a variable along the samples, or one value per sample. Values are two or more
+            classes: booleans, whole numbers or text. With statistic "f" they are a quantitative
+            trait. A DataArray or Series is aligned by its labels. Samples with a missing phenotype
+            (NaN, None or an empty text) are left out.
         order
             Number of variants in a combination.
         top
@@ -84,31 +84,31 @@ class EpistasisMethods:
 
             - "mutual_information": of genotypes and class
             - "chi2": Pearson's chi2 of genotypes and class
-            - "gain": mutual information minus the largest mutual information of a subset that lacks
-              one member. A strong single variant then does not fill the ranking
+            - "gain": mutual information of the combination minus the largest one of a subset
+              without one member. This keeps a strong single variant from filling the ranking
             - "boost": likelihood ratio of the interaction of two variants on two classes
             - "f": F test of the interaction of two variants on a trait
         permutations, seed
-            Number of random permutations of the phenotype to search as well, and their seed. They
-            give p-values that account for the number of combinations.
+            Number of random permutations of the phenotype, and their seed. Each permutation is
+            searched too. This gives p-values corrected for the number of combinations.
         min_n
-            Smallest number of samples without a missing call in a ranked combination. The default
-            is half of the samples with a phenotype, because chance gives large scores with few
-            samples.
+            Smallest number of samples with calls at all members of a ranked combination. The
+            default is half of the samples with a phenotype, because chance gives large scores with
+            few samples.
         min_count
-            Smallest number of samples of each class, and of each genotype cell that is not empty.
+            Smallest number of samples in each class, and in each genotype cell that is not empty.
         variants_0, variants_1
             Sets of variants: identifiers, positions or a mask. A combination must hold a member of
             one set and, if both are given, another variant from the other set. A mask that is a
             DataArray or Series is aligned by its labels.
         min_gap
-            Smallest distance of two members on one contig: "1Mb", "500kb", "2cM", or a number of
-            variants.
+            Smallest distance between two members on one contig: "1Mb", "500kb", "2cM", or a number
+            of variants.
         max_r2
-            Largest r2 of two members.
+            Largest r2 between two members of a combination.
         prefilter
-            Search only this many variants, those with the largest mutual information as single
-            variants, and the variants of the sets.
+            Search only this many variants: those with the largest single-variant mutual
+            information. Variants of the sets are always searched.
         checkpoint
             Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
@@ -139,8 +139,8 @@ class EpistasisMethods:
               least that of the combination. The observed phenotype counts as one permutation
             - ``permutation_maximum`` (permutation): the largest score of each permutation
 
-            After Ctrl-C the result is the best of the finished part, and ``attrs["partial"]`` is
-            True.
+            After Ctrl-C, the result has the best combinations found so far, and
+            ``attrs["partial"]`` is True.
 
         Raises
         ------
@@ -148,10 +148,11 @@ class EpistasisMethods:
             For an unknown variable.
         ValueError
             For a phenotype with a wrong number of samples, without a value for a sample, or with
-            one class. For a measurement as phenotype of classes. With "f", for an outlier: a value
-            farther from the median than 10,000 times the median distance. For an unknown choice or
-            a number out of range. For a search longer than ``get_options().longest_search`` (one
-            hour by default); the message has the estimate and ways to reduce it.
+            one class. For a continuous phenotype where classes are needed. With "f", for an
+            outlier: a value whose distance from the median is over 10,000 times the median
+            distance. For an unknown choice or a number out of range. For a search longer than
+            ``get_options().longest_search`` (one hour by default); the message has the estimate and
+            ways to reduce it.
         MemoryError
             For a search that takes more than ``get_options().eager_limit`` bytes. It is raised
             before the search starts, and the message has ways to reduce the memory.
@@ -163,8 +164,9 @@ class EpistasisMethods:
         Notes
         -----
         See `genobit.epistasis.search` for formulas and references. The ranking is the same for any
-        chunks, threads and dask schedulers. Genotypes are in memory, with 2 or 3 bits per call. If
-        they exceed ``get_options().eager_limit``, they are in a file in the folder ``spill_to``.
+        chunks, threads and dask schedulers. Genotypes are held in memory, with 2 or 3 bits per
+        call. If they exceed ``get_options().eager_limit``, they are written to a file in the folder
+        ``spill_to``.
 
         Examples
         --------

@@ -41,8 +41,8 @@ class EpistasisExplorer(Explorer):
     result
         Result of `.genobit.epistasis()`.
     selection
-        Selection to share with other explorers; by default a new one. The variants of the chosen
-        combination are selected.
+        Selection to share with other explorers; by default a new one. Choosing a combination
+        selects its variants.
     **initial
         Initial values of traits; see Attributes.
 
@@ -166,8 +166,8 @@ class EpistasisExplorer(Explorer):
     def save_ranking(self, path: str | Path) -> Path:
         """Write the listed combinations to a new .csv file.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if no combination is listed.
+        Returns the absolute path. Raises ValueError if no combination is listed, and
+        FileExistsError for an existing file.
         """
         found = self.ranking
         if not len(found):
@@ -177,8 +177,8 @@ class EpistasisExplorer(Explorer):
     def save_table(self, path: str | Path) -> Path:
         """Write the cells of the chosen combination to a new .csv file.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if no combination is chosen.
+        Returns the absolute path. Raises ValueError if no combination is chosen, and
+        FileExistsError for an existing file.
         """
         writers = {".csv": csv_writer(self.table)}
         return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")

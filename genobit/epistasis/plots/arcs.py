@@ -95,7 +95,7 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     result
         Result of `.genobit.epistasis()`.
     ds
-        Dataset that was searched. With it contigs extend over all its variants, without it over the
+        Dataset that was searched. Contigs span all its variants; without `ds`, they span only the
         variants of the result.
 
     Returns

@@ -37,7 +37,7 @@ def marginal_effects(
     Returns
     -------
         hv.Overlay: three bars for each member, labelled with cases and samples, and a line at the
-        share among all samples. If a member has no effect of its own, its bars end at the line.
+        share among all samples. The bars of a member without an effect of its own end at the line.
 
     Raises
     ------

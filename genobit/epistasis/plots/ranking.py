@@ -86,8 +86,8 @@ def permutation_histogram(
 
     Returns
     -------
-        hv.Overlay: histogram bars, a tick below them for every combination, and a line at the
-        marked combination.
+        hv.Overlay: histogram bars, a tick below them for the score of every combination, and a line
+        at that of the marked one.
 
     Raises
     ------
