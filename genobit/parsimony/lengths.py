@@ -5,9 +5,9 @@ The length of a tree is a sum over sites: the weight times the fewest changes th
 Biometrics 29: 53-65), and costs of changes follow Sankoff (1975, SIAM Journal on Applied
 Mathematics 28: 35-42).
 
-With s changes, at least m on any tree and g on a star, the consistency index is m / s (Kluge &
-Farris 1969, Systematic Zoology 18: 1-32). The retention index is (g - s) / (g - m) (Farris 1989,
-Cladistics 5: 417-419). For several sites, they are ratios of weighted sums.
+A site has s changes on the tree, at least m on any tree, and g on a star. The consistency index is
+m / s (Kluge & Farris 1969, Systematic Zoology 18: 1-32). The retention index is (g - s) / (g - m)
+(Farris 1989, Cladistics 5: 417-419). For several sites, s, m and g are weighted sums.
 """
 
 from __future__ import annotations

@@ -137,9 +137,9 @@ class ParsimonyTraits(Explorer):
     def save_tree(self, path: str | Path) -> Path:
         """Write the shown tree to a new file, with changes as branch lengths.
 
-        `Explorer.save_page` describes the path and the result. The ending of
-        the path is .nwk, .newick or .tre for Newick, .nex or .nexus for NEXUS. Raises ValueError if
-        there is no tree.
+        The path ends in .nwk, .newick or .tre for Newick, or in .nex or .nexus for NEXUS. Returns
+        the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
+        existing file.
         """
         writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
         return self._saved(path, writers, f"tree {self.tree + 1}")
@@ -147,8 +147,8 @@ class ParsimonyTraits(Explorer):
     def save_picture(self, path: str | Path) -> Path:
         """Write the picture of the shown tree to a new .svg file.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if there is no tree.
+        Returns the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
+        existing file.
         """
         placed = arrange(self.ancestry.tree, self.layout_of_tree, self.lengths)
         states = self._site_states()
@@ -162,16 +162,16 @@ class ParsimonyTraits(Explorer):
     def save_sites(self, path: str | Path) -> Path:
         """Write all sites with their changes on the shown tree to a new .csv file.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if there is no tree.
+        Returns the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
+        existing file.
         """
         return self._saved_table(path, self.sites, "site")
 
     def save_changes(self, path: str | Path) -> Path:
         """Write the changes of all branches of the shown tree to a new .csv file.
 
-        `Explorer.save_page` describes the path and the result. Raises
-        ValueError if there is no tree.
+        Returns the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
+        existing file.
         """
         return self._saved_table(path, self.ancestry.changes(), "change")
 

@@ -33,8 +33,8 @@ class AlignmentMethods:
             entries are the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. Taxa
             are named by ``sample_id``. Variables of variants and samples are kept.
 
-            Dask calls give a lazy alignment in the same chunks of variants. The call reads them
-            once, a few chunks at a time, to find the called alleles.
+            Dask calls give a lazy alignment in the same chunks of variants. They are read once,
+            when the method is called, a few chunks at a time, to find the called alleles.
 
         Raises
         ------

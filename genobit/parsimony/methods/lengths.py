@@ -42,35 +42,37 @@ class ParsimonyMethods:
         Parameters
         ----------
         tree
-            One tree or several; several trees share the preparation of the alignment. Trees are
-            Newick or NEXUS, as text or a path; a Tree of DendroPy or tskit; a TreeNode of
-            scikit-bio; a Tree of Bio.Phylo; a list of these; a TreeSequence of tskit; or the
-            Dataset of a search. Nodes may have any number of children. The tree may be rooted or
-            unrooted.
+            One tree or several, rooted or unrooted: Newick or NEXUS (text or a path), a tree object
+            of DendroPy, tskit, scikit-bio or Bio.Phylo, or a list of these. Also a TreeSequence of
+            tskit, or the Dataset of a search. Nodes may have any number of children. Several trees
+            in one call share the preparation of the alignment.
         gap
             "missing": a gap may be any state. "state": a gap is one more state.
         weights
-            An integer from 0 for each site, 1 by default. A DataArray is aligned by its labels.
+            Weight of each site, an integer of at least 0; 1 by default. A DataArray is aligned by
+            its labels.
         costs
-            Cost of the change from the state of a row to the state of a column, (states, states).
-            The order is that of ``attrs["states"]`` of a result; a DataArray with these labels is
-            aligned by label. Costs are any numbers from 0, and 0 for no change; they need not be a
-            metric. Costs that differ by direction need rooted trees. Lengths are then exact costs,
-            computed by Sankoff's algorithm, which is slower.
+            Costs of changes from the state of the row to the state of the column, (states, states).
+            States are in the order of ``attrs["states"]`` of a result; a DataArray with these
+            labels is aligned by label. Costs are at least 0, and 0 for no change. They need not be
+            a metric. Costs that differ by direction need rooted trees. With costs, Sankoff's
+            algorithm computes exact lengths, but more slowly.
         sites
-            False omits the results by site, for many trees.
+            False omits the results of single sites, for example for many trees.
 
         Returns
         -------
-            Dataset of ``length`` (weighted) and the indices ``ci``, ``ri`` and ``rc`` of all sites.
-            Each is one number for one tree, and (trees,) for several. With ``sites`` also
-            ``changes``, ``site_ci``, ``site_ri``: (sites) or (trees, sites). ``min_changes`` and
-            ``max_changes`` (sites) are the fewest changes on any tree and the changes on a star.
-            Changes of sites are not weighted.
+            Dataset of the weighted ``length``, and of the consistency, retention and rescaled
+            consistency index (``ci``, ``ri``, ``rc``) of all sites. Each is one number for one
+            tree, and (trees) for several. With ``sites`` also ``changes``, ``site_ci`` and
+            ``site_ri``: (sites) or (trees, sites). ``min_changes`` and ``max_changes`` (sites) are
+            the fewest changes on any tree and the changes on a star. Weights do not apply to the
+            results of single sites.
 
-            An index that is 0 / 0 is NaN: ``site_ci`` of a constant site, and ``site_ri`` of a site
-            that no tree explains better than a star. With ``costs`` there are only ``length`` and
-            ``changes``, because the minimum cost over all trees would need a search.
+            An index of 0 / 0 is NaN. This holds for ``site_ci`` of a constant site, and for
+            ``site_ri`` of a site that no tree explains better than a star. With ``costs`` there are
+            only ``length`` and ``changes``: indices need the minimum cost over all trees, which
+            would take a search.
 
             All results are in memory. A dask alignment is read a few chunks of sites at a time,
             with the same results.
@@ -116,25 +118,26 @@ class ParsimonyMethods:
             One tree, as for `parsimony`.
         resolve
             "acctran": a shortest reconstruction with changes as close to the root as possible.
-            "deltran": with changes as close to the tips as possible. "sets": all states that a node
-            has in any shortest reconstruction.
+            "deltran": one with changes as close to the tips as possible. "sets": all states that a
+            node has in any shortest reconstruction.
         gap
             As for `parsimony`.
 
         Returns
         -------
-            Dataset of ``states`` (nodes, sites), text: one state, or with "sets" several states
-            such as ``{AG}``, and ``?`` for all states. ``node_parent`` (nodes): -1 for the root.
-            ``branch_changes`` (nodes): changes on the branch above each node, which sum to the
-            length of the tree. With "sets" these are the fewest in any shortest reconstruction, and
-            ``most_branch_changes`` are the most.
+            Dataset of ``states`` (nodes, sites) as text. An entry is one state. With "sets" it may
+            be several, such as ``{AG}``, or ``?`` for all states. ``node_parent`` (nodes) is the
+            parent of each node, -1 for the root. ``branch_changes`` (nodes) counts the changes on
+            the branch above each node; the sum is the length of the tree. With "sets",
+            ``branch_changes`` and ``most_branch_changes`` are the fewest and the most changes in
+            any shortest reconstruction.
 
-            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The call itself
-            counts the changes, a few chunks at a time.
+            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes are
+            counted at once, a few chunks at a time.
 
             The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
-            called "node 14", for example. A number as the label of an inner node is support, not a
-            name.
+            called "node 14", for example. A numeric label of an inner node is read as support, not
+            as a name.
 
         Raises
         ------
@@ -143,10 +146,10 @@ class ParsimonyMethods:
 
         Notes
         -----
-        A node may have several possible states, and its parent none of these. The node then takes
-        the first in the order of ``attrs["states"]``; so does the root. Nodes with more than two
-        children are hard polytomies: true multiple splits. They follow the same rules on Hartigan's
-        sets.
+        If a node has several possible states and its parent has none of them, the node takes the
+        first in the order of ``attrs["states"]``. So does a root with several possible states.
+        Nodes with more than two children are hard polytomies: true multiple splits. The same rules
+        apply to them, on Hartigan's sets.
 
         Examples
         --------

@@ -67,14 +67,15 @@ class ParsimonySearchMethods:
         seed
             Seed of the random numbers. Results do not depend on threads or on the scheduler.
         start
-            "stepwise": taxa are added in random order, each where it adds least. "closest": the
-            next taxon is always the one that adds least. "neighbour_joining": ties follow the order
-            of the taxa. Or a tree, as for `parsimony`.
+            Starting trees. "stepwise": taxa are added in random order, each where it adds the
+            fewest changes. "closest": the next taxon is the one that adds the fewest changes.
+            "neighbour_joining": ties are joined in the order of the taxa. Or a tree, as for
+            `parsimony`.
         replicates
             Number of starting trees, each with its own search; dask runs them in parallel.
         iterations, patience
-            Minimum rounds of the ratchet; the search stops after ``patience`` rounds without
-            improvement.
+            The ratchet runs at least ``iterations`` rounds, and stops after ``patience`` rounds
+            without improvement.
         max_trees
             Largest number of equally short trees to keep.
         bootstrap
@@ -93,7 +94,7 @@ class ParsimonySearchMethods:
             Dataset of
 
             - ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup. With
-              ``bootstrap`` the labels of inner nodes are the support.
+              ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): the shortest length so far, after the starting tree, after its
               branch swapping, and after each round
@@ -103,9 +104,9 @@ class ParsimonySearchMethods:
               each branch, the side without the first taxon
 
             ``attrs["proven"]`` is True if no tree is shorter. ``attrs["all_found"]`` is True if
-            ``max_trees`` was enough for all equally short trees that the search met; with
-            ``proven``, for all that exist. ``attrs["partial"]`` is True after Ctrl-C; the result is
-            then the best so far.
+            ``max_trees`` was enough for all equally short trees that the search found. With
+            ``proven``, these are all that exist. ``attrs["partial"]`` is True after Ctrl-C; the
+            result is then the best so far.
 
         Raises
         ------
@@ -121,10 +122,10 @@ class ParsimonySearchMethods:
 
         Notes
         -----
-        Trees are binary, and differ if their sets of splits differ. Branches without a change are
-        not collapsed, so each resolution of an unresolved node counts as a tree. Equally short
-        trees are found by swapping the shortest ones (TBR for the ratchet); only "branch_and_bound"
-        is sure to find all.
+        Trees are binary. Two trees are equal if they have the same splits. Branches without a
+        change are not collapsed, so each resolution of an unresolved node counts as a tree. Equally
+        short trees are found by swapping branches of the shortest ones (TBR for the ratchet). Only
+        "branch_and_bound" is sure to find all.
 
         Examples
         --------

@@ -31,7 +31,7 @@ _PALE = "#9ecae1"
 
 
 def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
-    """Draw the changes of each site beyond the fewest possible.
+    """Draw the extra changes of each site: those beyond the fewest possible.
 
     Parameters
     ----------
@@ -42,8 +42,9 @@ def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
 
     Returns
     -------
-        hv.Overlay with one bar for each site. With more than 450 sites, each bar is several sites:
-        the maximum is pale and the mean is dark. The title gives the number of sites in a bar.
+        hv.Overlay with one bar for each site. With more than 450 sites, each bar covers several
+        sites, with their maximum in pale and their mean in dark. The title gives the number of
+        sites in a bar.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def _title(homoplasy: np.ndarray, width: int) -> str:
 
 
 def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd.DataFrame:
-    """List the sites, most changes beyond the fewest possible first.
+    """List the sites, most homoplastic first.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
     limit
         Largest number of sites to list.
     least
-        List only sites with at least this many changes beyond the fewest possible.
+        List only sites with at least this many extra changes, beyond the fewest possible.
 
     Returns
     -------

@@ -62,8 +62,8 @@ def tanglegram(
 
     Returns
     -------
-        hv.Overlay. Branches whose split is not in the other tree are orange. So are lines between
-        tips that cross another line. The title gives the Robinson-Foulds distance.
+        hv.Overlay. Orange marks branches whose split the other tree lacks, and tip lines that cross
+        another one. The title gives the Robinson-Foulds distance.
 
     Raises
     ------

@@ -44,7 +44,7 @@ def parsimony_tree(
     site
         Index of a site whose states colour the nodes.
     layout
-        "rectangular", or "radial" from the middle of a circle outwards.
+        "rectangular", or "radial" with the root in the middle.
     lengths
         Lengths of the branches: their "changes", or "equal", with all tips aligned.
     numbers
@@ -60,7 +60,7 @@ def parsimony_tree(
     Raises
     ------
     ValueError
-        If ``layout``, ``lengths`` or ``numbers`` is not one of these values.
+        For an unknown ``layout``, ``lengths`` or ``numbers``.
 
     Examples
     --------
