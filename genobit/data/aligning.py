@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> NDArray[Any]:
     """Return values along ``dim`` in the order of the data (n,).
 
-    Every argument with one value per member of a dimension is read here. The rules are:
+    This reads every argument with one value per variant, sample or other member of a dimension. The
+    rules are:
 
     - A DataArray is aligned by the labels that both sides have: identifiers (`variant_id`,
       `sample_id`), else the coordinate of the dimension. Variants with repeated identifiers are
@@ -28,9 +29,9 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
     - A pandas Series is aligned by its index, unless the index is the default 0, 1, 2, ...
     - A string names a variable of the data.
     - Values without labels, and values for data without labels, are taken by position.
-    - Each member of the data needs a value, phenotypes included: a member without one raises.
-      Write NaN where the value is unknown. Values of other members are ignored, so a
-      selection of the data accepts the values of all members.
+    - Each member of the data needs a value, also in a phenotype; a member without one raises. Use
+      NaN if the value is unknown. Values of other members are ignored, so a selection of the data
+      accepts the values of all members.
     - Labels may repeat only if both sides have the same labels in the same order.
 
     ``name`` is the name of the values in errors. Raises KeyError for a variable that the data lack.

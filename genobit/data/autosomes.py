@@ -55,8 +55,8 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     """Return the variants on autosomes.
 
     Contigs are recognised by name as plink does, in upper or lower case, with or without "chr". X,
-    Y, MT and M are left out, as are 23 (X), 24 (Y) and 26 (MT). Every other name is used: 25 (XY),
-    PAR1, PAR2, 0, and unplaced and HLA contigs.
+    Y, MT and M are left out, and so are 23 (X), 24 (Y) and 26 (MT). All other contigs are used: 25
+    (XY), PAR1, PAR2, 0, and unplaced and HLA contigs.
 
     ``autosomes`` is one of these:
 
@@ -65,8 +65,8 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     - Names of the contigs to use.
     - False: every variant.
 
-    A Dataset names its contigs by ``variant_contig`` as text, or as numbers into ``contig_id``. Any
-    other Dataset uses every variant.
+    ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. Without such
+    names, every variant is used.
 
     Raises TypeError for any other argument. Raises ValueError for a chromosome number that the
     species does not have, for a name that is not in the Dataset, and if no variant is left.

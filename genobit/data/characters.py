@@ -73,8 +73,8 @@ def state_sets(
     states
         Symbols of "standard" characters in order; by default those that occur.
     gap
-        "missing": a gap ``-`` may be any state, like ``?``. "state": the gap is an extra state,
-        the last; ``?`` may be a gap, N and X may not.
+        "missing": a gap ``-`` may be any state, like ``?``. "state": the gap is an extra state, the
+        last; ``?`` may then be a gap, but N and X may not.
     taxa
         Names of the taxa for messages.
 

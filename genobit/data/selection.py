@@ -64,7 +64,7 @@ class Selection(traitlets.HasTraits):
     ----------
     data
         Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
-        are variants, and its taxa are samples. Explorers add their data when they get the
+        are variants, and its taxa are samples. An explorer adds its own data when it gets the
         selection.
     **initial
         Initial `variants` and `samples`.
@@ -72,10 +72,10 @@ class Selection(traitlets.HasTraits):
     Attributes
     ----------
     variants, samples
-        Selected names, in the order of the data. Variants have their `variant_id`, or
-        "contig:position" if they have no id of their own. Samples have their `sample_id`, or
-        `taxa`. Data without names use positions. Set both to names, to positions in `data`, or to a
-        mask. A mask that is a DataArray or Series is aligned by its labels.
+        Names of the selected variants and samples, in the order of the data. Variants are named by
+        `variant_id`, or by "contig:position" if they have no id of their own. Samples are named by
+        `sample_id` or `taxa`. Data without names use positions. To select, assign names, positions
+        in `data`, or a mask. A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
