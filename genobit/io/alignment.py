@@ -60,7 +60,7 @@ def open_alignment(
         least half are plain bases, the kind is "dna". Otherwise it is "protein".
     chunks
         Sites per chunk of a lazy alignment, for alignments larger than memory. It needs plain
-        FASTA whose lines have one width within a record. Opening scans the file once; a chunk is
+        FASTA, and lines of equal width within each record. Opening scans the file once; a chunk is
         read when it is computed.
 
     Returns

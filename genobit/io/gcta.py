@@ -28,9 +28,9 @@ _FLOAT = "<f4"
 def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     """Write a relationship matrix for GCTA: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
 
-    Rows are computed and written a chunk at a time, so a lazy matrix is never whole in memory.
-    The three files appear together when writing has finished. If an error occurs, existing
-    files stay unchanged.
+    Rows are computed and written a chunk at a time, so a lazy matrix need not fit in memory. The
+    three files appear together when writing has finished. If an error occurs, existing files stay
+    unchanged.
 
     Parameters
     ----------
@@ -128,10 +128,10 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        float32 (samples_0, samples_1), symmetric, lazy: a tile is read when it is computed.
-        Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
+        Symmetric float32 matrix (samples_0, samples_1). It is lazy: a tile is read when it is
+        computed. Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
         ``sample_family_id_1`` (unless all are 0), and ``variants_compared`` (float32, lazy) if
-        .grm.N.bin exists. The files do not name the method.
+        .grm.N.bin exists. The files do not say how the matrix was computed.
 
     Raises
     ------

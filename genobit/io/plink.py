@@ -180,8 +180,8 @@ def open_plink(
 ) -> xr.Dataset:
     r"""Open a PLINK 1 fileset (.bed, .bim, .fam) as a lazy Dataset.
 
-    Opening checks the header and the size of the .bed, but reads no genotypes. `pack()` splits
-    the rows into bit planes without an int8 copy of the calls.
+    Opening checks the header and the size of the .bed, but reads no genotypes. `pack()` converts
+    the rows to bit planes without an int8 copy of the calls.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def open_plink(
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
       unknown, 1 male, 2 female).
-    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype 0 is NaN too;
+    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype, 0 is NaN too;
       `attrs["note"]` warns if the file has only 0 and 1.
 
     A dosage is the number of copies of A1, as stated in

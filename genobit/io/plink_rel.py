@@ -118,11 +118,11 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        (samples_0, samples_1), symmetric, with coordinates ``sample_id_0``, ``sample_id_1`` and,
-        unless all family ids are 0, ``sample_family_id_0`` and ``_1``. Text is read at once, as
-        float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The shape
+        Symmetric matrix (samples_0, samples_1). Coordinates are ``sample_id_0``, ``sample_id_1``,
+        ``sample_family_id_0`` and ``sample_family_id_1`` (unless all are 0). Text is read at once,
+        as float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The form
         (``square``, ``square0`` or ``triangle``) is found from the size. Only the lower triangle is
-        read, because every shape has it.
+        read, because every form has it.
 
     Raises
     ------

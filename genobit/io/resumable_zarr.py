@@ -57,12 +57,12 @@ def to_zarr(
     """Write a lazy result to a Zarr store; if interrupted, repeat the call to resume.
 
     Dask's active scheduler computes and writes the chunks, and releases each one once it is
-    written. On a cluster the workers write to a file system that all of them see. Memory holds
-    the chunks being written and 16 chunks of rows of the genotypes.
+    written. On a cluster, all workers need access to the file system of the store. Memory holds the
+    chunks being written and 16 chunks of genotype rows.
 
     A store opens only when it is complete. Until then every Zarr reader refuses it, with a message
-    that says how to resume. A folder beside the store, with the suffix ``.progress``, describes the
-    result until then.
+    that says how to resume. Meanwhile, a folder beside the store, with the suffix ``.progress``,
+    describes the result.
 
     Parameters
     ----------

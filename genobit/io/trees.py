@@ -67,7 +67,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
 
     Returns
     -------
-        The trees. Inner nodes with one child are removed, and their branch lengths added.
+        The trees. Inner nodes with one child are removed, and the lengths of their two branches are
+        added.
 
     Raises
     ------
@@ -168,8 +169,8 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     trees
         Newick text, a list of Newick texts, or the Dataset of a search.
     path
-        File to write. The suffixes .nex, .nexus and .nxs give NEXUS, others Newick with one tree
-        per line. An existing file is replaced when the new one is complete.
+        File to write. With the suffix .nex, .nexus or .nxs it is NEXUS. Otherwise it is Newick,
+        with one tree per line. An existing file is replaced when the new one is complete.
 
     Raises
     ------

@@ -62,25 +62,25 @@ def open_vcf(
 ) -> xr.Dataset:
     """Open a VCF or BCF file, or a region of it, as a lazy Dataset.
 
-    The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory.
-    Later calls open the converted store, until the file's size or modification time
-    changes. With a .tbi or .csi index, a region is found at once; without one, the whole
-    file is scanned. For a large file, run `bcftools index FILE` once.
+    The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory. Later calls
+    open the converted store, unless the file's size or modification time has changed. With a .tbi
+    or .csi index, a region is found at once. Without an index, the whole file is scanned. For a
+    large file, run `bcftools index FILE` once.
 
     Parameters
     ----------
     path
         .vcf, .vcf.gz or .bcf.
     region
-        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`.
-        Selects records by position, counted from 1, first and last included.
+        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`. Records are
+        selected by position, counted from 1, with both ends included.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
         samples.
     cache_dir
         Folder of the converted files; the user's cache directory by default.
     worker_processes
-        Processes that convert a whole indexed file; 0 uses the current process alone.
+        Number of processes that convert a whole indexed file; 0 uses the current process alone.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
         Path of a directory (.vcz, .zarr) or of a .zip file of such a directory, a URL that zarr can
         open, or a zarr store. Zarr formats 2 and 3.
     chunks
-        Variants per chunk. By default a chunk joins whole chunks of the store, to about
+        Variants per chunk. By default a chunk consists of whole chunks of the store, and has about
         64 MB of calls. A chunk has all samples.
 
     Returns

@@ -58,7 +58,7 @@ def sample_dataset(
     The last 120 samples of each population are ten families of three generations. A real genome of
     12 Mb is too short to tell relatives apart. Meioses therefore have as many crossovers as in a
     whole genome, and founders' haplotypes are shuffled within their population between hotspots.
-    KING finds every twin and every pair of the first, second and third degree in the pedigree. It
+    KING finds all twins and all relatives of first, second and third degree in the pedigree. It
     finds no other pair closer than the third degree.
 
     Parameters
@@ -79,7 +79,7 @@ def sample_dataset(
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
-      the cohort. No single variant has an effect, and no pair of the triple has one.
+      the cohort. No single variant has an effect of its own, nor has any pair of the triple.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 
