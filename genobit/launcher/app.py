@@ -1,8 +1,8 @@
 """Serve the tour as a Voila app, for the holder of a link with a token.
 
 `Voila` answers everybody who reaches its port. As in JupyterLab, this app exchanges a token in the
-link for a cookie. It also refuses Host headers of other names, because a page of another site could
-point its own name at this machine (DNS rebinding).
+link for a cookie. It also refuses requests with a foreign Host header, which prevents DNS
+rebinding: another site could point its own name at this machine.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class App(Voila):
         ]
 
     def launch_browser(self) -> None:
-        """Open the link through a file that only this user can read: others see command lines."""
+        """Open the link through a file that only this user can read; command lines are public."""
         try:
             browser = webbrowser.get(self.browser or None)
         except webbrowser.Error as error:

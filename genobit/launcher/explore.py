@@ -56,7 +56,7 @@ class Explore:
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.launcher.launcher import Launcher
         from genobit.launcher.offers import offers_of_dataset
@@ -72,15 +72,15 @@ class Explore:
             Genes to draw under the picture: path of a GFF3 file, or a table (pandas, xarray, list
             of dicts). The table has contig, start and end, and optionally name and strand.
         blocks
-            Result of `.genobit.ld_blocks()` of these variants, whose blocks are outlined. By
-            default, the blocks of the variants in view are computed.
+            Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
+            blocks are computed for the variants in view.
         **initial
             `selection` to share, and initial values of the traits of `LDExplorer`, such as
             `region=("2", 136.0e6, 136.5e6)`.
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.ld.explorer.explorer import LDExplorer
 
@@ -89,14 +89,14 @@ class Explore:
     def grm(
         self, grm: xr.DataArray | None = None, pcs: xr.Dataset | None = None, **initial: Any
     ) -> GRMExplorer:
-        """Explore the relatedness of samples: heatmap with its tree, components, closest pairs.
+        """Explore relatedness: heatmap with a clustering tree, principal components, closest pairs.
 
         Parameters
         ----------
         grm
             Initial relationship matrix of these samples, such as the result of
-            `genobit.open_gcta()`. By default it is computed. Other methods are computed when they
-            are chosen.
+            `genobit.open_gcta()`. By default it is computed. Matrices of other methods are computed
+            when chosen.
         pcs
             Principal components from `.genobit.pca()`; by default they are computed.
         **initial
@@ -105,14 +105,14 @@ class Explore:
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.grm.explorer.explorer import GRMExplorer
 
         return GRMExplorer(self._ds, grm, pcs, **initial)
 
     def kendall(self, pairs: PairTable | None = None, **initial: Any) -> KendallExplorer:
-        """Explore rank correlations of variants: a threshold, and the network above it.
+        """Explore rank correlations of variants: a threshold, and the network of pairs above it.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Explore:
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.kendall.explorer.explorer import KendallExplorer
 
@@ -143,7 +143,7 @@ class Explore:
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.epistasis.explorer.explorer import EpistasisExplorer
 
@@ -181,7 +181,7 @@ class ExploreArray:
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.launcher.launcher import Launcher
         from genobit.launcher.offers import offers_of_array
@@ -191,21 +191,21 @@ class ExploreArray:
     def kendall(
         self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
     ) -> KendallExplorer:
-        """Explore rank correlations of variables: a threshold, and the network above it.
+        """Explore rank correlations of variables: a threshold, and the network of pairs above it.
 
         Parameters
         ----------
         pairs
             Result of `.genobit.kendall_pairs()` of these variables. By default it is computed.
         dim
-            Dimension of the observations, if its name does not show it.
+            Dimension of the observations, as for `.genobit.kendall()`.
         **initial
             `selection` to share, and initial values of the traits of `KendallExplorer`, such as
             `min_abs=0.8`.
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.kendall.explorer.explorer import KendallExplorer
 
@@ -218,15 +218,15 @@ class ExploreArray:
         ----------
         trees
             Trees in any form that `.genobit.parsimony()` takes, or the result of
-            `.genobit.parsimony_search()`. By default, trees of alignments of up to 60 taxa are
-            searched at once. Larger alignments have a button that starts the search.
+            `.genobit.parsimony_search()`. By default, the shortest trees are searched at once for
+            up to 60 taxa, and by a button for more.
         **initial
             `selection` to share, and initial values of the traits of `ParsimonyExplorer`, such as
             `site=17`.
 
         Returns
         -------
-        A widget; show it by leaving it at the end of a notebook cell.
+        A widget, which a notebook shows if it is the last expression of a cell.
         """
         from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 

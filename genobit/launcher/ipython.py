@@ -1,6 +1,6 @@
 """The IPython extension: `%load_ext genobit`.
 
-It sets defaults for notebooks: bars for work of over a second, plots in JupyterLab's theme, and
+It sets defaults for notebooks: progress bars after one second, plots in JupyterLab's theme, and
 summaries of packed Datasets. It also adds the magic `%genobit`. `%unload_ext genobit` undoes all of
 it.
 """

@@ -24,8 +24,8 @@ PATIENCE = 600.0
 class Offer:
     """An explorer with a button in the launcher.
 
-    `why_not` is empty if the explorer can be opened. `prepare` takes the reader's choices and
-    computes on another thread; it returns the function that makes the widget of initial traits.
+    `why_not` is empty if the explorer can be opened. `prepare` takes the user's choices and
+    computes on another thread. It returns a function from initial traits to the widget.
     """
 
     name: str

@@ -61,7 +61,7 @@ class UiThread:
             self.loop = None
 
     def run(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Call `function` on the home thread: at once if this is it, soon if it is another."""
+        """Call `function` on the home thread: at once if already there, else soon."""
         if self.loop is None or threading.get_ident() == self._thread:
             function(*arguments)
         else:

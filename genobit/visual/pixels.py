@@ -2,8 +2,8 @@
 
 Variants can be anywhere on the chromosome, but all pixels have equal widths. On a "rank" axis every
 variant has the same width. A "position" axis cuts the chromosome into bins of equal length (in Mb).
-A pixel of several pairs shows the value farthest from 0, so that a single strong pair stays
-visible. It can also show the mean of the pairs, or the first pair.
+A pixel may stand for several pairs. It shows the value farthest from 0, so that a single strong
+pair stays visible, or the mean of the pairs, or the first pair.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class Stoppable:
     """Run one piece of work at a time, and stop it when another thread asks for that.
 
     Python raises the exception between two instructions of the working thread. A compiled kernel
-    ends first. dask starts no further task, because the working thread hands out the tasks. So work
-    stops after the tiles that are being computed, milliseconds later.
+    ends first. dask starts no further task, because the working thread hands out the tasks. Work
+    therefore stops within milliseconds, when the current tiles are finished.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """The demonstration: a report of every analysis, computed from simulated data.
 
-It makes public calls only. May import: everything but `cli`.
+It calls only public functions. May import: everything but `cli`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def run(folder: Path) -> Path:
     """Run the demonstration, write its report and return the path of the report.
 
     The folder gets `report.html`, the packed planes `sample.gb`, the tables `ld_pairs.parquet`,
-    `related_pairs.parquet` and `kendall_pairs.parquet`, and the network `kendall_pairs.graphml`. It
-    is made if it is missing. Files of an earlier run are replaced.
+    `related_pairs.parquet` and `kendall_pairs.parquet`, and the network `kendall_pairs.graphml`.
+    The folder is created if it is missing. Files of an earlier run are replaced.
     """
     import genobit as gb
 
