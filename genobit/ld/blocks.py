@@ -1,9 +1,9 @@
 """Haplotype blocks of Gabriel et al. (2002), as Haploview and ``plink --blocks`` find them.
 
-Only variants with a frequent minor allele are used. A stretch of them is a candidate if its ends
-are in strong LD and more than 95 % of its informative pairs are (`genobit.ld.kernels.blocks`).
-Stretches of up to four variants have their own rules. The longest candidate becomes a block, then
-the longest that does not overlap it, and so on.
+Only variants with a frequent minor allele are used. A run of them is a candidate if its ends are in
+strong LD and more than 95 % of its informative pairs are in strong LD
+(`genobit.ld.kernels.blocks`). Runs of up to four variants have their own rules. The longest
+candidate becomes a block, then the longest that does not overlap it, and so on.
 
 References: Gabriel SB et al. (2002) Science 296:2225-2229. Barrett JC et al. (2005) Bioinformatics
 21:263-265.

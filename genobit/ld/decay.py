@@ -6,14 +6,14 @@ n (Hill and Weir, Theoretical Population Biology 33:54, 1988; as in Remington et
 
     E(r2) = (10 + C) / ((2 + C)(11 + C)) * (1 + (3 + C)(12 + 12 C + C^2) / (n (2 + C)(11 + C)))
 
-The number of correlated observations n counts haplotypes, or samples if r2 is of dosages. Least
-squares fit rho to the means of the bins, each weighted by its number of pairs. At the half-decay
-distance the curve is half of its value at 0. At the half-decay distance of the means they first
-fall to half of the first mean.
+The number of correlated observations n counts haplotypes, or samples if r2 is of dosages. rho is
+fitted to the means of the bins by least squares, with the number of pairs as weights. At the
+half-decay distance, the curve is half of its value at 0. At the half-decay distance of the means,
+the means first fall to half of the first mean.
 
-A half-decay distance is only meaningful if the curve describes the means. It is compared with the
-mean of all pairs, a constant, which has one parameter as well. S is the sum of squared
-distances to the means of B bins, weighted by pairs:
+A half-decay distance is only meaningful if the curve describes the means. The curve is compared
+with a constant, the mean of all pairs, which also has one parameter. S is the sum of squared
+deviations from the means of B bins, weighted by pairs:
 
     R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
 

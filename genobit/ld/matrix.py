@@ -8,12 +8,12 @@ For two biallelic variants with allele frequencies P_i, P_j and haplotype freque
                     else   min(P_i P_j, (1 - P_i)(1 - P_j))   (Lewontin 1964)
 
 For unphased dosages r is the Pearson correlation of the dosages: the composite r of Weir 1979,
-printed by ``plink --r``. The statistics "r2_em" and "dprime_em" are r2 and D' of the maximum
-likelihood haplotype frequencies of dosages. The EM algorithm finds them (Excoffier and Slatkin
-1995). The command ``plink --r2 dprime`` prints the same values, but D' without its sign. All counts
-are of the calls present at both variants (pairwise complete). A variant with one allele among them
-has no r, r2 or D': NaN. The counts are popcounts of a matrix product of bit planes (Alachiotis,
-Popovici and Low 2016).
+printed by ``plink --r``. The statistics "r2_em" and "dprime_em" are r2 and D' from the maximum
+likelihood haplotype frequencies, which the EM algorithm estimates from dosages (Excoffier and
+Slatkin 1995). The command ``plink --r2 dprime`` prints the same values, but D' without its sign.
+Each pair uses the calls present at both variants (pairwise complete). If a variant has one allele
+among these calls, r, r2 and D' are NaN. The counts are popcounts of a matrix product of bit planes
+(Alachiotis, Popovici and Low 2016).
 """
 
 from __future__ import annotations

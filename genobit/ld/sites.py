@@ -1,19 +1,19 @@
 """Linkage disequilibrium between the sites of an alignment, of two or more states.
 
-A taxon is valid at a site where it has one state. Gaps, missing characters and ambiguity codes are
-not valid. Every count of a pair of sites is over the taxa valid at both, c_ij = c_i & c_j.
+A taxon is valid at a site if it has one state there. Gaps, missing characters and ambiguity codes
+are not valid. Each pair uses the taxa valid at both sites, c_ij = c_i & c_j.
 
 For two sites with two states each, r, r2, D and D' are computed as for haplotypes
 (`genobit.ld.matrix`): each taxon is a haplotype. For any number of states (finite sites: A, C, G
-and T may all occur)
+and T may all occur),
 
     T_ij = (v_i - 1)(v_j - 1) v_ij / (v_i v_j) * sum of r2_st over the states s of i and t of j
 
-Here v_ij is the number of taxa valid at both sites. The numbers of states that these taxa have at
-i and at j are v_i and v_j. The r2 of "s or not" with "t or not" is r2_st (Zaykin, Pudovkin and
+Here v_ij is the number of taxa valid at both sites. These taxa have v_i states at i and v_j states
+at j. r2_st is the r2 between having state s at i and having state t at j (Zaykin, Pudovkin and
 Weir, Genetics 180:533, 2008; by popcounts Alachiotis, Popovici and Low 2016). For unlinked sites T
-follows approximately chi2 with (v_i - 1)(v_j - 1) degrees of freedom. With two states at both
-sites T is v_ij r2.
+follows approximately chi2 with (v_i - 1)(v_j - 1) degrees of freedom. With two states at both sites
+T is v_ij r2.
 """
 
 from __future__ import annotations

@@ -44,41 +44,47 @@ class LDDecayMethods:
         confidence: float = 0.95,
         seed: int = 0,
     ) -> xr.Dataset:
-        """Decay of linkage disequilibrium with distance: means, fitted curve, half-decay distance.
+        """Compute the decay of LD with distance: means, fitted curve and half-decay distance.
 
         Parameters
         ----------
         window
-            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Both variants are on one contig.
+            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Pairs on different contigs are left
+            out.
         bins
-            Number of bins of equal width, or their edges in base pairs (in centimorgans if the
-            window is in cM).
+            Number of bins of equal width, or the bin edges. Edges are in base pairs, or in cM for a
+            window in cM.
         populations
-            Name of a variable of the samples, or its values. Each value, in sorted order, is a
-            population with its own decay. A DataArray or Series is aligned by its labels. Samples
-            without a value are left out. By default all samples are one population.
+            Population of each sample, (samples,), or the name of a variable. Decay is computed for
+            each population, in sorted order. A DataArray or Series is aligned by its labels.
+            Samples without a value are left out. By default all samples are one population.
         statistic
-            "r2", or "r2_em" of dosages.
+            "r2", or "r2_em" for dosages, as for `ld`.
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap that gives confidence intervals. It makes about
-            ``parts`` blocks with equal numbers of neighbouring variants. It draws them with
-            replacement ``resamples`` times; ``seed`` fixes the draws. Blocks never span contigs.
+            Settings of the block bootstrap for intervals of level ``confidence``. The genome is cut
+            into about ``parts`` blocks with equal numbers of variants. Blocks never span contigs.
+            Each of ``resamples`` resamples draws blocks with replacement; ``seed`` fixes the draws.
             Blocks should be longer than the range of LD, so use fewer parts for a short region.
 
         Returns
         -------
-            Dataset, computed, with ``populations`` as the first dimension if they are given. Each
-            bin has ``r2`` (mean), ``pairs``, ``distance`` (mean over the pairs) and ``curve``. Each
-            population has ``rho``, ``half_decay`` and ``half_decay_of_means``. The confidence
-            intervals are ``half_decay_interval`` and ``half_decay_of_means_interval`` (bounds:
-            lower, upper). ``attrs["unit"]`` is the unit of distances. ``bin_start`` and
-            ``bin_stop`` are the bins; a pair at an edge is in the lower bin. ``fit`` says whether
-            the curve "fits". ``fit_r2`` is the share of the variation between bins that the curve
-            explains. ``attrs["fit"]`` describes ``fit`` and ``fit_r2`` in words. ``half_decay`` is
-            NaN if the curve does not fit, or falls to half outside the bins.
-            ``half_decay_of_means`` is infinite if the means never fall to half.
+            Dataset, computed, with ``populations`` as its first dimension if given.
+
+            For each bin: ``r2`` or ``r2_em`` (mean), ``pairs`` (number), ``distance`` (mean over
+            the pairs) and ``curve``. The bin edges are ``bin_start`` and ``bin_stop``; a pair at an
+            edge is in the lower bin. ``attrs["unit"]`` is the unit of distances.
+
+            For each population: ``rho``, ``half_decay``, ``half_decay_of_means`` and
+            ``observations`` (n of the curve). The confidence intervals are ``half_decay_interval``
+            and ``half_decay_of_means_interval`` (bounds: lower, upper). ``half_decay_of_means`` is
+            infinite if the means never fall to half.
+
+            ``fit`` is "fits" or "does not fit". If the curve falls to half outside the bins, it is
+            "below the bins" or "beyond the bins". ``half_decay`` is NaN unless ``fit`` is "fits".
+            ``fit_r2`` is the share of the variation between bins that the curve explains.
+            ``attrs["fit"]`` describes ``fit`` and ``fit_r2`` in words.
 
         Raises
         ------
@@ -86,7 +92,7 @@ class LDDecayMethods:
             For a window in variants, an unknown choice, unsorted positions, or a population of
             one sample.
         KeyError
-            If the Dataset lacks the positions for the window, or ``populations``.
+            If the Dataset lacks the positions for the window, or the variable ``populations``.
 
         Notes
         -----

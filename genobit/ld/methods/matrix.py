@@ -41,23 +41,24 @@ class LDMethods:
         Parameters
         ----------
         statistic
-            "r2" or "r" (squared or signed correlation). For haplotypes also "D" or "dprime"
-            (signed D'). For dosages also "r2_em" or "dprime_em" (signed): r2 and D' of the maximum
-            likelihood haplotype frequencies (``plink --r2 dprime``, which prints no sign).
+            "r2" or "r" (squared or signed correlation). For haplotypes also "D" or "dprime" (signed
+            D'). For dosages also "r2_em" or "dprime_em": r2 and signed D' from EM haplotype
+            frequencies. ``plink --r2 dprime`` prints the same values without the sign.
         phased
-            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). The
-            default is what packed planes hold, and dosages for genotypes that are not packed.
+            Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
+            default, a packed Dataset is used as packed, and ``call_genotype`` as dosages.
         other
-            Variants to compare with, for the same samples. They become the columns of the result.
-            By default all variants are compared with each other.
+            Dataset of variants to compare with, for the same samples. They are the columns of the
+            result. By default all variants are compared with each other.
         window
             Largest distance of a pair: a number of variants (1000) or a distance ("500kb",
-            "0.5cM"). Pairs on different contigs are left out. The result is a band.
+            "0.5cM"). Pairs on different contigs are left out. The result is a band, (variants,
+            offsets).
         explain
-            Return the estimated cost of tiles of several sizes instead of the result: tasks,
-            seconds of work, bytes moved and bytes held. It recommends the cheapest ``chunk_rows``
-            for the threads of this machine or of the active cluster. The estimate is of a band with
-            ``window`` and of a rectangle with ``other``.
+            Return the estimated cost of several tile sizes instead of the result. For each size it
+            lists tasks, seconds of work, and bytes moved and held. It names the cheapest
+            ``chunk_rows`` for the threads of this machine or of the active cluster. The estimate
+            takes ``window`` and ``other`` into account.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -71,14 +72,14 @@ class LDMethods:
         Raises
         ------
         ValueError
-            For an unknown statistic, or one that these planes do not support. Also if ``other`` has
-            different samples, and for unsorted positions with a window.
+            For an unknown statistic, or one that haplotypes or dosages do not have. If ``other``
+            has different samples. With ``window``, for unsorted positions.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        Every count uses the calls present at both variants. Monomorphic variants give NaN. Cost:
+        Each pair uses the calls present at both variants. Monomorphic variants give NaN. Cost:
         variants^2 / 2 x samples / 4 byte lookups, or with AVX-512 variants^2 / 2 x samples / 512
         popcounts. Formulas and references: `genobit.ld.matrix`.
 

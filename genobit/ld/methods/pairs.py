@@ -38,34 +38,40 @@ class LDPairsMethods:
         parquet: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> dd.DataFrame | Path:
-        """Find the pairs of variants in LD, as a long table made chunk by chunk.
+        """List the pairs of variants in LD in a long table, made chunk by chunk.
 
         Parameters
         ----------
         min_r2
             Smallest r2 of a pair in the table, in [0, 1].
         window
-            Largest distance of a pair, as for `ld`. The default is all pairs of a contig.
+            Largest distance of a pair, as for `ld`. The default is all pairs on the same contig.
         phased
             As for `ld`.
         statistic
-            The r2 to compute: "r2", or "r2_em" of dosages.
+            "r2", or "r2_em" for dosages, as for `ld`.
         parquet
             Folder to write the table to, one file for each tile. The call then computes all pairs,
             with 16 tiles in memory at a time. If interrupted, repeat the call to resume; finished
-            files are kept. Until all files are written, a marker file makes Parquet readers refuse
-            the folder. Its name says that the table is not complete.
+            files are kept. Until the table is complete, a marker file makes Parquet readers refuse
+            the folder; its name says why.
         progress
-            Whether to show a progress bar, with ``parquet``. The default is the option
-            ``progress``.
+            Whether to show a progress bar while writing to ``parquet``. The default is
+            ``get_options().progress``.
 
         Returns
         -------
-            Lazy dask DataFrame, one partition for each pair of chunks that shares a window:
-            ``variants_0`` < ``variants_1`` (positions along ``variants``), ``contig``,
-            ``position_0``, ``position_1``, ``id_0``, ``id_1`` where known, ``r`` and ``r2``
-            float32, or ``r2_em``. ``.compute()`` loads it.
-            With ``parquet``, the folder, for ``pandas.read_parquet`` or ``dask.dataframe``.
+            Lazy dask DataFrame, one partition for each pair of chunks that shares a window. The
+            columns are
+
+            - ``variants_0`` < ``variants_1``: positions along ``variants``
+            - ``contig``, ``position_0``, ``position_1``, ``id_0``, ``id_1``, where known
+            - ``r`` and ``r2``, or ``r2_em``, float32
+
+            ``.compute()`` loads it.
+
+            With ``parquet``, the path of the folder, for ``pandas.read_parquet`` or
+            ``dask.dataframe``.
 
         Raises
         ------

@@ -35,7 +35,7 @@ class LDPruneMethods:
         frequency: str | ArrayLike | xr.DataArray | None = None,
         phased: bool | None = None,
     ) -> xr.DataArray:
-        """Select variants so that no two in a window exceed an r2 limit, as plink prunes.
+        """Prune variants until no pair in a window has an r2 above a limit, as plink does.
 
         Parameters
         ----------
@@ -43,9 +43,9 @@ class LDPruneMethods:
             Number of variants in a window (50), or its length from the first variant ("500kb",
             "0.5cM"). Windows never span contigs.
         step
-            Number of variants the window moves each step.
+            Number of variants by which the window moves.
         r2
-            Largest r2 of two variants that are both kept.
+            Largest r2 of two kept variants in one window.
         frequency
             Allele frequency of each variant, (variants,), or the name of a variable. The default
             is the frequency in these samples. In a pair above the limit, the variant with the
@@ -69,10 +69,11 @@ class LDPruneMethods:
         -----
         The result equals that of ``plink --indep-pairwise window step r2``. Monomorphic variants
         are removed first. If both variants of a pair are equally common, the later one is removed.
-        plink uses founders only, and takes allele frequencies from founders unless run with
-        ``--nonfounders``. Windows in kb move by ``step`` variants in plink 1.9, and by one variant
-        in plink2. Each r2 uses the calls present at both variants. Memory holds a few chunks and
-        the variants of a window. The result is the same for every chunking and scheduler.
+        plink computes r2 from founders only. Its allele frequencies are also those of founders,
+        unless ``--nonfounders`` is given. Windows in kb move by ``step`` variants in plink 1.9, and
+        by one variant in plink2. Each r2 uses the calls present at both variants. Memory holds a
+        few chunks and the variants of a window. The result is the same for every chunking and
+        scheduler.
 
         Examples
         --------
@@ -123,20 +124,21 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         r2
-            A member's r2 with its index variant is above this limit. An r2 that differs from the
-            limit only by rounding (a relative 2^-44) is not above it.
+            A member's r2 with its index variant is above this limit. A relative excess of up to
+            2^-44 is treated as rounding error.
         window
             Members are closer than this to the index variant, on either side: "250kb" reaches
-            249,999 bp, as in plink 1.9. A window in variants includes its last variant.
+            249,999 bp, as in plink 1.9. A window of 10 variants includes the tenth variant on
+            either side.
         p1
             Largest p of an index variant.
         p2
-            Members with p below this are listed; others are counted.
+            Members with p below this are marked in ``listed``.
         log10
-            ``p`` is -log10 of the p-values, which may be too small for float64.
+            Whether ``p`` holds -log10 of the p-values, as for p-values too small for float64.
         statistic
-            "r2", or "r2_em" of dosages. The default is "r2" for haplotypes and, as in plink 1.9,
-            "r2_em" for dosages.
+            "r2", or "r2_em" for dosages, as for `ld`. The default is "r2" for haplotypes and, as in
+            plink 1.9, "r2_em" for dosages.
         phased
             As for `ld`.
 
@@ -147,8 +149,8 @@ class LDPruneMethods:
             ``nsig`` (at least 0.05), ``s05`` (0.01 to 0.05), ``s01`` (0.001 to 0.01), ``s001``
             (0.0001 to 0.001) and ``s0001`` (below 0.0001). Along ``members``, clump by clump:
             ``member`` (position along ``variants``), ``clump``, ``r2``, ``member_p``, and
-            ``listed``, whether its p is below p2. Both dimensions have the labels of their variants
-            as coordinates.
+            ``listed`` (whether its p is below p2). The labels of the variants are coordinates along
+            both dimensions.
 
         Raises
         ------
@@ -156,18 +158,18 @@ class LDPruneMethods:
             For p-values out of range or of another length, p1 above p2, another statistic, or
             unsorted positions.
         TypeError
-            For a p that is not numeric.
+            If ``p`` is not numeric.
         KeyError
             For a name that the Dataset lacks.
 
         Notes
         -----
         The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
-        p1 are visited in order of p, ties in file order. A variant that is in no clump yet starts
-        one. The clump takes all variants in the window that are in no clump and whose r2 with the
-        index variant is above the limit. Their p does not matter. Counts use the calls present at
-        both variants. Memory holds a window, a few chunks, and the pairs above the limit with a
-        variant of p up to p1.
+        p1 are visited in order of p, ties in file order. A variant that is in no clump yet becomes
+        the index variant of a new clump. Its members are all variants in the window with an r2
+        above the limit that are in no clump yet, whatever their p. Each r2 uses the calls present
+        at both variants. Memory holds a window, a few chunks, and all pairs above the limit in
+        which one p is at most p1.
 
         Examples
         --------
@@ -218,7 +220,7 @@ class LDPruneMethods:
             Largest distance of a pair, on either side: a number of variants (1000) or a distance
             ("1cM", "1Mb").
         adjust
-            Correct r2 for the bias of n observations: r2 - (1 - r2) / (n - 2).
+            Correct r2 for its bias in a sample of n: r2 - (1 - r2) / (n - 2).
         phased
             As for `ld`.
 
@@ -234,13 +236,13 @@ class LDPruneMethods:
 
         Notes
         -----
-        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), with exact windows: they move by
-        one variant, not by blocks. The sum includes the variant itself (1) and pairs at exactly the
-        distance. Windows never span contigs. Both r2 and n use the calls present at both variants;
-        ldsc imputes the mean instead. A pair without r2 adds nothing and is not counted. A
-        monomorphic variant has the score NaN and the count 0. The adjustment needs at least three
-        observations. Scores are bit-identical for every chunking: every r2 is rounded to a multiple
-        of 2^-36.
+        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), but each variant has its own exact
+        window; ldsc moves windows by blocks. The sum includes the variant itself (r2 = 1) and
+        variants at exactly the largest distance. Windows never span contigs. Each pair uses the
+        calls present at both variants; ldsc imputes the mean instead. A pair whose r2 is NaN adds
+        nothing and is not counted. A monomorphic variant has the score NaN and the count 0. The
+        adjustment needs at least three observations. Scores are bit-identical for every chunking:
+        every r2 is rounded to a multiple of 2^-36.
 
         Examples
         --------

@@ -43,7 +43,7 @@ class LDSitesMethods:
             "missing": a gap is a missing value. "state": a gap is one more state.
         window
             Largest distance of a pair: a number of sites (100), or a distance ("500bp", "1kb")
-            between their ``variant_position``. The result is a band.
+            between their ``variant_position``. The result is a band, (sites, offsets).
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -52,10 +52,8 @@ class LDSitesMethods:
             float32, lazy unless ``compute``. Without a window: (sites_0, sites_1) with the labels
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states`` is
-            the number of states of each site. ``counted_state`` is the state that r, D and D'
-            count: the later one in ``attrs["states"]``. The call reads the whole alignment once, to
-            find the states of each site. A dask alignment is read a few chunks of sites at a time.
-            Computing the result reads it again.
+            the number of states of each site. ``counted_state`` is the state that sets the sign of
+            r, D and D': of the site's two states, the later in ``attrs["states"]``.
 
         Raises
         ------
@@ -67,9 +65,12 @@ class LDSitesMethods:
 
         Notes
         -----
-        Missing characters and ambiguity codes are missing values. So are gaps, unless they are a
-        state. The counts and states of a pair use the taxa without a missing value at either site.
-        A site with one state among these taxa gives NaN. Formulas and limits: `genobit.ld.sites`.
+        Missing characters, ambiguity codes and, with ``gap="missing"``, gaps are missing values.
+        Each pair uses the taxa with a value at both sites. A site with one state among these taxa
+        gives NaN. Formulas and limits: `genobit.ld.sites`.
+
+        The call reads the whole alignment once to find the states of each site. A dask alignment is
+        read a few chunks of sites at a time. Computing the result reads it again.
 
         Examples
         --------
