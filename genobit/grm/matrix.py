@@ -1,7 +1,7 @@
 """Genomic relationship matrices.
 
-Let g be the dosage in a sample of an allele of frequency p, and q = 1 - p. A relationship is
-sum z z' / sum w over the variants, where
+Let g be the dosage in a sample of an allele of frequency p, and q = 1 - p. The relationship of two
+samples is sum z z' / sum w over the variants, where
 
 =================  ==============================  ==========  ============================
 method             z                               w           reference
@@ -20,17 +20,17 @@ squares the entries of vanraden1 and divides them by the mean of the squared dia
 samples that have a value. It models additive-by-additive epistasis (Henderson 1985, Vitezica et
 al. 2017).
 
-Missing calls have z = 0. With "mean" they are imputed with the mean, and the denominator is over
-all variants. With "pairwise" the denominator is over the variants called in both samples.
+Missing calls have z = 0. With "mean" this imputes the mean, and the denominator is over all
+variants. With "pairwise" the denominator is over the variants called in both samples.
 
-Without missing calls and by the samples' own frequencies, vanraden1 is integer arithmetic up to
+Without missing calls and with the samples' own frequencies, vanraden1 is integer arithmetic up to
 one last division. Let M be the dosages of n samples, B = M M' 1 and c = M' 1 the allele counts.
 Then
 
     A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c.
 
-M M' is the ternary product of dosages - 1 plus terms of single rows. The matrix therefore has the
-same bits for every chunking of variants and samples.
+M M' is the product of dosages - 1 (values -1, 0 and 1) plus terms of single rows. All sums are
+integers, so the matrix is bit-identical for every chunking.
 """
 
 from __future__ import annotations

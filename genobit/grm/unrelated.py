@@ -1,7 +1,7 @@
 """Set of unrelated samples: an independent set of the graph of relatives.
 
-Finding the largest set is NP-hard. Two greedy rules are tried and the larger set is kept; if both
-are equally large, that of rule 1:
+Finding the largest set is NP-hard. Two greedy rules are tried and the larger set is kept; rule 1
+wins ties:
 
 1. Remove samples until no related pair is left. If a sample has a single relative, remove that
    relative. Otherwise remove the sample with most relatives (``plink2 --king-cutoff``, ``plink

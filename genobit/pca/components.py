@@ -6,8 +6,8 @@ Let g be the dosage and p the frequency of the counted allele. Then
     K = Z Z' / m,  m the variants with 0 < p < 1        (Patterson, Price and Reich 2006)
     K = U diag(lambda) U',  scores U sqrt(lambda),  loadings V = Z' U / sqrt(m lambda)
 
-It follows that scores = Z V / sqrt(m). This product also projects other samples. Without missing
-calls, K is the relationship matrix of GCTA, and lambda and U are those of ``plink --pca``. With
+Therefore scores = Z V / sqrt(m), which also projects other samples. Without missing calls, K is the
+relationship matrix of GCTA, and lambda and U are those of ``plink --pca``. With
 ``missing="pairwise"``, each element of K is over the variants called in both samples, as in these
 programs.
 

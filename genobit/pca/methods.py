@@ -52,9 +52,9 @@ class PCAMethods:
             with the samples' own frequencies).
         algorithm
             "exact" decomposes the relationship matrix of samples x samples. "randomized" finds the
-            same components in passes over the packed planes, without forming that matrix. "auto" is
-            "exact" up to 3,000 samples, if this takes at most ``get_options().eager_limit`` bytes,
-            and "randomized" otherwise.
+            same components in passes over the packed genotypes, without forming that matrix. "auto"
+            is "exact" up to 3,000 samples if its memory fits ``get_options().eager_limit``,
+            otherwise "randomized".
         missing
             "mean" replaces a missing call by the mean of its variant. "pairwise" computes each
             element of the relationship matrix from the calls present in both samples, as ``plink
@@ -72,7 +72,7 @@ class PCAMethods:
             Count monomorphic variants in the divisor of the relationship matrix, as plink 1.9 and
             plink2 do. Eigenvalues become smaller. Without missing calls, components do not change.
         seed
-            Seed of the randomized algorithm. The chunking of genotypes changes only rounding.
+            Seed of the randomized algorithm. For a given seed, chunking changes only rounding.
 
         Returns
         -------
@@ -80,8 +80,8 @@ class PCAMethods:
 
             - ``scores`` (samples, components): the sum of squares of a component is its variance,
               so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints. The
-              sign makes the sum of cubed scores positive, so the longer tail is positive. If this
-              sum is near 0, the first sample far from 0 is positive.
+              sign is chosen so that the sum of cubed scores is positive: the longer tail is
+              positive. If this sum is near 0, the first sample far from 0 is positive.
             - ``loadings`` (variants, components), of length 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
@@ -89,7 +89,7 @@ class PCAMethods:
 
             Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
             uses the same variants. The attribute ``variants`` is the number of polymorphic variants
-            used. With ``count_monomorphic`` it is the number of all used variants with a call.
+            used. With ``count_monomorphic`` it includes monomorphic variants that have calls.
             ``variants_left_out`` and ``contigs_left_out`` list what ``autosomes`` left out.
 
         Raises
@@ -105,9 +105,10 @@ class PCAMethods:
         Monomorphic variants and variants without calls have loading 0. Formulas and references:
         `genobit.pca.components`.
 
-        Planes of 2 or 3 bits per call stay in memory if they fit ``get_options().eager_limit``.
-        Otherwise every pass reads the genotypes again. "exact" takes another samples^2 x 16 bytes,
-        "randomized" samples x (components + 10) x passes x 16 bytes.
+        Packed genotypes (2 or 3 bits per call) stay in memory if they fit
+        ``get_options().eager_limit``. Otherwise every pass reads the genotypes again. In addition,
+        "exact" takes samples^2 x 16 bytes, and "randomized" samples x (components + 10) x passes x
+        16 bytes.
 
         Examples
         --------
@@ -162,24 +163,24 @@ class PCAMethods:
         Returns
         -------
             float64 (samples, components), lazy. Dosages are standardised with the allele
-            frequencies in ``pcs``, and a missing call counts as their mean. If ``variant_allele``
-            has the two alleles in the other order, the dosage counts the other allele;
-            ``attrs["variants_flipped"]`` counts such variants.
+            frequencies in ``pcs``, and missing calls are imputed with the mean dosage. If the two
+            alleles of a variant are in the other order in ``pcs``, its dosage counts the other
+            allele. ``attrs["variants_flipped"]`` counts such variants.
 
         Raises
         ------
         TypeError, KeyError
             If ``pcs`` is not a result of `pca`.
         ValueError
-            If the variants differ. The message names the first difference and a remedy.
+            If the variants differ. The message names the first difference and what to do.
 
         Notes
         -----
-        Samples that the components were made from get their own scores back (with
-        ``missing="mean"``). Other samples are closer to 0 than if they had been included
-        (shrinkage; Lee, Zou and Wright 2010, doi:10.1214/10-AOS821). Shrinkage grows as the number
-        of samples falls relative to the number of variants. Therefore compare projected samples
-        only with projected samples. Alleles are compared as written; strands are not guessed.
+        The samples of `pca` itself get the same scores as in ``pcs`` (with ``missing="mean"``).
+        Scores of other samples are closer to 0 than if they had been included (shrinkage; Lee, Zou
+        and Wright 2010, doi:10.1214/10-AOS821). Shrinkage grows as the number of samples falls
+        relative to the number of variants. Therefore compare projected samples only with projected
+        samples. Alleles are compared as written, without correcting strands.
 
         Examples
         --------

@@ -6,7 +6,8 @@ Let two rows of n positions have p and q bits set, x of them in both rows:
     hamming            = (n - p - q + 2 x) / n  (share of positions that agree; Hamming 1950)
 
 All are similarities from 0 to 1, larger for rows that are more alike. Tanimoto and Jaccard are two
-names of one measure; chemists call it Tanimoto. Two empty rows have the value 0 in it, as in RDKit.
+names of one measure; chemists call it Tanimoto. Two rows without set bits have Tanimoto similarity
+0, as in RDKit.
 
 Counts are integers, and each result is one division. With missing values, n, p, q and x are over
 the positions present in both rows. A pair without such a position has NaN.

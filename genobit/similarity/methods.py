@@ -48,7 +48,8 @@ class SimilarityMethods:
             Dimension of the bits; the other dimension has the rows. By default the dimension named
             bit(s) or feature(s).
         other
-            Rows to compare with, of the same bits. They become the columns of the result.
+            DataArray of rows to compare with, with the same bits. They are the columns of the
+            result.
         top
             Return this many nearest neighbours of each row instead of the matrix. A row is not its
             own neighbour. With ``other``, neighbours are rows of ``other``. They are found tile by
@@ -67,19 +68,19 @@ class SimilarityMethods:
             ``compute``. The dimensions are named after the dimension of the rows.
 
             With ``top``, a Dataset of ``neighbours`` (int64 row numbers) and ``similarity``, both
-            (rows, rank). The most similar row is first, and the lower row number wins ties. If
-            there are fewer than ``top`` neighbours, the remaining entries are -1 and NaN.
+            (rows, rank). The most similar row is first, and the lower row number wins ties. If a
+            row has fewer than ``top`` neighbours, the remaining entries are -1 and NaN.
 
-            The Tanimoto similarity of two empty rows is 0, as in RDKit, also of an empty row with
-            itself. A pair without a position present in both rows is NaN, and the two are never
+            The Tanimoto similarity of two rows without set bits is 0, as in RDKit, even on the
+            diagonal. A pair without a position present in both rows is NaN, and such rows are never
             neighbours.
 
         Raises
         ------
         ValueError
-            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has
-            different bits. When computed, for values that are neither 0, 1 nor missing, and for
-            missing values with "refuse".
+            If the number of dimensions is not 2, or if ``other`` has different bits. For an invalid
+            ``measure``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values other
+            than 0, 1 and missing, and for missing values with "refuse".
         TypeError
             For values that are neither numbers nor booleans.
         MemoryError
@@ -88,8 +89,8 @@ class SimilarityMethods:
         Notes
         -----
         A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
-        differ. Counts are exact and every value is one division, so a loop over pairs gives the
-        same bits. Formulas and references: `genobit.similarity.measures`.
+        differ. Counts are exact integers and every value is one division, so results equal those of
+        a plain loop over pairs. Formulas and references: `genobit.similarity.measures`.
 
         Examples
         --------

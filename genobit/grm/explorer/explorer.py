@@ -47,7 +47,7 @@ class GRMExplorer(GRMTraits):
     Parameters
     ----------
     ds
-        Genotypes or packed planes. If `grm` and `pcs` are given, samples are enough.
+        Genotypes, packed or not. If `grm` and `pcs` are given, `ds` needs only samples.
     grm
         Initial relationship matrix, for example from `genobit.open_gcta()`. By default the matrix
         of `method` is computed.
@@ -73,9 +73,9 @@ class GRMExplorer(GRMTraits):
     shown
         Positions of the samples in the heatmap, None for all.
     between
-        Range (low, high) of the pairs in the table, None for all.
+        Range (low, high) of the relationships listed in the table, None for all.
     pairs_of
-        Pairs in the table: "all", or those with "any" or "both" of their samples selected.
+        Pairs in the table: "all", or pairs with at least one ("any") or "both" samples selected.
     of_variants
         "all", or "selected" to compute relationships over the selected variants only. Principal
         components and a given matrix always use all variants.

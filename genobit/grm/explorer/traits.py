@@ -41,7 +41,7 @@ class GRMTraits(Explorer):
 
     @property
     def selected_dataset(self) -> xr.Dataset:
-        """Dataset of the selected samples only, as lazy as the whole Dataset."""
+        """Dataset of the selected samples only, lazy if the whole Dataset is."""
         return self.relations.ds.genobit.isel(samples=list(self.selected))
 
     @property

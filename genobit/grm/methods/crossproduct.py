@@ -19,10 +19,10 @@ class CrossproductMethods:
         Parameters
         ----------
         kernel
-            Multiplication to use. "auto" is the fastest: the ternary product of `grm`. "multiply",
-            "hamming", "threebit", "twobit", "shuffle" and "packed" are those that Schlather (2020)
-            compares. "popcount" is four AND products of bit planes. All kernels return the same
-            integers.
+            Multiplication to use. "auto" is the fastest, the one that `grm` uses. "multiply",
+            "hamming", "threebit", "twobit", "shuffle" and "packed" are the kernels compared by
+            Schlather (2020). "popcount" counts bits of four AND products. All kernels return the
+            same integers.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -36,15 +36,15 @@ class CrossproductMethods:
         ------
         ValueError
             For an unknown kernel, or "shuffle" on a CPU without a byte lookup. When computed, for
-            missing calls; `grm` has rules for these.
+            missing calls, which `grm` can handle.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        All variants count, including those on X, Y and MT. `grm` leaves these out; a product has no
-        model of chromosomes. `genobit.grm.kernels.crossproducts` has a module for each kernel, with
-        its coding, identity and operation count.
+        All variants count, including those on X, Y and MT, which `grm` leaves out.
+        `genobit.grm.kernels.crossproducts` has a module for each kernel: its coding, formula and
+        number of operations.
 
         Examples
         --------

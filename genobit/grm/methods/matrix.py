@@ -66,9 +66,9 @@ class GRMMethods:
             to the sum, so values become smaller. Only for "gcta" and "vanraden2", which divide by a
             number of variants.
         explain
-            Return the cost of other tile sizes instead of the result. For each size it lists tasks,
-            seconds of work, and bytes moved and held. It names the cheapest ``chunk_rows`` for the
-            threads of this machine or of the active cluster.
+            Return the estimated cost of several tile sizes instead of the result. For each size it
+            lists tasks, seconds of work, and bytes moved and held. It names the cheapest
+            ``chunk_rows`` for the threads of this machine or of the active cluster.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -78,13 +78,13 @@ class GRMMethods:
             on both sides.
 
             With ``loco`` the dimensions are (contigs, samples_0, samples_1). The coordinate
-            ``contig_left_out`` names the contig that a matrix leaves out: ``.isel(contigs=0)`` is
-            the first matrix.
+            ``contig_left_out`` names the contig that each matrix leaves out; ``.isel(contigs=0)``
+            selects the first matrix.
 
-            With "pairwise" the coordinate ``variants_compared``, int64, counts the variants called
-            in both samples of each entry. "king" and "ibs" count all variants. The other methods
-            count variants whose frequency is neither 0 nor 1, or all with ``count_monomorphic``. A
-            pair without such a variant is NaN.
+            With "pairwise" the coordinate ``variants_compared``, int64, is the number of variants
+            called in both samples of each pair. Except for "king" and "ibs", it excludes variants
+            with frequency 0 or 1, unless ``count_monomorphic``. A pair without such a variant is
+            NaN.
 
             Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
             ``contigs_left_out`` list what ``autosomes`` left out.
@@ -104,14 +104,14 @@ class GRMMethods:
         Notes
         -----
         "vanraden1" without missing calls, with the frequencies of these samples, is exact up to its
-        last division. It has the same bits for every chunking, and costs samples^2 / 2 x variants
+        last division. It is bit-identical for every chunking, and costs samples^2 / 2 x variants
         ternary products. "king" and "ibs" are exact in the same way, also with missing calls.
 
         Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
         to about 1e-6 of the diagonal.
 
-        A variant whose frequency is 0 or 1 does not count, unless ``count_monomorphic`` counts it
-        in the divisor. "king" and "ibs" use no frequencies and count every variant.
+        Variants with frequency 0 or 1 are ignored, except in the divisor with
+        ``count_monomorphic``. "king" and "ibs" use no frequencies and count every variant.
 
         Examples
         --------

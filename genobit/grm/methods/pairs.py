@@ -42,7 +42,7 @@ class RelativesMethods:
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
     ) -> dd.DataFrame:
-        """List the related pairs of samples in a table that is made tile by tile.
+        """List the related pairs of samples in a long table, made tile by tile.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class RelativesMethods:
             - ``samples_0`` < ``samples_1``: positions along ``samples``
             - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
               where known
-            - the value, float64, in a column named as the method
+            - the value, float64, in a column named after the method
             - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (called in
               both) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
 
@@ -116,17 +116,16 @@ class RelativesMethods:
         Parameters
         ----------
         king
-            Pairs with a larger KING-robust kinship are related. 0.354 leaves no duplicates; 0.177,
-            0.0884 and 0.0442 leave no pairs of the first, second and third degree.
+            Pairs with KING-robust kinship above this are related. 0.354 leaves no duplicates;
+            0.177, 0.0884 and 0.0442 leave no pairs of the first, second and third degree.
         autosomes
             As for `grm`.
 
         Returns
         -------
             bool (samples,), computed, with the labels of the samples: ``ds.genobit.isel(
-            samples=keep)`` selects them. Each removed sample is related to a kept one. A Dataset
-            always gives the same set. It is at least as large as the set of ``plink2
-            --king-cutoff``.
+            samples=keep)`` selects them. Each removed sample is related to a kept one. The set is
+            deterministic, and at least as large as that of ``plink2 --king-cutoff``.
 
         Raises
         ------
@@ -135,9 +134,9 @@ class RelativesMethods:
 
         Notes
         -----
-        Memory holds only the related pairs, never the matrix. If a sample of a pair has no
-        heterozygous call, the pair has no kinship and does not count as related.
-        `genobit.grm.unrelated` has the rules.
+        Memory holds only the related pairs, never the matrix. If either sample of a pair has no
+        heterozygous call, kinship is NaN and the pair is not related. `genobit.grm.unrelated` has
+        the rules.
 
         Examples
         --------

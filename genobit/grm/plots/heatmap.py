@@ -101,7 +101,7 @@ def grm_heatmap(
     selected: Sequence[int] = (),
     max_pixels: int = MAX_PIXELS,
 ) -> hv.Overlay:
-    """Draw a relationship matrix, with related samples side by side, and their tree.
+    """Draw a relationship matrix as a heatmap, with samples ordered by a clustering tree.
 
     Parameters
     ----------
@@ -109,7 +109,8 @@ def grm_heatmap(
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
         last, in grey.
     colour_by
-        Variable of the samples among the labels of `grm`, drawn as a strip along the rows.
+        Variable of the samples, drawn as a coloured strip along the rows: "population" for the
+        coordinate `population_0` of `grm`.
     selected
         Positions of the samples to mark; all others become paler.
     max_pixels
@@ -126,7 +127,7 @@ def grm_heatmap(
     ValueError
         If `grm` is not a relationship matrix, or has no sample.
     KeyError
-        If `colour_by` is not among the labels of `grm`.
+        If `grm` has no such coordinate.
 
     Examples
     --------

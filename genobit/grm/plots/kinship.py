@@ -79,12 +79,12 @@ def kinship_histogram(
     bins
         Number of bars over the range of the values.
     between
-        Range to mark.
+        Range (low, high) of relationships to mark.
 
     Returns
     -------
         hv.Rectangles (degrees) * hv.Labels (their names) * hv.Rectangles (bars) * hv.Rectangles
-        (the marked range). `genobit.grm.kinship` defines the degrees; only KING-robust kinship has
+        (the marked range). Only KING-robust kinship has degrees; `genobit.grm.kinship` defines
         them.
 
     Examples
@@ -239,12 +239,12 @@ def closest_pairs(
     limit
         Largest number of pairs to list.
     between
-        List only pairs whose value is in this range, both ends included.
+        List only pairs with a value in this range (low, high), both ends included.
 
     Returns
     -------
-        Columns samples_0 < samples_1 (positions), sample_id_0, sample_id_1, the value (named by
-        the method) and, for KING-robust kinship only, degree.
+        Table with columns samples_0 < samples_1 (positions), sample_id_0, sample_id_1, and the
+        value, named after the method. KING-robust kinship also has degree.
 
     Examples
     --------

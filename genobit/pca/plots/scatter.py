@@ -37,7 +37,7 @@ def pca_scatter(
         Components, counted from 1.
     colour
         Values of the samples, the name of a variable of `pcs`, or a colouring made by
-        `genobit.visual.colouring.colouring`. A few different values get a legend; numbers get a
+        `genobit.visual.colouring.colouring`. A few distinct values get a legend; numbers get a
         colour bar. A DataArray or Series is aligned by its labels.
     names
         Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Names are
@@ -45,13 +45,13 @@ def pca_scatter(
 
     Returns
     -------
-        hv.Points, one point for each sample, in the order of the samples. A sample without scores
-        is not visible.
+        hv.Points, one point for each sample, in the order of the samples. Samples without scores
+        are invisible.
 
     Raises
     ------
     ValueError
-        If there is no such component, or values are not of these samples.
+        If a component does not exist, or values belong to other samples.
 
     Examples
     --------
