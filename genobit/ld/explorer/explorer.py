@@ -47,7 +47,7 @@ class LDExplorer(LDTraits):
     Parameters
     ----------
     ds
-        Packed planes with rows="variants", or genotypes, which are packed first. Needs
+        Dataset packed with rows="variants", or genotypes, which are packed first. Needs
         variant_position and variant_contig.
     genes
         Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
@@ -159,9 +159,8 @@ class LDExplorer(LDTraits):
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """Exports in the save menu."""
-        window = "the statistic of all pairs in view, with their labels"
-        return (
+        """Entries of the save menu.""" window = "the statistic of all pairs in view, with their
+        labels" return (
             Export("window (Zarr)", ".zarr", self.save, window),
             Export("window (NetCDF)", ".nc", self.save, window),
             self.page,

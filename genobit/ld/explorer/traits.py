@@ -31,14 +31,14 @@ class LDTraits(Explorer):
     min_maf
         Smallest minor allele frequency. Rarer variants are removed before anything is computed.
     min_r2
-        Pairs whose statistic is closer to 0 are white. A change only recolours the picture.
+        Pairs whose absolute statistic is below this are white. A change only recolours the picture.
     view
         "triangle" or "square".
     axis
         "rank" (variants evenly spaced) or "position" (to scale).
     aggregate
-        Value of a pixel that shows several pairs: the strongest pair ("max"), their "mean", or one
-        pair ("sample").
+        Value of a pixel that shows several pairs: the value farthest from 0 ("max"), their "mean",
+        or one pair ("sample").
     show_blocks
         Whether haplotype blocks are outlined.
     beside
@@ -156,7 +156,7 @@ class LDTraits(Explorer):
         Parameters
         ----------
         factor
-            Factor of the length; above 1 zooms out.
+            Factor by which the length of the region changes; above 1 zooms out.
         """
         contig, start, end = self.region
         middle, half = (start + end) / 2, max(end - start, 1_000.0) / 2 * factor

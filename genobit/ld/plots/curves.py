@@ -34,9 +34,9 @@ def ld_track(
         Result of `.genobit.ld(other=lead)`, where `lead` is a Dataset of one variant: dims
         (variants_0, variants_1) of sizes (n, 1). NaN is drawn as a grey cross at 0.
     axis
-        "position" is true to scale, "rank" gives each variant the same width.
+        "position" is true to scale, "rank" spaces the variants evenly.
     first_rank, rank_step
-        First rank of a rank axis, and ranks between neighbours.
+        Rank of the first variant, and ranks between neighbours, for a rank axis.
 
     Returns
     -------
@@ -149,31 +149,30 @@ def ld_decay(
     Parameters
     ----------
     decay
-        Result of `.genobit.ld_decay()`. It may also be the result of `.genobit.ld()` of a set with
-        itself, or the table of `.genobit.ld_pairs()` (pandas or dask). Their pairs are then
-        averaged. Make the table with `min_r2=0`, because a curve of strong pairs alone does not
-        fall.
+        Result of `.genobit.ld_decay()`. Also a result of `.genobit.ld()` without `other`, or a
+        table of `.genobit.ld_pairs()` (pandas or dask); their pairs are averaged in bins. Make the
+        table with `min_r2=0`, because the mean of strong pairs alone does not decay.
     bins
-        Number of bins of equal length. A result of `.genobit.ld_decay()` keeps its own bins.
+        Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
         Largest distance in base pairs. The default is the farthest pair.
 
     Returns
     -------
-    hv.Curve * hv.Points over the distance in kb. Each point holds the number of pairs in its mean.
-    For a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments (half-decay distance)
-    for each population, in its own colour.
+    hv.Curve * hv.Points of mean LD against distance in kb. Each point has its number of pairs. For
+    a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments (half-decay distance) for
+    each population, in its own colour.
 
     Raises
     ------
     ValueError
-        If no pair has a value, or the array does not compare one set with itself.
+        If no pair has a value, or rows and columns are different variants.
 
     Notes
     -----
     NaN pairs (monomorphic variants) and pairs on different contigs are left out. The title of a
-    fitted decay gives the half-decay distance with its confidence interval. With several
-    populations the legend gives it.
+    fitted decay gives the half-decay distance with its confidence interval; with several
+    populations, the legend does.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def allele_frequency_spectrum(
     bins
         Number of bins.
     folded
-        Show the frequency of the rarer allele, 0 to 0.5, instead of the counted one, 0 to 1.
+        Show the minor allele frequency, 0 to 0.5, instead of that of the counted allele, 0 to 1.
 
     Raises
     ------

@@ -42,14 +42,14 @@ def ld_heatmap(
         Result of `.genobit.ld()`, dims (variants_0, variants_1); computed if it is lazy. NaN
         (a monomorphic variant) is drawn grey.
     axis
-        "rank" gives each variant the same width, "position" is true to scale.
+        "rank" spaces the variants evenly, "position" is true to scale.
     hidden_below
         Pairs with an absolute value below this stay white.
     max_pixels
-        Largest number of pixels on a side. If there are more variants, pixels show several pairs.
+        Largest number of pixels on a side. With more variants, each pixel shows several pairs.
     aggregate
-        Value of a pixel of several pairs: the value farthest from 0 ("max"), their "mean", or the
-        first pair ("sample", a thinned picture). The title names the rule.
+        Value of a pixel that shows several pairs: the one farthest from 0 ("max"), their "mean", or
+        the first pair ("sample"). The title names the rule.
     lead
         Index along variants_1 of a variant to mark.
     selected
@@ -64,7 +64,7 @@ def ld_heatmap(
     Raises
     ------
     ValueError
-        If dims or coordinates are not those of an LD result, or there is no variant.
+        If `r2` is not an LD result, or has no variant.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def ld_triangle(
     Parameters
     ----------
     r2
-        Result of `.genobit.ld()` of a set with itself, dims (variants_0, variants_1).
+        Result of `.genobit.ld()` without `other`, dims (variants_0, variants_1).
     axis, hidden_below, max_pixels, aggregate, lead, selected, blocks
         As for `ld_heatmap`.
     apex
