@@ -26,13 +26,12 @@ class Options:
     """The current settings."""
 
     kernel: str = "auto"
-    """Kernel of products: "sums", "table", "popcount", "scalar", or "auto" for the fastest on
-    this CPU."""
+    """Kernel for products of bit planes: "sums", "table", "popcount", "scalar", or "auto" for the
+    fastest on this CPU."""
     chunk_rows: int | str = CHUNK_ROWS
     """Rows (variants or samples) per packed chunk, and rows and columns per tile.
 
-    "auto" chooses the cheapest number for a matrix of all pairs, by the cost model that
-    ``explain=True`` shows.
+    "auto" chooses the cheapest number for a matrix of all pairs, as estimated by ``explain=True``.
     """
     eager_limit: int = 2**31
     """Largest number of bytes that an eager call may allocate; a larger result raises an error.
@@ -50,7 +49,7 @@ class Options:
     The default is one hour. Text may have a unit: "90s", "30min", "2h", "1d". None means no limit.
     """
     progress: bool | None = None
-    """Whether work of more than a second shows a progress bar, if ``progress=`` is not given.
+    """Whether calls longer than a second show a progress bar, if ``progress=`` is not given.
 
     None shows it in notebooks and terminals, but not if standard error is a file.
     """
@@ -167,9 +166,9 @@ def _change(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
-    """Change settings permanently or, in a ``with`` statement, for a block.
+    """Change settings permanently, or for the block of a ``with`` statement.
 
-    Settings belong to the process: all of its threads see them.
+    Settings apply to all threads of the process.
 
     Parameters
     ----------
