@@ -159,8 +159,9 @@ class LDExplorer(LDTraits):
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """Entries of the save menu.""" window = "the statistic of all pairs in view, with their
-        labels" return (
+        """Entries of the save menu."""
+        window = "the statistic of all pairs in view, with their labels"
+        return (
             Export("window (Zarr)", ".zarr", self.save, window),
             Export("window (NetCDF)", ".nc", self.save, window),
             self.page,
