@@ -2,7 +2,7 @@
 
 ==============  ==========================================================================
 `cli`           the command line
-`launcher`      code that knows all analyses: `explore()`, `gb.plots`, the app, the report
+`launcher`      code that uses all analyses: `explore()`, `gb.plots`, the app, the report
 `accessor`      ``ds.genobit`` and ``da.genobit``: the methods of all analyses
 `ld`            linkage disequilibrium
 `grm`           relationship matrices and relatives
@@ -15,7 +15,7 @@
 `visual`        shared parts of figures and explorers
 `io`            files to lazy Datasets, results to files
 `data`          names, labels, checks, packed Datasets
-`engine`        bits, simd, gemm, pairwise, schedule
+`engine`        numerical core: `bits`, `simd`, `gemm`, `pairwise`, `schedule`
 ==============  ==========================================================================
 
 The analyses, `ld` to `quality`, are on one level. Other rows are one layer each. A layer imports

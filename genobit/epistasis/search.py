@@ -7,7 +7,7 @@ combination:
     MI   = sum n_xc / n ln(n_xc n / (n_x n_c))                     mutual_information, in nats
     G    = 2 n MI                                                  likelihood ratio of the table
     chi2 = sum (n_xc - n_x n_c / n)^2 / (n_x n_c / n)              chi2, Pearson's
-    gain = MI - max MI of the combination without one member       gain, of the same samples
+    gain = MI - max MI of the combination without one member       gain, from the same samples
     LR   = 2 sum n_xc ln(n_xc / m_xc)                              boost
 
 m is the fit of the model without an interaction of both variants on the class (Wan et al. 2010,
@@ -17,7 +17,7 @@ not empty:
     G, chi2     (cells - 1)(classes - 1)
     LR          (genotypes of one variant - 1)(genotypes of the other - 1)(classes - 1),
                 as in plink 1.9 --fast-epistasis boost
-    2 n gain    those of G, less those of G of the best combination without one member
+    2 n gain    df of G, minus df of G for the best combination without one member
 
 The F test of a trait is in `genobit.epistasis.trait`.
 """

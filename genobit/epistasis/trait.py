@@ -7,8 +7,8 @@ squares of a model:
 
     F = ((SS_additive - SS_full) / d1) / (SS_full / d2)
 
-d1 is the difference of the ranks, 4 if no cell is empty, and d2 = n - cells. The test uses the n
-samples that have a trait and no missing call in the pair.
+d1 is the difference of the ranks of the two models (4 if no cell is empty), and d2 = n - cells. The
+test uses the n samples that have a trait and no missing call in the pair.
 """
 
 from __future__ import annotations

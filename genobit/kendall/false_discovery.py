@@ -4,11 +4,11 @@ Benjamini and Hochberg (1995) define the q-value of the k-th smallest of m p-val
 
     q_(k) = min over j >= k of p_(j) m / j
 
-The p-values with q <= fdr are the p-values up to a cutoff. Let d tests be known, c of them with
-p <= b, and let l pairs be to come. If the cutoff is at most b, it is at most
-fdr (c + l) / (d + l). `FalseDiscovery` keeps only p-values up to this bound, which starts at fdr
-and falls. Equal p-values are stored once with their count. With n untied observations there are at
-most n (n - 1) / 4 + 1 distinct p-values.
+The p-values with q <= fdr are the p-values up to a cutoff. Suppose that d tests are known, c of
+them with p <= b, and that l pairs are still to come. If the cutoff is at most b, it is at most fdr
+(c + l) / (d + l). `FalseDiscovery` keeps only p-values up to this bound, which starts at fdr and
+falls. Equal p-values are stored once with their count. With n untied observations there are at most
+n (n - 1) / 4 + 1 distinct p-values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code that knows all analyses: `explore()`, `gb.plots`, the app, the report, the notebook magic.
+"""Code that uses all analyses: `explore()`, `gb.plots`, the app, the report, the notebook magic.
 
 Lower layers do not import it. May import: everything but `cli`.
 """

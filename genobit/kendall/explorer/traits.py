@@ -22,7 +22,7 @@ MIN_ABS = 0.6
 
 
 class KendallTraits(Explorer):
-    """The state of a Kendall explorer: traits, and the edges that follow from them."""
+    """The state of a Kendall explorer: its traits, and the edges that they select."""
 
     correlated: KendallData
     count_line: ipywidgets.HTML
