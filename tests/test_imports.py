@@ -16,7 +16,7 @@ HEAVY = (
     "bio2zarr",
     "bokeh",
     "cyvcf2",
-    "dask.dataframe",
+    "dask",
     "distributed",
     "holoviews",
     "ipywidgets",
@@ -25,6 +25,7 @@ HEAVY = (
     "numba",
     "panel",
     "pyarrow",
+    "scipy",
     "traitlets",
     "zarr",
 )

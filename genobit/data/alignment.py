@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dask.array as da
 import numpy as np
 import xarray as xr
 
 from genobit.data import characters, labels
 from genobit.data.characters import sets_in
-from genobit.engine.schedule.sites import FEW, by_sites, one_by_one, whole_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import dask.array as da
     from numpy.typing import NDArray
 
     from genobit.data.characters import Coding
@@ -47,6 +46,8 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     ValueError for other dimensions, a repeated name, or more than 64 states. An alignment in memory
     also raises for an unknown symbol, if its symbols are read.
     """
+    from genobit.engine.schedule.sites import whole_columns
+
     if set(array.dims) != {TAXA, SITES}:
         msg = (
             f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
@@ -94,14 +95,17 @@ def decided(
 
     Examples
     --------
+    >>> import dask.array as da
     >>> text = da.from_array(np.array([list("AC1")]), chunks=1)
     >>> decided(text, None, None, "missing", ["a"])
     Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
     """
+    from genobit.engine.schedule.sites import by_sites
+
     characters.check_alignment(values, kind, gap)
     seen = characters.SymbolCounts({}, None)
     if not characters.coding_is_known(values.dtype, kind, states):
-        if isinstance(values, da.Array):
+        if not isinstance(values, np.ndarray):
             parts = by_sites(partial(_seen, taxa=taxa), values)
             seen = characters.merge_counts(part for _, part in parts)
         else:
@@ -117,17 +121,21 @@ def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> character
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield first site and entries of each part, one in memory at a time."""
-    if isinstance(values, da.Array):
-        yield from one_by_one(values)
-    else:
+    from genobit.engine.schedule.sites import one_by_one
+
+    if isinstance(values, np.ndarray):
         yield 0, values
+    else:
+        yield from one_by_one(values)
 
 
 def sets_by_sites(
     values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
 ) -> Iterator[NDArray[np.unsignedinteger]]:
     """Yield the state sets of an alignment in memory, or of each chunk in turn."""
-    if not isinstance(values, da.Array):
+    from genobit.engine.schedule.sites import FEW, by_sites
+
+    if isinstance(values, np.ndarray):
         yield sets_in(values, coding, taxa)
         return
     for _, sets in by_sites(partial(_sets, coding=coding, taxa=taxa), values, group=FEW):

@@ -20,8 +20,8 @@ PLINK_MISSING = -9
 MISSING_TEXTS = frozenset({"NA", "N/A", "NaN", "nan", "None", "<NA>", ".", "-9"})
 """Texts that programs write for missing values; they are refused as names of classes."""
 FARTHEST = 1e4
-"""Largest distance of a trait value from the median, as a multiple of the median distance. F then
-keeps six digits; with a multiple of 1e5 it keeps four."""
+"""Largest distance of a trait value from the median, as a multiple of the median distance. The
+latter leaves out values at the median. F then keeps six digits; with a multiple of 1e5, four."""
 
 
 class ClassOf(NamedTuple):

@@ -82,7 +82,7 @@ class SimilarityMethods:
             ``measure``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values other
             than 0, 1 and missing, and for missing values with "refuse".
         TypeError
-            For values that are neither numbers nor booleans.
+            For values that are neither numbers nor booleans, or if ``other`` is no DataArray.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 

@@ -9,7 +9,6 @@ import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
 from genobit.data.autosomes import choose
-from genobit.data.frequency import DIVISORS
 from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class GRMMethods:
                [ 0.,  0.,  0.],
                [-2.,  0.,  2.]])
         """
-        from genobit.data.frequency import checked
+        from genobit.data.frequency import DIVISORS, checked
         from genobit.grm import matrix as grm
 
         chosen = choose(self._ds, autosomes)

@@ -60,9 +60,10 @@ class KendallArrayMethods:
             Other variables of the same observations. The result is then variables x other
             variables.
         pvalue
-            Also return two-sided p-values and the number of observations. True uses the exact
-            distribution for variables without ties and at most 33 observations. For other variables
-            it uses the asymptotic test with tie correction, as ``scipy.stats.kendalltau`` does.
+            Also return two-sided p-values and the number of observations. True chooses the test as
+            ``scipy.stats.kendalltau`` does. It is exact for variables without ties and at most 33
+            observations. For more observations it is exact if at most one pair is discordant, or
+            at most one concordant. Otherwise it is the asymptotic test with tie correction.
             "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.

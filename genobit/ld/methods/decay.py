@@ -89,8 +89,8 @@ class LDDecayMethods:
         Raises
         ------
         ValueError
-            For a window in variants, an unknown choice, unsorted positions, or a population of
-            one sample.
+            For a window in variants, an unknown choice, unsorted positions, or a population with
+            one observation.
         KeyError
             If the Dataset lacks the positions for the window, or the variable ``populations``.
 
