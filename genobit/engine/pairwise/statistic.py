@@ -106,10 +106,14 @@ def counted(
     group: int = 1,
     upper: bool = False,
     rows_of: BandRows | None = None,
-    columns: int = BLOCK_COLUMNS,
+    columns: int | None = None,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Counts]:
-    """Return the blocks of a product of rows of ``group`` planes; options as for `products`."""
+    """Return the blocks of a product of rows of ``group`` planes; options as for `products`.
+
+    ``columns`` counts rows of ``group`` planes. By default, a block has `BLOCK_COLUMNS` planes: a
+    wider block has fewer rows, and more of its pairs are below the diagonal.
+    """
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
         top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
@@ -123,7 +127,7 @@ def counted(
         upper=upper,
         rows_of=None if rows_of is None else scaled,
         tops_of=None if rows_of is None or group > 1 else rows_of.tops,
-        columns=columns * group,
+        columns=BLOCK_COLUMNS if columns is None else columns * group,
         kind=kind,
     )
     return map(partial(_in_rows, group=group, upper=upper), found)
@@ -143,7 +147,7 @@ def blocks(
     dtype: DTypeLike = np.float32,
     upper: bool = False,
     rows_of: BandRows | None = None,
-    columns: int = BLOCK_COLUMNS,
+    columns: int | None = None,
 ) -> Iterator[Values]:
     """Yield blocks of a statistic between the rows of ``a`` and of ``b``, or of ``a`` itself.
 

@@ -20,7 +20,7 @@ import numpy as np
 from dask._task_spec import DataNode, List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.names import layer_name, with_layer
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -152,8 +152,10 @@ class Tasks(Layer):
             found = self._blocks[shared] = List(*refs)
         return found
 
-    def graph(self) -> HighLevelGraph:
-        """Return the graph of the layer and all its inputs."""
+    def graph(self, above: HighLevelGraph | None = None) -> HighLevelGraph:
+        """Return the graph of the layer and all its inputs, or of the layer and ``above``."""
+        if above is not None:
+            return with_layer(above, self.name, self)
         return HighLevelGraph.from_collections(self.name, self, dependencies=self._inputs)
 
 
@@ -194,7 +196,7 @@ class Grid(Tasks):
 
 def full(rows: int, columns: int) -> NDArray[np.int64]:
     """Return the ``columns`` of a `Grid` that is a matrix."""
-    return np.tile([0, columns], (rows, 1))
+    return np.full((rows, 2), (0, columns))
 
 
 def upper(side: int) -> NDArray[np.int64]:

@@ -114,13 +114,13 @@ def squares(
     itself).
     """
     layer, chunks = _tiles(function, a, b, transposes=False)
-    tiles = da.Array(layer.graph(), layer.name, chunks=chunks, dtype=object)
+    tiles, keys = layer.graph(), full(*map(len, chunks))
     matrices = []
     for k, dtype in enumerate(dtypes):
         mirror = None if b is not None else k if mirrors is None else mirrors[k]
         make = partial(_part, tiles=layer.name, which=k, mirror=mirror)
-        part = Grid([tiles], "genobit-part", full(*tiles.numblocks), make)
-        matrices.append(da.Array(part.graph(), part.name, chunks=chunks, dtype=dtype))
+        part = Grid([], "genobit-part", keys, make)
+        matrices.append(da.Array(part.graph(tiles), part.name, chunks=chunks, dtype=dtype))
     return matrices
 
 
