@@ -103,9 +103,9 @@ def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np
 
 
 def _counts_of_calls(calls: xr.DataArray) -> NDArray[np.int64] | None:
-    from genobit.engine.schedule.peek import glance
+    from genobit.engine.schedule.peek import peek
 
-    found = glance([calls.transpose(model.VARIANTS, model.SAMPLES, ...).data], _count_calls)
+    found = peek([calls.transpose(model.VARIANTS, model.SAMPLES, ...).data], _count_calls)
     return None if found is None else np.concatenate(found.seen)
 
 
@@ -118,16 +118,16 @@ def _count_calls(calls: NDArray[np.int8]) -> NDArray[np.int64]:
 def _counts_of_planes(
     planes: list[xr.DataArray], layout: Layout, sizes: Any
 ) -> NDArray[np.int64] | None:
-    from genobit.engine.schedule.peek import glance
+    from genobit.engine.schedule.peek import peek
 
     values = len(layout.planes)
     if layout.rows == model.VARIANTS:
         count = partial(_count_rows, values=values, bits=layout.bits)
-        found = glance([plane.data for plane in planes], count)
+        found = peek([plane.data for plane in planes], count)
         return None if found is None else np.concatenate(found.seen)
     # Variants run along the bits: each chunk has some samples of all variants.
     count = partial(_count_bits, values=values, variants=sizes[model.VARIANTS])
-    found = glance([plane.data for plane in planes], count, SMALL // 8)
+    found = peek([plane.data for plane in planes], count, SMALL // 8)
     return None if found is None else np.asarray(np.sum(found.seen, axis=0))
 
 

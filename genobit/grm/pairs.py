@@ -10,8 +10,8 @@ import numpy as np
 
 from genobit.data.checks import check_minimum
 from genobit.data.pair_tables import lazy_table
+from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
-from genobit.engine.schedule.passes import in_groups
 from genobit.grm.kinship import degree_of, king
 
 if TYPE_CHECKING:

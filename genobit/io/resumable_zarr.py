@@ -161,7 +161,7 @@ def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) ->
     if done:
         _compare(place, arrays, todo)
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
-        for part in _passes(todo):
+        for part in _batches(todo):
             _write(place, arrays, part)
             steps.update(len(part))
 
@@ -263,7 +263,7 @@ def _missing(place: Path, name: str, array: da.Array) -> list[Place]:
     return [at for at in every if not (place / name / key(at)).exists()]
 
 
-def _passes(todo: dict[str, list[Place]]) -> Iterator[list[tuple[str, Place]]]:
+def _batches(todo: dict[str, list[Place]]) -> Iterator[list[tuple[str, Place]]]:
     """Yield blocks of chunks of all arrays, with mirrored chunks together: they share tasks."""
     blocks: dict[Place, list[tuple[str, Place]]] = {}
     for name, places in todo.items():

@@ -1,6 +1,6 @@
 """Find the pairs of variables above a threshold of Kendall's tau, without the full matrix.
 
-Tiles are computed in passes of bounded size, and each is reduced at once to its candidate pairs.
+Tiles are computed in batches of bounded size, and each is reduced at once to its candidate pairs.
 q-values are those of Benjamini and Hochberg over all pairs that have a tau
 (`genobit.kendall.false_discovery`). Memory holds the ranks or planes of the variables, the tiles in
 flight, the candidate pairs, and the distinct p-values below the cutoff known so far.
@@ -20,9 +20,9 @@ from genobit.engine.files import replacing
 from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
 from genobit.engine.schedule import triangle
+from genobit.engine.schedule.batches import JOBS, Batch, in_batches, seconds_of_pair
 from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.costs import check_time, surely_short
-from genobit.engine.schedule.passes import JOBS, Pass, in_passes, seconds_of_pair
 from genobit.kendall.false_discovery import FalseDiscovery
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _concatenated(parts: Sequence[Columns]) -> Columns:
 
 
 class Search:
-    """Search over all pairs of some variables, or over one worker's share, in passes.
+    """Search over all pairs of some variables, or over one worker's share, in batches.
 
     function: planes of some rows and of other rows (None: the same rows) -> value, n and, if the
     question has ``fdr``, p-value of their pairs, each (rows, columns).
@@ -193,11 +193,11 @@ class Search:
             "fewer variables; fewer observations; share=(k, of) on several machines; or a cluster",
         )
 
-    def _passes(self) -> Iterator[Pass]:
+    def _batches(self) -> Iterator[Batch]:
         jobs = self._jobs
-        passes = in_passes(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
+        batches = in_batches(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
         with bar(progress=self._progress, total=len(jobs), desc="pairs", unit="tile") as steps:
-            for each in passes:
+            for each in batches:
                 yield each
                 steps.update(len(each.part))
 
@@ -205,7 +205,7 @@ class Search:
         return None if self._discovery is None else self._discovery.bound
 
     def parts(self, *, learn: bool = True) -> Iterator[Columns]:
-        """Yield the columns of the candidate pairs of each pass, in the order of jobs.
+        """Yield the columns of the candidate pairs of each batch, in the order of jobs.
 
         With ``fdr`` only `found` decides which candidates stay. ``learn=False`` keeps the bound and
         the tests that an earlier round collected.
@@ -213,12 +213,12 @@ class Search:
         if not self._jobs:
             # With more workers than tiles, yield an empty part that still has the columns.
             yield _nothing(self.question)
-        for each in self._passes():
+        for each in self._batches():
             if learn:
                 self._learn(each)
             yield _concatenated([kept.columns for kept in each.results])
 
-    def _learn(self, each: Pass) -> None:
+    def _learn(self, each: Batch) -> None:
         tests = sum(kept.tests for kept in each.results)
         self.tests += tests
         if self._discovery is not None:
@@ -290,12 +290,12 @@ class Search:
         raise MemoryError(msg)
 
     def to_parquet(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
-        """Write the pairs to a Parquet file, pass by pass, in the order of jobs.
+        """Write the pairs to a Parquet file, batch by batch, in the order of jobs.
 
         An existing file is replaced when the new one is complete. ``names`` are the labels of the
         variables. ``attrs`` are stored with the table, and ``pairs_tested`` is added.
 
-        Raises ValueError with ``fdr``, as q-values are unknown before the last pass, and for a
+        Raises ValueError with ``fdr``, as q-values are unknown before the last batch, and for a
         search longer than ``get_options().longest_search``. Raises FileNotFoundError or
         IsADirectoryError for an unusable path, before anything is computed.
         """

@@ -35,8 +35,8 @@ import numpy as np
 
 from genobit.data.checks import is_whole
 from genobit.engine.schedule import tiles
+from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.blocks import as_rows, ordered
-from genobit.engine.schedule.passes import in_groups
 from genobit.ld.matrix import check_statistic
 
 if TYPE_CHECKING:

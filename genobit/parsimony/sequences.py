@@ -30,7 +30,7 @@ class Entries(NamedTuple):
     symbols: tuple[str, ...]
 
 
-class _Met(NamedTuple):
+class _AllelesSeen(NamedTuple):
     """Alleles that a part of the calls contains."""
 
     numbers: NDArray[Any]
@@ -81,21 +81,21 @@ def bases_of(alleles: Sequence[Sequence[Any]] | NDArray[Any]) -> NDArray[np.str_
     return np.array([[known.get(str(a).upper(), "") for a in row] for row in alleles], "U1")
 
 
-def _met(numbers: NDArray[Any], first: int, bases: NDArray[np.str_] | None = None) -> _Met:
+def _met(numbers: NDArray[Any], first: int, bases: NDArray[np.str_] | None = None) -> _AllelesSeen:
     """Find the alleles in a part of the calls, which starts at variant ``first``."""
     there = np.unique(numbers[numbers >= 0])
     if bases is None:
-        return _Met(there, bases=False, beyond=None)
+        return _AllelesSeen(there, bases=False, beyond=None)
     alleles = bases.shape[1]
     beyond = np.argwhere((numbers >= alleles).T)
     if len(beyond):
         variant, sample = (int(index) for index in beyond[0])
         at = first + variant, sample, int(numbers[sample, variant])
-        return _Met(there, bases=False, beyond=at)
-    return _Met(there, bases=not (_looked_up(numbers, bases) == "").any(), beyond=None)
+        return _AllelesSeen(there, bases=False, beyond=at)
+    return _AllelesSeen(there, bases=not (_looked_up(numbers, bases) == "").any(), beyond=None)
 
 
-def _require_alleles(parts: Sequence[_Met], bases: NDArray[np.str_] | None) -> None:
+def _require_alleles(parts: Sequence[_AllelesSeen], bases: NDArray[np.str_] | None) -> None:
     beyond = next((part.beyond for part in parts if part.beyond), None)
     if bases is not None and beyond:
         variant, sample, number = beyond

@@ -71,7 +71,7 @@ def forbid(*_args, **_settings):
 def test_lazy_genotypes__past_a_bound_are_not_computed(monkeypatch, bound, most) -> None:
     ds = lazily(cohort())
     if bound == "MOST_BYTES":
-        monkeypatch.setattr(peek.glance, "__defaults__", (most,))
+        monkeypatch.setattr(peek.peek, "__defaults__", (most,))
     else:
         monkeypatch.setattr(peek, bound, most)
     monkeypatch.setattr(peek, "compute", forbid)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
 import genobit as gb
-from genobit.engine.schedule import passes
+from genobit.engine.schedule import batches
 from genobit.kendall import pairs
 from genobit.kendall.network import PairTable
 from tests.cohorts import cohort, random_calls
@@ -163,10 +163,10 @@ def test_kendall_pairs__run_on_a_cluster() -> None:
     pd.testing.assert_frame_equal(once, again, check_exact=True)
 
 
-def test_in_passes__holds_no_more_than_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_batches__holds_no_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    compute = passes.compute
-    monkeypatch.setattr(passes, "compute", lambda *a: sizes.append(len(a)) or compute(*a))
+    compute = batches.compute
+    monkeypatch.setattr(batches, "compute", lambda *a: sizes.append(len(a)) or compute(*a))
     monkeypatch.setattr("genobit.kendall.pairs.JOBS", 4)
     with gb.set_options(chunk_rows=5):
         expression(25, 12).genobit.kendall_pairs(0.3)
@@ -340,9 +340,9 @@ def test_seconds_of_pair__are_those_of_the_clock(
         spent[0] += 1e-4 * len(a[0]) * len(b[0])
 
     clock = SimpleNamespace(perf_counter=lambda: spent[0])
-    monkeypatch.setattr(passes, "time", clock)
+    monkeypatch.setattr(batches, "time", clock)
     planes = [da.zeros((rows, 3), chunks=(min(rows, 64), 3))]
-    assert passes.seconds_of_pair(product, planes) == pytest.approx(1e-4)
+    assert batches.seconds_of_pair(product, planes) == pytest.approx(1e-4)
     assert sizes == {1: [1, 1], 2: [2, 2], 100: [2, 2, 8, 8, 32, 32]}[rows]
 
 

@@ -1,4 +1,4 @@
-"""dask graphs that analyses share: tiles, passes, sums, checkpoints, costs and layer names.
+"""dask graphs that analyses share: tiles, batches, sums, checkpoints, costs and layer names.
 
 Tasks call kernels. dask owns the threads. May import: the rest of the engine, dask.
 """

@@ -41,7 +41,7 @@ MANY_YEARS = 1e6
 
 
 @dataclass(frozen=True)
-class Edge:
+class TileSize:
     """Cost of tiles with this many rows."""
 
     rows: int
@@ -74,7 +74,7 @@ class Explanation:
     """Threads of the cluster or of this machine."""
     taken: int
     """The edge in force."""
-    edges: tuple[Edge, ...]
+    edges: tuple[TileSize, ...]
 
     @property
     def best(self) -> int:
@@ -195,9 +195,9 @@ def band(last: NDArray[np.int64]) -> Callable[[int], int]:
     return tiles
 
 
-def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> Edge:
+def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> TileSize:
     moved = 2 * edge * depth * planes // 8
-    return Edge(
+    return TileSize(
         edge,
         tasks,
         edge * edge * depth / RATES[what],

@@ -26,10 +26,10 @@ MOST_CHUNKS = 10_000
 """Most chunks of the array. Finding the tasks of one chunk takes time for every chunk."""
 MOST_ROWS = 4_096
 SECONDS = 0.4
-"""Time limit of a glance. No further chunk is computed after it."""
+"""Time limit of a look. No further chunk is computed after it."""
 
 
-class Glance(NamedTuple):
+class Peek(NamedTuple):
     """Values of the rows that were read."""
 
     seen: list[NDArray[Any]]
@@ -37,9 +37,9 @@ class Glance(NamedTuple):
     """Number of rows read."""
 
 
-def glance(
+def peek(
     arrays: list[Any], look: Callable[..., NDArray[Any]], most_bytes: int = MOST_BYTES
-) -> Glance | None:
+) -> Peek | None:
     """Return ``look(*blocks)`` for rows spread evenly over the arrays, or None if it is not cheap.
 
     arrays: numpy or dask, with a common first axis. Each call of ``look`` takes blocks of the same
@@ -51,13 +51,13 @@ def glance(
     if not any(isinstance(array, da.Array) for array in arrays):
         step = max(1, -(-rows // MOST_ROWS), -(-sum(a.nbytes for a in arrays) // most_bytes))
         chosen = [np.asarray(array[::step]) for array in arrays]
-        return Glance([look(*chosen)], len(chosen[0]))
+        return Peek([look(*chosen)], len(chosen[0]))
     return _of_chunks(arrays, look, most_bytes)
 
 
 def _of_chunks(
     arrays: list[Any], look: Callable[..., NDArray[Any]], most_bytes: int
-) -> Glance | None:
+) -> Peek | None:
     lazy = [x if isinstance(x, da.Array) else da.from_array(x) for x in arrays]
     chunks = lazy[0].chunks[0]
     if any(x.chunks[0] != chunks for x in lazy) or sum(x.npartitions for x in lazy) > MOST_CHUNKS:
@@ -66,7 +66,7 @@ def _of_chunks(
     if per_row * max(chunks) > most_bytes:
         return None
     step = max(1, -(-sum(chunks) // MOST_ROWS))
-    found, start = Glance([], 0), time.perf_counter()
+    found, start = Peek([], 0), time.perf_counter()
     for k in _spread(len(chunks)):
         parts = [x.blocks[k] for x in lazy]
         if not found.seen:
@@ -75,7 +75,7 @@ def _of_chunks(
             if len(tasks) > MOST_TASKS or any(_is_remote(task) for task in tasks.values()):
                 return None
         blocks = [block[::step] for block in compute(*parts, scheduler="threads")]
-        found = Glance([*found.seen, look(*blocks)], found.rows + len(blocks[0]))
+        found = Peek([*found.seen, look(*blocks)], found.rows + len(blocks[0]))
         if time.perf_counter() - start > SECONDS:
             break
     return found

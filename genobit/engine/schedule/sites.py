@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.passes import in_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -84,16 +84,16 @@ def shares(total: int, workers: int) -> list[range]:
     return [range(edges[k], edges[k + 1]) for k in range(workers)]
 
 
-def passes(part: range, size: int) -> Iterator[range]:
-    """Split a range of jobs into passes of at most ``size``.
+def batches(part: range, size: int) -> Iterator[range]:
+    """Split a range of jobs into batches of at most ``size``.
 
     Examples
     --------
-    >>> list(passes(range(3, 8), 2))
+    >>> list(batches(range(3, 8), 2))
     [range(3, 5), range(5, 7), range(7, 8)]
     """
     if size < 1:
-        msg = f"size={size}: a pass holds one job or more"
+        msg = f"size={size}: a batch holds one job or more"
         raise ValueError(msg)
     for start in range(part.start, part.stop, size):
         yield range(start, min(start + size, part.stop))

@@ -1,4 +1,4 @@
-"""Windows along the variants: each chunk with the chunks its windows reach, in bounded passes."""
+"""Windows along the variants: each chunk with the chunks its windows reach, in bounded batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
-from genobit.engine.schedule.passes import JOBS, computed
+from genobit.engine.schedule.batches import JOBS, computed
 from genobit.engine.schedule.tiles import reached, whole_rows
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def in_windows(
 
     The call gets the chunk's number of rows as ``rows``, and ``last`` counted from its first row.
     Both ``last`` and ``along`` cover all rows up to the last one that the chunk's windows reach,
-    which may lie inside a later chunk. Chunks without rows are skipped. Only the planes of one pass
-    are held; a chunk that the windows of two passes reach is computed twice.
+    which may lie inside a later chunk. Chunks without rows are skipped. Only the planes of one batch
+    are held; a chunk that the windows of two batches reach is computed twice.
     """
     planes = whole_rows(planes)
     chunks = enumerate(reached(planes[0].chunks[0], last).tolist())

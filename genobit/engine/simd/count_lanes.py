@@ -8,7 +8,7 @@
 ``load_ratios(array, i)``                         the next ``RATIO_LANES`` numbers, as float32
 ``ratio_everywhere(x)``                           a float32 in each lane
 ``rough_reciprocal(a)``                           ``1 / a`` with relative error up to ``ROUGH``
-``reaching(a, b)``                                bit k is set where ``abs(a[k]) >= b[k]``
+``abs_ge_mask(a, b)``                             bit k is set where ``abs(a[k]) >= b[k]``
 ==============================================  ==========================================
 
 LLVM vectorises plain numba loops too, but each loop first checks whether its arrays overlap. On
@@ -163,6 +163,6 @@ def load_ratios(array: Any, index: int) -> Any:
 
 
 @inlined
-def reaching(a: Any, b: Any) -> Any:
+def abs_ge_mask(a: Any, b: Any) -> Any:
     """Return a word whose bit k is set where ``abs(a[k]) >= b[k]``, not where either is NaN."""
     return bits_of(absolute(a) >= b)

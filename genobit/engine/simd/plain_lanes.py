@@ -135,7 +135,7 @@ def borrowed(array: Any) -> Any:
     return array
 
 
-def wrapped(array: Any, value: Any) -> Any:
+def truncate_to(array: Any, value: Any) -> Any:
     """Return the low bits of a number as an element of the array's type."""
     return word(value).astype(array.dtype)
 

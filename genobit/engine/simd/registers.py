@@ -2,7 +2,7 @@
 
 ==========================================  ==============================================
 ``borrowed(array)``                           the array for these functions and for ``[i]``
-``wrapped(array, x)``                         the low bits of x, as an element of the array
+``truncate_to(array, x)``                     the low bits of x, as an element of the array
 ``load_octets(array, i)``                     eight bytes from ``array[i]`` as one scalar word
 ``next_16(word)``                             ``word >> 16``, hidden from the optimiser
 ``bytes_of_bits(word)``                       a byte per low bit of a word: 255 if set, else 0
@@ -119,8 +119,8 @@ def borrowed(typing: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), generate
 
 
-@instruction(plain_lanes.wrapped)
-def wrapped(typing: Any, array: Any, value: Any) -> Any:
+@instruction(plain_lanes.truncate_to)
+def truncate_to(typing: Any, array: Any, value: Any) -> Any:
     """Return the low bits of an integer as an element of the array, without an overflow error."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

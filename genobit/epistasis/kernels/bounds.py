@@ -27,9 +27,9 @@ import numpy as np
 from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     ROUGH,
+    abs_ge_mask,
     load_ratios,
     ratio_everywhere,
-    reaching,
     rough_reciprocal,
 )
 from genobit.engine.simd.jit import njit
@@ -131,7 +131,7 @@ def any_may_reach(
                 d * t, multiply_add(t, multiply_add(t, fourth, cube), square), total
             )
             case, control = case + width, control + width
-        if reaching(total, limit):
+        if abs_ge_mask(total, limit):
             return True
     return False
 

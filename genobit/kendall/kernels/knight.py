@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.registers import wrapped
+from genobit.engine.simd.registers import truncate_to
 from genobit.kendall.kernels.bitonic_sort import BLOCK
 from genobit.kendall.kernels.ranks import missing, ties
 from genobit.kendall.kernels.simd_merge_sort import constants, count_exchanges
@@ -76,7 +76,7 @@ def _gather(
     for k in range(order.shape[0]):
         rank = np.int64(x[order[k]])
         # The key of a missing value may overflow; it is overwritten or stays past the end.
-        keys[n] = wrapped(keys, (rank << shift) | (k << 1))
+        keys[n] = truncate_to(keys, (rank << shift) | (k << 1))
         n += rank != absent
     return n
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from genobit.engine.pairwise.statistic import BandRows, Float, band_columns, blocks, in_window
-from genobit.engine.simd.count_lanes import RATIO_LANES, load_ratios, ratio_everywhere, reaching
+from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, ratio_everywhere
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import r2
@@ -74,7 +74,7 @@ def _near(
 ) -> int:
     """Return a bit mask of the pairs of a register, from column j, that may reach the minimum."""
     covariance = multiply_add(minus, load_ratios(share, j), load_ratios(counts, j))
-    return reaching(covariance, multiply_add(wanted, load_ratios(width, j), margin))  # type: ignore[no-any-return]
+    return abs_ge_mask(covariance, multiply_add(wanted, load_ratios(width, j), margin))  # type: ignore[no-any-return]
 
 
 @njit

@@ -65,9 +65,9 @@ def test_shares__are_even_and_complete(total: int, workers: int) -> None:
 
 
 @given(start=st.integers(0, 50), length=st.integers(0, 200), size=st.integers(1, 60))
-def test_passes__are_bounded_and_complete(start: int, length: int, size: int) -> None:
+def test_batches__are_bounded_and_complete(start: int, length: int, size: int) -> None:
     part = range(start, start + length)
-    cut = list(triangle.passes(part, size))
+    cut = list(triangle.batches(part, size))
     assert [job for each in cut for job in each] == list(part)
     assert all(0 < len(each) <= size for each in cut)
 
@@ -82,6 +82,6 @@ def test_counts__that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="one worker or more"):
         triangle.shares(3, 0)
     with pytest.raises(ValueError, match="one job or more"):
-        list(triangle.passes(range(3), 0))
+        list(triangle.batches(range(3), 0))
     with pytest.raises(ValueError, match="negative"):
         triangle.jobs(-1)

@@ -17,13 +17,13 @@ from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     RATIO_LANES,
     ROUGH,
+    abs_ge_mask,
     everywhere,
     gather_counts,
     load_counts,
     load_ratios,
     permute_counts,
     ratio_everywhere,
-    reaching,
     rough_reciprocal,
 )
 from genobit.engine.simd.jit import njit
@@ -46,7 +46,7 @@ from genobit.engine.simd.registers import (
     load_words,
     lookup,
     next_16,
-    wrapped,
+    truncate_to,
     zero_bytes,
     zero_register,
     zero_words,
@@ -121,7 +121,7 @@ def _bytes(x, i, pairs, out):
     add_bytes(pairs, i, a)
     few = repeat(np.uint64(0x003F003F003F003F))
     products = zero_sums() + multiply_pairs(a & few, b & few)
-    pairs[0] = wrapped(pairs, x[i] << 12)
+    pairs[0] = truncate_to(pairs, x[i] << 12)
     return next_16(word), reduce_add(a), reduce_add(products), numbers[i]
 
 
@@ -171,7 +171,7 @@ def _ratios(x, numbers, i, out):
     store(out, 0, (a + b) * (a - b) / ratio_everywhere(numbers[0]))
     store(out, RATIO_LANES, multiply_add(a, b, b))
     store(out, 2 * RATIO_LANES, rough_reciprocal(b))
-    return reaching(b, a)
+    return abs_ge_mask(b, a)
 
 
 KERNELS: list[Any] = [

@@ -1,7 +1,7 @@
-"""Compute the tiles of a triangle in passes of bounded size, and reduce each pass.
+"""Compute the tiles of a triangle in batches of bounded size, and reduce each batch.
 
-A pass is a range of jobs (`genobit.engine.schedule.triangle`), run on any active dask scheduler.
-Several tiles are computed at a time, and only the results of one pass are held.
+A batch is a range of jobs (`genobit.engine.schedule.triangle`), run on any active dask scheduler.
+Several tiles are computed at a time, and only the results of one batch are held.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GROUP = 1024
 """Tasks handed to a scheduler at a time, for small results."""
 JOBS = 32
-"""Jobs of a pass: enough that the threads of one machine seldom wait for each other."""
+"""Jobs of a batch: enough that the threads of one machine seldom wait for each other."""
 TIMED = 0.1
 """Shortest reliable timing, in seconds."""
 
@@ -71,36 +71,36 @@ def _calls(
     return {(name, k): (function, *each) for k, each in enumerate(arguments)}
 
 
-class Pass:
-    """Results of one pass."""
+class Batch:
+    """Results of one batch."""
 
     def __init__(self, part: range, results: list[Any], pairs: int) -> None:
         self.part = part
-        """Jobs of the pass."""
+        """Jobs of the batch."""
         self.results = results
         """Result of each job, in the order of jobs."""
         self.pairs = pairs
         """Number of pairs of different rows in these tiles."""
 
 
-def in_passes(
+def in_batches(
     function: Callable[..., Any],
     planes: Planes,
     arguments: Callable[[], tuple[Any, ...]] = tuple,
     jobs: range | None = None,
     size: int = JOBS,
-) -> Iterator[Pass]:
-    """Yield a `Pass` at a time, with ``function`` of each tile on or above the diagonal.
+) -> Iterator[Batch]:
+    """Yield a `Batch` at a time, with ``function`` of each tile on or above the diagonal.
 
     planes: (rows, words) each, lazy.
 
     The call is ``function(planes of i, planes of j or None, first row, first column,
-    *arguments())``. A tile on the diagonal has no second planes. Before each pass, ``arguments`` is
+    *arguments())``. A tile on the diagonal has no second planes. Before each batch, ``arguments`` is
     called, so that it can use earlier results. The range ``jobs`` selects the jobs of one worker
-    (default: all), and a pass has at most ``size`` jobs.
+    (default: all), and a batch has at most ``size`` jobs.
 
     Planes of at most ``get_options().eager_limit`` bytes are computed once and held. Larger planes
-    are computed again for every pass, which costs little compared with the tiles.
+    are computed again for every batch, which costs little compared with the tiles.
     """
     planes = whole_rows(planes)
     if sum(plane.nbytes for plane in planes) <= get_options().eager_limit:
@@ -108,7 +108,7 @@ def in_passes(
     edges = np.concatenate([[0], np.cumsum(planes[0].chunks[0])]).tolist()
     spans = list(itertools.pairwise(edges))
     jobs = range(triangle.jobs(len(spans))) if jobs is None else jobs
-    for part in triangle.passes(jobs, size):
+    for part in triangle.batches(jobs, size):
         found = arguments()
         inputs, pairs = [], 0
         for i, j in triangle.tiles_of(part, len(spans)):
@@ -117,12 +117,12 @@ def in_passes(
             inputs.append((first, beside, spans[i][0], spans[j][0], *found))
             rows, columns = (spans[k][1] - spans[k][0] for k in (i, j))
             pairs += rows * (rows - 1) // 2 if i == j else rows * columns
-        results = computed("genobit-pass", function, planes, inputs)
-        yield Pass(part, list(results), pairs)
+        results = computed("genobit-batch", function, planes, inputs)
+        yield Batch(part, list(results), pairs)
 
 
 def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
-    """Return the seconds that a function of `in_passes` takes per pair on one thread.
+    """Return the seconds that a function of `in_batches` takes per pair on one thread.
 
     It times pairs of the first two rows, then of four times as many, until a timing is reliable.
     """
