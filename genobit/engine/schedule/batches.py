@@ -95,8 +95,8 @@ def in_batches(
     planes: (rows, words) each, lazy.
 
     The call is ``function(planes of i, planes of j or None, first row, first column,
-    *arguments())``. A tile on the diagonal has no second planes. Before each batch, ``arguments`` is
-    called, so that it can use earlier results. The range ``jobs`` selects the jobs of one worker
+    *arguments())``. A tile on the diagonal has no second planes. Before each batch, ``arguments``
+    is called, so that it can use earlier results. The range ``jobs`` selects the jobs of one worker
     (default: all), and a batch has at most ``size`` jobs.
 
     Planes of at most ``get_options().eager_limit`` bytes are computed once and held. Larger planes

@@ -66,8 +66,8 @@ def in_windows(
 
     The call gets the chunk's number of rows as ``rows``, and ``last`` counted from its first row.
     Both ``last`` and ``along`` cover all rows up to the last one that the chunk's windows reach,
-    which may lie inside a later chunk. Chunks without rows are skipped. Only the planes of one batch
-    are held; a chunk that the windows of two batches reach is computed twice.
+    which may lie inside a later chunk. Chunks without rows are skipped. Only the planes of one
+    batch are held; a chunk that the windows of two batches reach is computed twice.
     """
     planes = whole_rows(planes)
     chunks = enumerate(reached(planes[0].chunks[0], last).tolist())

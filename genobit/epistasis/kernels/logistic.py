@@ -142,4 +142,5 @@ def eliminate(
         for c in range(b + 1, 3):
             factor = left[c, b] / left[b, b]
             right[c] -= factor * right[b]
-            left[c] -= factor * left[b]
+            for d in range(b + 1, 3):
+                left[c, d] -= factor * left[b, d]

@@ -93,37 +93,43 @@ def _samples(
 
 
 class _Bounds(NamedTuple):
-    """Inputs and results of the bounds of a chunk's tables."""
+    """Inputs of the bounds of a chunk's tables.
+
+    Arrays are arguments of their own: taking one out of a tuple counts references.
+    """
 
     rule: Rule
     samples: int
     incomplete: bool
     """Whether calls are missing."""
-    classed: ClassShares
     quick: QuickBound
-    values: NDArray[np.float32]
-    """(width,)."""
 
 
 @njit
 def _least_of(
-    tables: NDArray[Any], flat_tables: Any, bounds: _Bounds, threshold: float, stop: int
+    tables: NDArray[Any],
+    flat_tables: Any,
+    bounds: _Bounds,
+    classed: ClassShares,
+    values: NDArray[np.float32],
+    threshold: float,
+    stop: int,
 ) -> np.float32:
-    """Fill the bounds and return their limit; infinite if none of the first ``stop`` reaches it.
+    """Fill ``values`` (n,) and return their limit; infinite if none of ``stop`` reaches it.
 
     tables: (classes, cells, n); flat_tables: the same tables, flat and `borrowed`.
     """
     if bounds.incomplete:
         # With missing calls each table has its own number of samples.
-        count_classes(tables, bounds.classed)
+        count_classes(tables, classed)
     elif bounds.quick.samples > 0:
         least = least_information(bounds.rule, threshold, bounds.samples)
         if not any_may_reach(
             flat_tables, tables.shape[1], tables.shape[2], stop, bounds.quick, least
         ):
             return np.float32(np.inf)
-    limit = bound(tables, bounds.classed, bounds.rule, threshold, bounds.samples, bounds.values)
-    return limit if any_reach(bounds.values[:stop], limit) else np.float32(np.inf)
+    limit = bound(tables, classed, bounds.rule, threshold, bounds.samples, values)
+    return limit if any_reach(values[:stop], limit) else np.float32(np.inf)
 
 
 @njit
@@ -143,13 +149,9 @@ def best_of_block(
     classes, patterns, others, width = chunk.tables.shape
     tables, arrays = chunk.tables.reshape((classes, patterns * others, width)), flat(counted, chunk)
     ends, starts = pairs.ends, pairs.starts
+    classed, values = shares_of(counted.sizes, width), np.empty(width, np.float32)
     bounds = _Bounds(
-        rule,
-        counted.sizes.sum(),
-        counted.rows.choices[0] > 0,
-        shares_of(counted.sizes, width),
-        quick(counted.sizes, rule),
-        np.empty(width, np.float32),
+        rule, counted.sizes.sum(), counted.rows.choices[0] > 0, quick(counted.sizes, rule)
     )
     kept = empty_top_k(top, width)
     scored = 0
@@ -163,11 +165,11 @@ def best_of_block(
             if stop == 0:
                 continue
             fill(i, start, arrays)
-            limit = _least_of(tables, arrays.tables, bounds, threshold, stop)
+            limit = _least_of(tables, arrays.tables, bounds, classed, values, threshold, stop)
             if limit == np.inf:
                 continue
             for k in range(stop):
-                if bounds.values[k] >= limit and combines(pairs, i, start + k):
+                if values[k] >= limit and combines(pairs, i, start + k):
                     scored += 1
                     found = score(tables, k, rule, threshold, logarithms)
                     if found >= threshold:

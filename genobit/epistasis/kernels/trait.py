@@ -41,6 +41,7 @@ WIDTH = 1024
 """Most variants of a dense operand."""
 DEPENDENT = 1e-6
 """A pivot below this is 0; pivots of independent columns are at least a third."""
+_LEAST = np.full(3, DEPENDENT)  # one for each column
 SLACK = 1e-9
 """Exceeds the rounding error of a bound of F, relative to the threshold or to 1 if that is more."""
 
@@ -336,7 +337,7 @@ def _additive(n: NDArray[np.float64], s: NDArray[np.float64]) -> tuple[float, in
                 for c in range(3):
                     left[b, c] -= n[a, b] * n[a, c] / count
     # A pivot of 0 marks a column whose mean follows from the others.
-    eliminate(left, right, np.full(3, DEPENDENT))
+    eliminate(left, right, _LEAST)
     explained = 0.0
     for b in range(3):
         if left[b, b] > DEPENDENT:
