@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from genobit.accessor import GenobitDatasetAccessor
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.pairwise.statistic import band, square
 from tests.cohorts import cohort, random_calls
 from tests.reference import dosages, words_of
@@ -38,7 +38,7 @@ def shares(bits: np.ndarray) -> np.ndarray:
 
 def test_statistic_of_pairs__is_one_entry(examples: dict[str, Any]) -> None:
     bits = np.random.default_rng(1).random((30, 130)) < 0.4
-    rows = Rows(True, 130, (words_of(bits),), None)
+    rows = PlaneRows(True, 130, (words_of(bits),), None)
     right = shares(bits).astype(np.float32)
     np.testing.assert_array_equal(square(examples["DICE"], rows), right)
     last = np.minimum(np.arange(30) + 4, 29)

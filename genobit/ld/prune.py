@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
     from genobit.ld.kernels.row_pairs import PairRows
 
 
@@ -63,9 +63,9 @@ def sliding_windows(
     return Windows(starts[new], ends[new])
 
 
-def _batches(chunks: Iterator[tuple[int, Rows]]) -> Iterator[tuple[int, list[Rows]]]:
+def _batches(chunks: Iterator[tuple[int, PlaneRows]]) -> Iterator[tuple[int, list[PlaneRows]]]:
     """Join small chunks to batches of `BATCH_BYTES`, each with its first row."""
-    batch: list[Rows] = []
+    batch: list[PlaneRows] = []
     start = size = 0
     for first, rows in chunks:
         start = start if batch else first

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import DTypeLike, NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 LONG_NAMES = {
     "tanimoto": "Tanimoto similarity",
@@ -57,11 +57,11 @@ def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None
         raise ValueError(msg)
 
 
-def _rows(blocks: Sequence[Any], bits: int) -> Rows:
-    from genobit.engine.bits.planes import Rows
+def _rows(blocks: Sequence[Any], bits: int) -> PlaneRows:
+    from genobit.engine.bits.planes import PlaneRows
 
     planes = [np.ascontiguousarray(block) for block in blocks]
-    return Rows(
+    return PlaneRows(
         haplotypes=True,
         bits=bits,
         planes=(planes[0],),

@@ -12,7 +12,7 @@ import dask
 import numpy as np
 
 import genobit as gb
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.dequantise import dequantised
 
 from .measure import Row, median, rates, ratio
@@ -26,7 +26,7 @@ def dequantisation(*, quick: bool) -> Iterator[Row]:
     from .rows import random_planes
 
     samples, variants = 1024, 256
-    rows = Rows(False, variants, random_planes(samples, variants, 2), None)
+    rows = PlaneRows(False, variants, random_planes(samples, variants, 2), None)
     values = np.random.default_rng(0).normal(size=(variants, 4)).astype(np.float32)
     columns = np.ones((variants, 20), np.float32)
     block = dequantised(rows, values)

@@ -13,7 +13,7 @@ import dask
 import numpy as np
 
 import genobit as gb
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm import weighted
 from genobit.engine.gemm.dequantise import dequantised
 from genobit.engine.gemm.products import products
@@ -35,7 +35,7 @@ PLINK2 = 10.1
 """Seconds there of plink2's --make-rel, built for AVX2 in 2026, from the file of that size."""
 
 
-def _planes(variants: int, missing: float = 0.0) -> Rows:
+def _planes(variants: int, missing: float = 0.0) -> PlaneRows:
     """Random dosages of the samples, packed."""
     generator = np.random.default_rng(0)
     words = -(-variants // 64)
@@ -48,10 +48,12 @@ def _planes(variants: int, missing: float = 0.0) -> Rows:
     called[:, -1] &= np.uint64((1 << (variants % 64 or 64)) - 1)
     carrier = draw[0] & called
     planes = carrier, carrier & draw[1]
-    return Rows(haplotypes=False, bits=variants, planes=planes, called=called if missing else None)
+    return PlaneRows(
+        haplotypes=False, bits=variants, planes=planes, called=called if missing else None
+    )
 
 
-def _chunks(rows: Rows) -> list[Rows]:
+def _chunks(rows: PlaneRows) -> list[PlaneRows]:
     """Rows cut into chunks of variants, as the package holds them."""
     words = variant_chunk(SAMPLES) // 64
     parts = []
@@ -59,17 +61,17 @@ def _chunks(rows: Rows) -> list[Rows]:
         cut = slice(start, start + words)
         planes = tuple(np.ascontiguousarray(plane[:, cut]) for plane in rows.planes)
         bits = min(64 * words, rows.bits - 64 * start)
-        parts.append(Rows(haplotypes=False, bits=bits, planes=planes, called=None))
+        parts.append(PlaneRows(haplotypes=False, bits=bits, planes=planes, called=None))
     return parts
 
 
-def _count(chunks: list[Rows], out: NDArray[np.int32]) -> None:
+def _count(chunks: list[PlaneRows], out: NDArray[np.int32]) -> None:
     for rows in chunks:
         for block in products("ternary", rows.ternary(), upper=True):
             out[block.rows, block.columns] += block.counts
 
 
-def _dosages(rows: Rows, dtype: Any) -> NDArray[Any]:
+def _dosages(rows: PlaneRows, dtype: Any) -> NDArray[Any]:
     values = np.tile(np.array([0, 0, 1, 2], np.float32), (rows.bits, 1))
     return dequantised(rows, values).astype(dtype, copy=False)
 

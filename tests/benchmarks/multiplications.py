@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.bits.words import transpose_bits
 from genobit.engine.simd.jit import njit
 from genobit.grm.kernels.crossproducts import KERNELS, check_kernel, crossproduct
@@ -42,7 +42,7 @@ def _dosages(samples: int, variants: int) -> NDArray[np.int8]:
     return generator.integers(0, 3, (samples, variants), dtype=np.int8)
 
 
-def _rows(dosages: NDArray[np.int8]) -> Rows:
+def _rows(dosages: NDArray[np.int8]) -> PlaneRows:
     """Planes of samples, without a missing call."""
     words = -(-dosages.shape[1] // 64)
     planes = []
@@ -51,7 +51,7 @@ def _rows(dosages: NDArray[np.int8]) -> Rows:
         packed = np.packbits(bits, axis=1, bitorder="little")
         octets[:, : packed.shape[1]] = packed
         planes.append(octets.view(np.uint64))
-    return Rows(False, dosages.shape[1], (planes[0], planes[1]), None)
+    return PlaneRows(False, dosages.shape[1], (planes[0], planes[1]), None)
 
 
 def _kernels() -> Iterator[str]:

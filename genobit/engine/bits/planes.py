@@ -17,7 +17,7 @@ Planes = tuple[NDArray[np.uint64], ...]
 """Planes of one operand, each (rows, words)."""
 
 
-class Rows(NamedTuple):
+class PlaneRows(NamedTuple):
     """Bit planes of some rows, each (rows, words): haplotypes or dosages, and the called plane."""
 
     haplotypes: bool
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     """(alt,) of haplotypes, or (carrier, hom_alt) of dosages."""
     called: NDArray[np.uint64] | None
 
-    def part(self, start: int, stop: int) -> Rows:
+    def part(self, start: int, stop: int) -> PlaneRows:
         """Return rows ``start`` to ``stop``."""
         called = None if self.called is None else self.called[start:stop]
         return self._replace(planes=tuple(p[start:stop] for p in self.planes), called=called)

@@ -18,7 +18,7 @@ from genobit.engine.simd.jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 STATES = ("missing", "0", "1", "2")
 """Order of a variant's values: missing call, then dosages 0, 1 and 2."""
@@ -83,7 +83,7 @@ def _fill(
 
 
 def dequantised(
-    rows: Rows,
+    rows: PlaneRows,
     values: NDArray[np.float32],
     *,
     first: int = 0,

@@ -211,8 +211,8 @@ def products(
     *,
     group: int = 1,
     upper: bool = False,
-    rows_of: Callable[[int, int], tuple[int, int]] | None = None,
-    tops_of: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None,
+    row_range: Callable[[int, int], tuple[int, int]] | None = None,
+    first_row: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None,
     columns: int = BLOCK_COLUMNS,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Block]:
@@ -223,15 +223,15 @@ def products(
 
     - ``group``: rows that no block splits, such as the interleaved planes of one variant.
     - ``upper``: only entries with ``row <= column`` are needed.
-    - ``rows_of(start, stop)``: range of rows needed for those columns (a band); default is all.
-    - ``tops_of(columns)``: first row needed for each of some ascending columns; it never decreases.
+    - ``row_range(start, stop)``: range of rows needed for those columns (a band); default is all.
+    - ``first_row(columns)``: first row needed for each of some ascending columns, never decreasing.
     - ``columns``: most columns of a block; narrow bands waste less with narrow blocks.
     - ``kind``: dtype of the counts, int32, or for "and" the result of `count_type`.
 
     Entries that are not needed hold small numbers.
     """
     # Blocks of a band have few rows.
-    kernel = chosen_kernel(product, len(a[0]) if rows_of is None else 0)
+    kernel = chosen_kernel(product, len(a[0]) if row_range is None else 0)
     # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
     method = _method(kernel, "and" if by_and else product, kind)
@@ -246,10 +246,10 @@ def products(
         right = min(left + width, n)
         panels = -(-(right - left) // method.columns)
         packed = _packed(b, slice(left, right), panels, method.pack_columns, storage)
-        top, bottom = (0, m) if rows_of is None else rows_of(left, right)
+        top, bottom = (0, m) if row_range is None else row_range(left, right)
         tops = np.zeros(panels, np.int64)
-        if tops_of is not None:
-            tops = tops_of(np.arange(left, right, method.columns))
+        if first_row is not None:
+            tops = first_row(np.arange(left, right, method.columns))
         if upper:
             bottom = min(bottom, right)
         top -= top % group

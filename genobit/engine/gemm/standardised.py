@@ -18,14 +18,16 @@ from genobit.engine.gemm.weighted import gram
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
-Chunk = tuple["Rows", "NDArray[np.float32]"]
+Chunk = tuple["PlaneRows", "NDArray[np.float32]"]
 """Planes of samples at some variants, and the values (variants, 4) of the states of each
 variant."""
 
 
-def blocks(rows: Rows, values: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+def blocks(
+    rows: PlaneRows, values: NDArray[np.float32]
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Yield column ranges and columns of Z, about `BLOCK` elements at a time, all in one buffer."""
     samples, variants = rows.planes[0].shape[0], values.shape[0]
     width = max(1, min(max(64, BLOCK // samples // 64 * 64), variants))
@@ -38,7 +40,7 @@ def blocks(rows: Rows, values: NDArray[np.float32]) -> Iterator[tuple[slice, NDA
 
 
 def called_together(
-    chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
+    chunks: Sequence[tuple[PlaneRows, PlaneRows | None, NDArray[np.float32]]],
 ) -> NDArray[np.float64]:
     """Count variants called in both samples: (rows of a, rows of b).
 
@@ -69,7 +71,7 @@ def gram_times(
 
 
 def times_samples(
-    rows: Rows, values: NDArray[np.float32], u: NDArray[np.float64]
+    rows: PlaneRows, values: NDArray[np.float32], u: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return Z' u: (variants, columns of u)."""
     narrow = u.astype(np.float32)
@@ -80,7 +82,7 @@ def times_samples(
 
 
 def times_variants(
-    chunks: Sequence[tuple[Rows, NDArray[np.float32], NDArray[np.float64]]],
+    chunks: Sequence[tuple[PlaneRows, NDArray[np.float32], NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
     """Return the sum of Z v over chunks (rows, values, v): (samples, columns of v)."""
     rows, _, first = chunks[0]

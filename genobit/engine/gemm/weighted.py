@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 COLUMNS = 2 * FLOAT_LANES
 """Columns of a panel: two registers."""
@@ -231,8 +231,8 @@ def _multiply(
 
 
 def add_products(
-    a: Rows,
-    b: Rows | None,
+    a: PlaneRows,
+    b: PlaneRows | None,
     values: NDArray[np.float32],
     out: NDArray[np.float64],
 ) -> None:
@@ -252,7 +252,7 @@ def add_products(
 
 
 def gram(
-    chunks: Sequence[tuple[Rows, Rows | None, NDArray[np.float32]]],
+    chunks: Sequence[tuple[PlaneRows, PlaneRows | None, NDArray[np.float32]]],
 ) -> NDArray[np.float64]:
     """Sum the products of all pairs over chunks (a, b, values): (rows of a, rows of b).
 

@@ -19,7 +19,7 @@ from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic, blo
 from genobit.engine.simd.jit import njit
 
 if TYPE_CHECKING:
-    from genobit.engine.bits.planes import Planes, Rows
+    from genobit.engine.bits.planes import PlaneRows, Planes
 
 TANIMOTO, AGREEMENT = 0, 1
 MEASURES = {"tanimoto": TANIMOTO, "jaccard": TANIMOTO, "hamming": AGREEMENT}
@@ -69,7 +69,7 @@ def _missing_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
             out[i, j] = _similarity(code, n, p, q, np.int64(counts[2 * i, 2 * j]))
 
 
-def statistic(measure: str, a: Rows, b: Rows | None = None) -> PairStatistic:
+def statistic(measure: str, a: PlaneRows, b: PlaneRows | None = None) -> PairStatistic:
     """Return a similarity of `MEASURES`, for rows such as ``a`` and ``b``."""
     code = MEASURES[measure]
     if a.complete() and (b is None or b.complete()):
@@ -78,15 +78,15 @@ def statistic(measure: str, a: Rows, b: Rows | None = None) -> PairStatistic:
     return PairStatistic(_set_and_present, partial(_missing, code=code), 2)
 
 
-def _set(rows: Rows) -> Planes:
+def _set(rows: PlaneRows) -> Planes:
     return rows.planes
 
 
-def _set_and_present(rows: Rows) -> Planes:
+def _set_and_present(rows: PlaneRows) -> Planes:
     return stacked(*rows.planes, rows.call_mask())
 
 
-def _set_bits(rows: Rows) -> Margins:
+def _set_bits(rows: PlaneRows) -> Margins:
     return (count_rows(rows.planes[0]),)
 
 
@@ -139,8 +139,8 @@ def none_yet(rows: int, top: int) -> tuple[NDArray[np.float64], NDArray[np.int64
 
 def nearest(
     measure: str,
-    a: Rows,
-    b: Rows,
+    a: PlaneRows,
+    b: PlaneRows,
     first: int,
     itself: int,
     earlier: tuple[NDArray[Any], NDArray[Any]],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit.engine.bits.planes import Planes, Rows
+from genobit.engine.bits.planes import PlaneRows, Planes
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, products
 from genobit.engine.simd.jit import njit
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 Float = NDArray[np.floating]
-Operand = Rows | Planes
+Operand = PlaneRows | Planes
 Margins = tuple[NDArray[Any], ...]
 """Values of each row that an epilogue takes beside the counts, each (rows, ...)."""
 
@@ -105,7 +105,7 @@ def counted(
     *,
     group: int = 1,
     upper: bool = False,
-    rows_of: BandRows | None = None,
+    band_rows: BandRows | None = None,
     columns: int | None = None,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Counts]:
@@ -116,7 +116,7 @@ def counted(
     """
 
     def scaled(start: int, stop: int) -> tuple[int, int]:
-        top, bottom = rows_of(start // group, stop // group)  # type: ignore[misc]
+        top, bottom = band_rows(start // group, stop // group)  # type: ignore[misc]
         return top * group, bottom * group
 
     found = products(
@@ -125,8 +125,8 @@ def counted(
         b,
         group=group,
         upper=upper,
-        rows_of=None if rows_of is None else scaled,
-        tops_of=None if rows_of is None or group > 1 else rows_of.tops,
+        row_range=None if band_rows is None else scaled,
+        first_row=None if band_rows is None or group > 1 else band_rows.tops,
         columns=BLOCK_COLUMNS if columns is None else columns * group,
         kind=kind,
     )
@@ -146,13 +146,13 @@ def blocks(
     *,
     dtype: DTypeLike = np.float32,
     upper: bool = False,
-    rows_of: BandRows | None = None,
+    band_rows: BandRows | None = None,
     columns: int | None = None,
 ) -> Iterator[Values]:
     """Yield blocks of a statistic between the rows of ``a`` and of ``b``, or of ``a`` itself.
 
-    ``upper`` asks for pairs with row <= column only, ``rows_of`` for those of a band; other values
-    are arbitrary.
+    ``upper`` asks for pairs with row <= column only, ``band_rows`` for those of a band. Other
+    values are arbitrary.
     """
     x = statistic.margins(a)
     y = x if b is None else statistic.margins(b)
@@ -163,7 +163,7 @@ def blocks(
         *planes,
         group=statistic.group,
         upper=upper,
-        rows_of=rows_of,
+        band_rows=band_rows,
         columns=columns,
     ):
         shape = rows.stop - rows.start, cols.stop - cols.start
@@ -236,11 +236,11 @@ def band(
     """
     out = np.full((_length(a), width), np.nan, np.float32)
     columns = band_columns(last)
-    for block in blocks(statistic, a, b, upper=True, rows_of=BandRows(last), columns=columns):
+    for block in blocks(statistic, a, b, upper=True, band_rows=BandRows(last), columns=columns):
         _shear(block.values, block.rows.start, block.columns.start, last, out)
     return out
 
 
 def _length(rows: Operand) -> int:
-    planes = rows.planes if isinstance(rows, Rows) else rows
+    planes = rows.planes if isinstance(rows, PlaneRows) else rows
     return planes[0].shape[0]

@@ -1,4 +1,4 @@
-"""Blocks of arrays: join them, make them of an array or a file, and convert them to `Rows`."""
+"""Blocks of arrays: join them, make them of an array or a file, and convert them to `PlaneRows`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 
 def joined(blocks: Any) -> NDArray[Any]:
@@ -74,11 +74,11 @@ def ordered(planes: Mapping[str, da.Array], layout: Layout) -> list[da.Array]:
     return [planes[name] for name in names]
 
 
-def as_rows(blocks: Sequence[Any], layout: Layout) -> Rows:
-    """Return blocks of planes in the order of `ordered` as `Rows`."""
-    from genobit.engine.bits.planes import Rows
+def as_rows(blocks: Sequence[Any], layout: Layout) -> PlaneRows:
+    """Return blocks of planes in the order of `ordered` as `PlaneRows`."""
+    from genobit.engine.bits.planes import PlaneRows
 
     arrays = [np.ascontiguousarray(block) for block in blocks]
     n = len(layout.planes)
     called = arrays[n] if len(arrays) > n else None
-    return Rows(layout.kind == "haplotype", layout.bits, tuple(arrays[:n]), called)
+    return PlaneRows(layout.kind == "haplotype", layout.bits, tuple(arrays[:n]), called)

@@ -155,11 +155,13 @@ def _turned(blocks: Any, bits: int | None = None) -> NDArray[np.uint64]:
 
 def _turned_called(blocks: Any, bits: int) -> NDArray[np.uint64]:
     """Transpose ``called``; return one broadcast row (stride 0) if no call is missing."""
-    from genobit.engine.bits.planes import Rows, all_called
+    from genobit.engine.bits.planes import PlaneRows, all_called
 
     plane = np.ascontiguousarray(joined(blocks))
     variants = plane.shape[0]
-    if not (variants and Rows(haplotypes=False, bits=bits, planes=(), called=plane).complete()):
+    if not (
+        variants and PlaneRows(haplotypes=False, bits=bits, planes=(), called=plane).complete()
+    ):
         return _turned(plane, bits)
     return np.broadcast_to(all_called(variants), (bits, words_for(variants)))
 

@@ -21,7 +21,7 @@ from genobit.engine.schedule.pair_tasks import Chain, PairTasks, Steps
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 Sums = tuple["NDArray[Any] | None", ...]
 """Counts of a leaf: arrays whose last axes are rows and columns, or None for a count that is
@@ -55,16 +55,16 @@ class SampleChunks(NamedTuple):
         return self.planes[0].chunks[0]
 
 
-def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> Rows:
-    """Return blocks of carrier, hom_alt and optionally called as `Rows` for the kernels."""
-    from genobit.engine.bits.planes import Rows
+def planes_of(planes: Sequence[NDArray[np.uint64]], bits: int) -> PlaneRows:
+    """Return blocks of carrier, hom_alt and optionally called as `PlaneRows` for the kernels."""
+    from genobit.engine.bits.planes import PlaneRows
 
     carrier, hom_alt, *called = planes
     # `by_samples` broadcasts one row (stride 0) if no call is missing.
     missing = any(plane.strides[0] or not plane.size for plane in called)
     carrier, hom_alt = np.ascontiguousarray(carrier), np.ascontiguousarray(hom_alt)
     present = np.ascontiguousarray(called[0]) if missing else None
-    return Rows(haplotypes=False, bits=bits, planes=(carrier, hom_alt), called=present)
+    return PlaneRows(haplotypes=False, bits=bits, planes=(carrier, hom_alt), called=present)
 
 
 def _leaf(

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 GROUP_BYTES = 2**26
 """Most bytes of planes computed at a time. Small chunks are grouped: dask takes 1 ms per call."""
 
 
-def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple[int, Rows]]:
+def row_chunks(planes: Mapping[str, da.Array], layout: Layout) -> Iterator[tuple[int, PlaneRows]]:
     """Yield (first row, rows) of each chunk in order, computing some chunks at a time.
 
     planes: (rows, words) each, by name.
@@ -73,13 +73,13 @@ def row_windows(
     layout: Layout,
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
-) -> Iterator[Rows]:
+) -> Iterator[PlaneRows]:
     """Yield the rows of each window in order, from ``starts[k]`` up to ``stops[k]``.
 
     starts, stops: (windows,) int64, never decreasing. Holds the rows from the window's first row to
     the end of the current chunk.
     """
-    held: Rows | None = None
+    held: PlaneRows | None = None
     base = k = 0
     for start, rows in row_chunks(planes, layout):
         if k == starts.size:
@@ -93,13 +93,13 @@ def row_windows(
             k += 1
 
 
-def _from(rows: Rows, start: int, stop: int | None = None) -> Rows:
+def _from(rows: PlaneRows, start: int, stop: int | None = None) -> PlaneRows:
     part = slice(start, stop)
     called = None if rows.called is None else rows.called[part]
     return rows._replace(planes=tuple(plane[part] for plane in rows.planes), called=called)
 
 
-def _joined(held: Rows | None, start: int, rows: Rows) -> Rows:
+def _joined(held: PlaneRows | None, start: int, rows: PlaneRows) -> PlaneRows:
     """Return the held rows from ``start`` on, followed by ``rows``."""
     if held is None:
         return rows

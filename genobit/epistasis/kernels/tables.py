@@ -30,7 +30,7 @@ from genobit.epistasis.kernels.combinations import intersect
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 
 ROWS, COLUMNS = 4, 32
@@ -58,7 +58,7 @@ class Classes(NamedTuple):
         return self.planes[0].shape[0] == 2
 
 
-def by_class(rows: Rows, classes: NDArray[np.integer], count: int) -> Classes:
+def by_class(rows: PlaneRows, classes: NDArray[np.integer], count: int) -> Classes:
     """Split the planes of ``rows`` by class.
 
     classes: (samples,) class numbers, -1 for samples that are left out.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Planes, Rows
+    from genobit.engine.bits.planes import PlaneRows, Planes
 
 SHARED = np.dtype([("kinship", "f8"), ("ibs0", "f8"), ("variants", "i8")])
 """Fields of a pair in the table of relatives."""
@@ -68,23 +68,23 @@ class Sums(NamedTuple):
     """Heterozygous calls of each column in complete chunks: (1, columns)."""
 
 
-def _heterozygous(rows: Rows) -> Planes:
+def _heterozygous(rows: PlaneRows) -> Planes:
     carrier, hom_alt = rows.planes
     return (carrier & ~hom_alt,)
 
 
-def _called(a: Rows, b: Rows | None) -> NDArray[np.int32]:
+def _called(a: PlaneRows, b: PlaneRows | None) -> NDArray[np.int32]:
     return product("and", (a.call_mask(),), None if b is None else (b.call_mask(),))
 
 
-def _by_products(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
+def _by_products(a: PlaneRows, b: PlaneRows | None) -> dict[str, NDArray[np.int32]]:
     """The counts of an incomplete chunk, by three products of planes."""
     hets_a = product("and", _heterozygous(a), ((a if b is None else b).call_mask(),))
     hets_b = transposed(hets_a) if b is None else product("and", (a.call_mask(),), _heterozygous(b))
     return {"called": _called(a, b), "hets_a": hets_a, "hets_b": hets_b}
 
 
-def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
+def _by_lists(a: PlaneRows, b: PlaneRows | None) -> dict[str, NDArray[np.int32]]:
     """Return the pair counts of an incomplete chunk, from lists of the missing calls."""
     every = a._replace(planes=(a.planes[0][:1],), called=None).call_mask()
     het_a, missing_a = _heterozygous(a)[0], every & ~a.call_mask()
@@ -102,7 +102,7 @@ def _by_lists(a: Rows, b: Rows | None) -> dict[str, NDArray[np.int32]]:
     return {"called": (a.bits - one + both).astype(np.int32), "hets_a": hets_a, "hets_b": hets_b}
 
 
-def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int32]]:
+def _incomplete(a: PlaneRows, b: PlaneRows | None, needs: str) -> dict[str, NDArray[np.int32]]:
     """Return ``called`` of an incomplete chunk, and ``hets_a`` and ``hets_b`` if needed."""
     if "h" not in needs:
         return {"called": _called(a, b)}
@@ -112,7 +112,7 @@ def _incomplete(a: Rows, b: Rows | None, needs: str) -> dict[str, NDArray[np.int
     return _by_lists(a, b) if max(shares) <= FEW else _by_products(a, b)
 
 
-def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
+def _sums(a: PlaneRows, b: PlaneRows | None, needs: str, dtype: type[np.integer]) -> Sums:
     """Return the counts of one chunk that ``needs`` names, as in `sums`."""
     other = a if b is None else b
     complete = a.complete() and other.complete()
@@ -136,7 +136,9 @@ def _sums(a: Rows, b: Rows | None, needs: str, dtype: type[np.integer]) -> Sums:
     return Sums(*arrays)
 
 
-def sums(chunks: Sequence[tuple[Rows, Rows | None]], needs: str, dtype: type[np.integer]) -> Sums:
+def sums(
+    chunks: Sequence[tuple[PlaneRows, PlaneRows | None]], needs: str, dtype: type[np.integer]
+) -> Sums:
     """Return the counts of two tiles of samples over chunks of variants.
 
     ``chunks`` holds the rows of both tiles in each chunk; b is None to pair a tile with itself.

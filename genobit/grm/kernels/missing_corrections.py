@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.bits.words import transpose_eight
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import FLOAT_LANES, WORD_LANES, broadcast_float, load_floats
@@ -112,7 +112,7 @@ def _position(bit: np.uint64) -> int:
 
 
 def missing_call_correction(
-    a: Rows, b: Rows, frequency: NDArray[np.float64]
+    a: PlaneRows, b: PlaneRows, frequency: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the surplus terms of ``a``'s calls at the variants that each row of ``b`` misses.
 

@@ -25,7 +25,7 @@ from genobit.grm.kernels.row_sums import add_row_sums
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 
 Values = NDArray[np.float32]
@@ -37,8 +37,8 @@ PRESENT = np.array([0, 1, 1, 1], np.float32)
 class Chunk(NamedTuple):
     """One or two tiles of samples in a chunk of variants."""
 
-    a: Rows
-    b: Rows | None
+    a: PlaneRows
+    b: PlaneRows | None
     """The second tile; None pairs ``a`` with itself."""
     copies: NDArray[np.int64]
     """Copies of the counted allele in all samples: (variants,)."""
@@ -73,7 +73,7 @@ def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
     """Return sums of (g - 1)(g' - 1), a missing call counting 0: (rows, columns) int32."""
     scratch = Scratch()
 
-    def ternary(side: str, rows: Rows | None) -> Any:
+    def ternary(side: str, rows: PlaneRows | None) -> Any:
         # Reuse the memory of the previous chunk: the system would clear fresh pages first.
         if rows is None:
             return None
@@ -124,7 +124,7 @@ def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:
     return out
 
 
-def _row_terms(rows: Rows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+def _row_terms(rows: PlaneRows, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of (1 - 2p)(g - 1) over each sample's calls: (rows,) float64."""
     out = np.zeros(rows.planes[0].shape[0])
     for plane, weights in zip(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Planes, Rows
+    from genobit.engine.bits.planes import PlaneRows, Planes
 
 MOST_LEVELS = 2048
 """Most levels of a variable: the table of a pair has the square of the levels as cells."""
@@ -272,7 +272,9 @@ def _genotype_ties(n: int, at_least: NDArray[np.int64]) -> Ties:
     return Ties((t * (t - 1) // 2).sum(axis=0), triples, (t > 0).sum(axis=0, dtype=np.int32))
 
 
-def genotype_blocks(a: Rows, b: Rows | None = None, *, upper: bool = False) -> Iterator[Block]:
+def genotype_blocks(
+    a: PlaneRows, b: PlaneRows | None = None, *, upper: bool = False
+) -> Iterator[Block]:
     """Yield scores, calls present in both and ties of all pairs of variants, block by block.
 
     a, b: planes of dosages of the row and column variants; without ``b``, ``a`` is paired with

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 BLOCK = 2**16
 """Most pairs per block of tie counts if observations are missing: 3 MiB."""
@@ -129,7 +129,7 @@ def tile(
     return tuple(out[name] for name in wanted.outputs)
 
 
-def genotype_tile(a: Rows, b: Rows | None, wanted: TileSpec) -> tuple[NDArray[Any], ...]:
+def genotype_tile(a: PlaneRows, b: PlaneRows | None, wanted: TileSpec) -> tuple[NDArray[Any], ...]:
     """Compute the wanted outputs for pairs of variants from their 3 x 3 genotype tables.
 
     a, b: planes of dosages; returns one (rows, columns) array per output.

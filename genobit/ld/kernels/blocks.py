@@ -25,7 +25,7 @@ from genobit.ld.kernels.em_haplotypes import (
 from genobit.ld.kernels.r2 import homozygous
 
 if TYPE_CHECKING:
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 RECOMBINED, NEITHER, UPPER, EDGE, STRONG, STRONGEST = 0, 1, 2, 3, 4, 5
 """Kinds of pairs. RECOMBINED: upper end below 0.90. UPPER to STRONGEST: upper end at least 0.98 and
@@ -216,7 +216,7 @@ def _scan(
 
 
 def candidates(
-    rows: Rows, position: NDArray[np.int64], last: NDArray[np.int64], heads: int
+    rows: PlaneRows, position: NDArray[np.int64], last: NDArray[np.int64], heads: int
 ) -> Candidates:
     """Return the stretches of variants that could be blocks and begin in the first ``heads`` rows.
 

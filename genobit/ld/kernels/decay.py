@@ -17,7 +17,7 @@ from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import r2
 
 if TYPE_CHECKING:
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 UNIT = 2**29
 """Units in 1: for sums of values in [0, 1], and of distances as shares of the farthest."""
@@ -66,8 +66,8 @@ def _add(
 
 def sums_by_distance(
     statistic: str,
-    a: Rows,
-    b: Rows | None,
+    a: PlaneRows,
+    b: PlaneRows | None,
     last: NDArray[np.int64],
     shift: int,
     places: tuple[NDArray[np.float64], NDArray[np.float64]],
@@ -88,7 +88,7 @@ def sums_by_distance(
         a,
         b,
         upper=b is None,
-        rows_of=BandRows(last, shift),
+        band_rows=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         _add(values, rows.start, columns.start, last, shift, *places, part, edges, sums)

@@ -21,7 +21,7 @@ from genobit.ld.kernels import r2
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of both sides (2, pairs), and the statistic of each pair."""
@@ -147,8 +147,8 @@ def _collect_counts(
 
 
 def pairs(
-    a: Rows,
-    b: Rows | None,
+    a: PlaneRows,
+    b: PlaneRows | None,
     last: NDArray[np.int64],
     shift: int,
     minimum: float,
@@ -177,7 +177,12 @@ def pairs(
 
 
 def _of_values(
-    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, statistic: str
+    a: PlaneRows,
+    b: PlaneRows | None,
+    last: NDArray[np.int64],
+    shift: int,
+    least: np.float32,
+    statistic: str,
 ) -> Iterator[Found]:
     room = _Room()
     for rows, columns, values in blocks(
@@ -186,7 +191,7 @@ def _of_values(
         b,
         dtype=np.float64,
         upper=b is None,
-        rows_of=BandRows(last, shift),
+        band_rows=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         place = rows.start, columns.start, last, shift
@@ -197,7 +202,12 @@ def _of_values(
 
 
 def _of_counts(
-    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, least: np.float32, __: str
+    a: PlaneRows,
+    b: PlaneRows | None,
+    last: NDArray[np.int64],
+    shift: int,
+    least: np.float32,
+    __: str,
 ) -> Iterator[Found]:
     room, n = _Room(), float(a.bits)
     x, scale_x = r2.sums(a)
@@ -206,7 +216,7 @@ def _of_counts(
         a,
         b,
         upper=b is None,
-        rows_of=BandRows(last, shift),
+        band_rows=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         of_rows, of_columns = (x[rows], scale_x[rows]), (y[columns], scale_y[columns])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.bits.planes import Planes, Rows
+from genobit.engine.bits.planes import PlaneRows, Planes
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import count_type, stacked
 from genobit.engine.pairwise.statistic import Counts, Float, Margins, PairStatistic, counted
@@ -128,7 +128,7 @@ def _inverse_roots(
     return out
 
 
-def sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sums(rows: PlaneRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return sum of x and 1 / sqrt(n sum x^2 - (sum x)^2) of each row without missing calls."""
     if rows.haplotypes:
         x = count_rows(rows.planes[0]).astype(np.float64)
@@ -138,23 +138,23 @@ def sums(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return x, _inverse_roots(float(rows.bits), x, hom_alt + hom_ref)
 
 
-def _operand(rows: Rows) -> Planes:
+def _operand(rows: PlaneRows) -> Planes:
     """Return the planes whose product is the sum of x y: alt, or mask and sign of g - 1."""
     return rows.planes if rows.haplotypes else rows.ternary()
 
 
-def _homozygotes(rows: Rows) -> Planes:
+def _homozygotes(rows: PlaneRows) -> Planes:
     """Return the planes of both homozygotes, interleaved row by row."""
     return stacked(*rows.homozygotes())
 
 
-def _stacked(rows: Rows) -> Planes:
+def _stacked(rows: PlaneRows) -> Planes:
     """Return all planes that the six sums need, interleaved row by row."""
     planes = rows.planes if rows.haplotypes else rows.homozygotes()
     return stacked(*planes, rows.call_mask())
 
 
-def statistic(name: str, a: Rows, b: Rows | None = None) -> PairStatistic:
+def statistic(name: str, a: PlaneRows, b: PlaneRows | None = None) -> PairStatistic:
     """Return a statistic of `STATISTICS` or `em_haplotypes`, for rows such as ``a`` and ``b``."""
     complete = a.complete() and (b is None or b.complete())
     n = float(a.bits)
@@ -213,16 +213,16 @@ def _missing_em(
     em_haplotypes.missing_block(counts, code, diagonal, out)
 
 
-def _known_homozygotes(rows: Rows) -> Margins:
+def _known_homozygotes(rows: PlaneRows) -> Margins:
     return (homozygous(rows),)
 
 
-def homozygous(rows: Rows) -> NDArray[np.float64]:
+def homozygous(rows: PlaneRows) -> NDArray[np.float64]:
     """Return the numbers of samples with dosage 2 and 0 in each row: (rows, 2)."""
     return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
-def complete_counts(a: Rows, b: Rows | None, **options: Any) -> Iterator[Counts]:
+def complete_counts(a: PlaneRows, b: PlaneRows | None, **options: Any) -> Iterator[Counts]:
     """Yield blocks of the sums of x y of rows without missing calls, in 16 bits where they fit."""
     return counted(
         "and" if a.haplotypes else "ternary",

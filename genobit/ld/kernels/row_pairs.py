@@ -21,7 +21,7 @@ from genobit.engine.simd.vector import popcount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 ROUNDING = 2.0**-44
 """Relative tolerance of comparisons, as in plink; well above a few roundings of a double."""
@@ -48,7 +48,7 @@ class PairRows(NamedTuple):
 
 
 def pair_rows(
-    chunks: Sequence[Rows],
+    chunks: Sequence[PlaneRows],
     held: PairRows | None = None,
     start: int = 0,
     memory: Scratch | None = None,

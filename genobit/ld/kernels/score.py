@@ -18,7 +18,7 @@ from genobit.ld.kernels.row_pairs import pair_rows, polymorphic
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 ROUND = 1.5 * 2.0 ** (52 - 36)
 """Adding and subtracting this constant rounds a double to a multiple of 2^-36."""
@@ -52,7 +52,7 @@ def _add(
 
 
 def scores(
-    a: Rows, b: Rows | None, last: NDArray[np.int64], shift: int, *, adjust: bool
+    a: PlaneRows, b: PlaneRows | None, last: NDArray[np.int64], shift: int, *, adjust: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return sum of r2 and number of pairs with r2, for rows of ``a`` and of ``b``: (2, rows).
 
@@ -72,7 +72,7 @@ def scores(
         b,
         dtype=np.float64,
         upper=b is None,
-        rows_of=BandRows(last, shift),
+        band_rows=BandRows(last, shift),
         columns=band_columns(last + shift),
     ):
         _add(values, part.start, others.start, last, shift, rows, columns)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.layout import pack_bits, tail_mask, words_for
-from genobit.engine.bits.planes import Rows, all_called
+from genobit.engine.bits.planes import PlaneRows, all_called
 from tests.cohorts import TAILS
 
 
@@ -22,19 +22,19 @@ def test_padding_is_zero(bits: int, words_more: int, seed: int) -> None:
     np.testing.assert_array_equal(row[: words_for(bits)], pack_bits(np.ones(bits, np.bool_)))
     carrier, hom_alt = pack_bits(values[0]), pack_bits(values[0] & values[1])
     for called in (None, pack_bits(values[0] | values[2])):
-        for plane in Rows(False, bits, (carrier, hom_alt), called).ternary():
+        for plane in PlaneRows(False, bits, (carrier, hom_alt), called).ternary():
             assert not (plane[:, -1] & ~tail_mask(bits)).any()
 
 
 @given(bits=st.sampled_from(TAILS), data=st.data())
 def test_complete__whatever_call_is_missing(bits: int, data: st.DataObject) -> None:
     called = np.tile(all_called(bits), (3, 1))
-    assert Rows(False, bits, (), called).complete()
+    assert PlaneRows(False, bits, (), called).complete()
     row, bit = data.draw(st.integers(0, 2)), data.draw(st.integers(0, bits - 1))
     called[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
-    assert not Rows(False, bits, (), called).complete()
+    assert not PlaneRows(False, bits, (), called).complete()
 
 
 def test_complete__of_no_calls() -> None:
-    assert Rows(False, 0, (), np.zeros((2, 0), np.uint64)).complete()
+    assert PlaneRows(False, 0, (), np.zeros((2, 0), np.uint64)).complete()
     assert all_called(0, 2).tolist() == [0, 0]

@@ -5,12 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.dequantise import STATES, dequantised
 from tests.cohorts import TAILS
 
 
-def planes_of(dosage: np.ndarray, *, called: bool = True) -> Rows:
+def planes_of(dosage: np.ndarray, *, called: bool = True) -> PlaneRows:
     """Rows of dosages (samples, variants), -1 for missing."""
 
     def packed(bits: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def planes_of(dosage: np.ndarray, *, called: bool = True) -> Rows:
         return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
     present = packed(dosage >= 0) if called else None
-    return Rows(False, dosage.shape[1], (packed(dosage >= 1), packed(dosage == 2)), present)
+    return PlaneRows(False, dosage.shape[1], (packed(dosage >= 1), packed(dosage == 2)), present)
 
 
 def drawn(samples: int, variants: int, *, missing: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -134,7 +134,7 @@ def test_unwanted_entries__are_never_what_memory_held(
     clean = products.aligned
     monkeypatch.setattr(products, "aligned", dirty)
     words = tuple(words_of(x) for x in operand(product, 200, 70, 1))
-    tops = {"tops_of": lambda columns: columns // 2}
+    tops = {"first_row": lambda columns: columns // 2}
     with set_options(kernel=kernel):
         for limits in {"upper": True}, tops:
             for block in products.products(product, words, **limits):
@@ -149,20 +149,20 @@ def test_unwanted_entries__are_never_what_memory_held(
     width=st.sampled_from([6, 64, 512]),
     product=st.sampled_from(["and", "ternary"]),
 )
-def test_rows_of__gives_every_entry_of_a_band(
+def test_row_range__gives_every_entry_of_a_band(
     n: int, m: int, group: int, reach: int, width: int, product: str
 ) -> None:
     a, b = operand(product, m, 65, n), operand(product, n, 65, m + 5)
     right = expected(product, a, b)
     inside = np.abs(np.arange(m)[:, None] - np.arange(n)) <= reach
 
-    def rows_of(start: int, stop: int) -> tuple[int, int]:
+    def row_range(start: int, stop: int) -> tuple[int, int]:
         assert start % group == 0
         assert stop % group == 0
         return max(0, min(start - reach, m)), min(stop + reach, m)
 
     for kernel in KERNELS:
-        found = collect(kernel, product, a, b, rows_of=rows_of, group=group, columns=width)
+        found = collect(kernel, product, a, b, row_range=row_range, group=group, columns=width)
         np.testing.assert_array_equal(found[inside], right[inside], err_msg=kernel)
 
 
@@ -175,7 +175,7 @@ def test_rows_of__gives_every_entry_of_a_band(
     kind=st.sampled_from([np.int16, np.int32]),
     seed=st.integers(0, 2**16),
 )
-def test_tops_of__gives_every_entry_of_a_band(
+def test_first_row__gives_every_entry_of_a_band(
     n: int, bits: int, reach: int, width: int, product: str, kind: type, seed: int
 ) -> None:
     a = operand(product, n, bits, seed)
@@ -191,8 +191,8 @@ def test_tops_of__gives_every_entry_of_a_band(
             product,
             a,
             upper=True,
-            rows_of=lambda start, stop: (int(last.searchsorted(start)), stop),
-            tops_of=last.searchsorted,
+            row_range=lambda start, stop: (int(last.searchsorted(start)), stop),
+            first_row=last.searchsorted,
             columns=width,
             kind=kind if short else np.int32,
         )
@@ -270,4 +270,4 @@ def test_products__of_no_rows_or_no_bits(kernel: str) -> None:
 def test_no_rows_of_some_columns__give_no_block(kernel: str) -> None:
     with set_options(kernel=kernel):
         words = (words_of(random_bits(9, 10, 1)),)
-        assert not list(products.products("and", words, rows_of=lambda start, stop: (7, 2)))
+        assert not list(products.products("and", words, row_range=lambda start, stop: (7, 2)))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.weighted import add_products
 from genobit.grm.kernels.missing_corrections import missing_call_correction
 from tests.reference import words_of
@@ -19,14 +19,16 @@ from tests.sized import sized
 BITS = sized((1, 33, 63, 64, 65, 130, 1023, 1024, 2100), (1, 33, 65, 130))
 
 
-def cohort(rows: int, bits: int, missing: float, seed: int) -> tuple[NDArray[np.float64], Rows]:
+def cohort(
+    rows: int, bits: int, missing: float, seed: int
+) -> tuple[NDArray[np.float64], PlaneRows]:
     """Dosages (rows, bits) with NaN for missing calls, and their planes."""
     generator = np.random.default_rng(seed)
     dosages = generator.integers(0, 3, (rows, bits)).astype(float)
     dosages[generator.random((rows, bits)) < missing] = np.nan
     called = ~np.isnan(dosages)
     planes = words_of(dosages >= 1), words_of(dosages == 2)
-    return dosages, Rows(haplotypes=False, bits=bits, planes=planes, called=words_of(called))
+    return dosages, PlaneRows(haplotypes=False, bits=bits, planes=planes, called=words_of(called))
 
 
 def chosen(dosages: NDArray[np.float64], values: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import COUNT_LANES
 from genobit.engine.simd.jit import njit
@@ -26,10 +26,10 @@ from tests.sized import sized
 SPLITS = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (1, 3)]
 
 
-def rows_of(dosage: np.ndarray) -> Rows:
+def rows_of(dosage: np.ndarray) -> PlaneRows:
     called = dosage >= 0
     planes = (words_of(dosage >= 1), words_of(dosage == 2))
-    return Rows(False, dosage.shape[1], planes, None if called.all() else words_of(called))
+    return PlaneRows(False, dosage.shape[1], planes, None if called.all() else words_of(called))
 
 
 def cohort(

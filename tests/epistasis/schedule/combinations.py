@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import Layout
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.epistasis.kernels.tables import Classes, by_class
 from genobit.epistasis.schedule.units import chosen
 
@@ -36,9 +36,9 @@ def packed(bits: np.ndarray) -> np.ndarray:
     return octets.view(np.uint64)
 
 
-def rows_of(dosage: np.ndarray) -> Rows:
+def rows_of(dosage: np.ndarray) -> PlaneRows:
     called = packed(dosage >= 0) if (dosage < 0).any() else None
-    return Rows(
+    return PlaneRows(
         haplotypes=False,
         bits=dosage.shape[1],
         planes=(packed(dosage >= 1), packed(dosage == 2)),

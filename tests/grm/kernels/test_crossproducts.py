@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.simd import cpu
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import BYTE_LANES, load_bytes
@@ -40,9 +40,9 @@ def random_dosages(samples: int, variants: int, seed: int) -> np.ndarray:
     return dosages
 
 
-def rows_of(dosages: np.ndarray, called: np.ndarray | None = None) -> Rows:
+def rows_of(dosages: np.ndarray, called: np.ndarray | None = None) -> PlaneRows:
     planes = words_of(dosages >= 1), words_of(dosages == 2)
-    return Rows(False, dosages.shape[1], planes, None if called is None else words_of(called))
+    return PlaneRows(False, dosages.shape[1], planes, None if called is None else words_of(called))
 
 
 @given(
@@ -107,7 +107,7 @@ def test_kernels__take_planes_that_may_not_be_written(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kernels__of_nobody_or_nothing(kernel: str) -> None:
     assert crossproduct(kernel, rows_of(np.zeros((0, 70), int))).shape == (0, 0)
-    none = Rows(False, 0, (np.zeros((3, 0), np.uint64),) * 2, None)
+    none = PlaneRows(False, 0, (np.zeros((3, 0), np.uint64),) * 2, None)
     assert crossproduct(kernel, none).tolist() == [[0] * 3] * 3
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.grm.kernels import kinship as relatives
 from genobit.grm.kernels.missing_overlaps import missing_overlaps
@@ -20,17 +20,21 @@ from tests.sized import KERNELS, sized
 TOLERANCE = {"rtol": 1e-13, "atol": 1e-14}
 
 
-def rows_of(values: np.ndarray, *, called: bool = True) -> Rows:
+def rows_of(values: np.ndarray, *, called: bool = True) -> PlaneRows:
     """Planes of dosages (samples, variants)."""
     present = words_of(~np.isnan(values)) if called else None
-    return Rows(False, values.shape[1], (words_of(values >= 1), words_of(values == 2)), present)
+    return PlaneRows(
+        False, values.shape[1], (words_of(values >= 1), words_of(values == 2)), present
+    )
 
 
 def samples_of(seed: int, samples: int, variants: int, missing: float) -> np.ndarray:
     return dosages(random_calls(seed, variants, samples, missing=missing)).T
 
 
-def found(chunks: list[tuple[Rows, Rows | None]], a: int, b: int | None = None) -> np.ndarray:
+def found(
+    chunks: list[tuple[PlaneRows, PlaneRows | None]], a: int, b: int | None = None
+) -> np.ndarray:
     """What the kernels give, as `relatives_matrices`."""
     counted = relatives.sums(chunks, "THh", np.int32)
     first = np.arange(a)
@@ -81,7 +85,7 @@ def test_chunks__give_the_same_bits(seed: int, cuts: list[int], square: bool) ->
     edges = sorted({0, 64, 128, 200, *cuts})
     parts = list(pairwise(edges))
 
-    def rows(x: np.ndarray, start: int, stop: int) -> Rows:
+    def rows(x: np.ndarray, start: int, stop: int) -> PlaneRows:
         part = x[:, start:stop]
         return rows_of(part, called=bool(np.isnan(part).any()))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, ratio_everywhere
 from genobit.engine.simd.jit import njit
@@ -33,8 +33,8 @@ def alike(variants: int, bits: int, seed: int, share: float) -> np.ndarray:
     return x
 
 
-def rows_of(x: np.ndarray) -> Rows:
-    return Rows(True, x.shape[1], (words_of(x),), None)
+def rows_of(x: np.ndarray) -> PlaneRows:
+    return PlaneRows(True, x.shape[1], (words_of(x),), None)
 
 
 def one_by_one(x: np.ndarray, last: np.ndarray, minimum: float) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.planes import Rows
+from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.ld.kernels import pairs
 from tests.cohorts import TAILS, random_calls
@@ -19,11 +19,11 @@ from tests.sized import KERNELS, sized
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}
 
 
-def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> Rows:
+def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> PlaneRows:
     values = haplotypes(calls) if haploid else dosages(calls)
     present = words_of(~np.isnan(values)) if called else None
     planes = (words_of(values == 1),) if haploid else (words_of(values >= 1), words_of(values == 2))
-    return Rows(haploid, values.shape[1], planes, present)
+    return PlaneRows(haploid, values.shape[1], planes, present)
 
 
 def values_of(calls: np.ndarray, *, haploid: bool) -> np.ndarray:
@@ -170,6 +170,6 @@ def test_r__keeps_its_digits_with_two_million_haplotypes() -> None:
     x = rng.uniform(size=n) < 0.5
     y = x ^ (rng.uniform(size=n) < 1e-5)
     words = np.stack([np.packbits(v, bitorder="little").view(np.uint64) for v in (x, y)])
-    rows = Rows(True, n, (words,), None)
+    rows = PlaneRows(True, n, (words,), None)
     right = np.corrcoef(x, y)[0, 1]
     np.testing.assert_allclose(ld_square("r", rows)[0, 1], right, rtol=1e-7)

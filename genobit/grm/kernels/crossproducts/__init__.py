@@ -4,8 +4,8 @@ Schlather (2020), "Efficient calculation of the genomic relationship matrix", bi
 2020.01.12.903146, compares six methods to sum products of genotypes 0, 1, 2 without unpacking them.
 Its R package is miraculix. Each method has a module here, written from the published description
 with our own bit planes, SIMD values and tables. The module states its coding, its identity and its
-operation count. All kernels take `Rows` without missing calls and return the same integers. May
-import: the engine.
+operation count. All kernels take `PlaneRows` without missing calls and return the same integers.
+May import: the engine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Rows
+    from genobit.engine.bits.planes import PlaneRows
 
 SLAB = 224
 """Words of a plane coded at a time: 14,336 variants, 3.5 to 7 KiB a sample."""
@@ -63,7 +63,7 @@ PUBLISHED = tuple(_METHODS)
 KERNELS = (*PUBLISHED, "popcount")
 
 
-def crossproduct(kernel: str, a: Rows, b: Rows | None = None) -> NDArray[np.int64]:
+def crossproduct(kernel: str, a: PlaneRows, b: PlaneRows | None = None) -> NDArray[np.int64]:
     """Return sums over variants of dosage products, (rows of a, rows of b) int64, exact.
 
     ``kernel`` is one of `KERNELS`, or "auto" for the engine's ternary product, the fastest here.
@@ -93,7 +93,7 @@ def check_kernel(kernel: str) -> None:
         raise ValueError(msg)
 
 
-def _refuse_missing(rows: Rows) -> None:
+def _refuse_missing(rows: PlaneRows) -> None:
     if rows.complete():
         return
     called = count_rows(rows.call_mask())
@@ -107,7 +107,7 @@ def _refuse_missing(rows: Rows) -> None:
     raise ValueError(msg)
 
 
-def _by_pairs(method: _Method, a: Rows, b: Rows | None) -> NDArray[np.int64]:
+def _by_pairs(method: _Method, a: PlaneRows, b: PlaneRows | None) -> NDArray[np.int64]:
     """Return all products, by slabs of variants and tiles of samples that stay in cache."""
     other = a if b is None else b
     m, n = a.planes[0].shape[0], other.planes[0].shape[0]
@@ -127,5 +127,5 @@ def _by_pairs(method: _Method, a: Rows, b: Rows | None) -> NDArray[np.int64]:
     return counts
 
 
-def _slab(rows: Rows, words: slice) -> tuple[NDArray[np.uint64], ...]:
+def _slab(rows: PlaneRows, words: slice) -> tuple[NDArray[np.uint64], ...]:
     return tuple(np.ascontiguousarray(plane[:, words]) for plane in rows.planes)

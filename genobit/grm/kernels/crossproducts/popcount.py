@@ -28,15 +28,15 @@ from genobit.engine.pairwise.statistic import Margins, PairStatistic, product, s
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.engine.bits.planes import Planes, Rows
+    from genobit.engine.bits.planes import PlaneRows, Planes
 
 
-def by_and(a: Rows, b: Rows | None) -> NDArray[np.int64]:
+def by_and(a: PlaneRows, b: PlaneRows | None) -> NDArray[np.int64]:
     """Products of dosages from the four AND counts of two planes."""
     return square(PairStatistic(_planes, _epilogue, 2), a, b, np.int64)
 
 
-def _planes(rows: Rows) -> Planes:
+def _planes(rows: PlaneRows) -> Planes:
     return stacked(*rows.planes)
 
 
@@ -50,7 +50,7 @@ def _epilogue(
     out[...] = found
 
 
-def by_ternary(a: Rows, b: Rows | None) -> NDArray[np.int64]:
+def by_ternary(a: PlaneRows, b: PlaneRows | None) -> NDArray[np.int64]:
     """Return dosage products from ternary products of dosage - 1, (rows, columns) int64."""
     second = None if b is None else b.ternary()
     out: NDArray[np.int64] = product("ternary", a.ternary(), second, np.int64)
@@ -59,6 +59,6 @@ def by_ternary(a: Rows, b: Rows | None) -> NDArray[np.int64]:
     return out
 
 
-def _sums(rows: Rows) -> NDArray[np.int64]:
+def _sums(rows: PlaneRows) -> NDArray[np.int64]:
     """Return the copies of the counted allele in each row, (rows,) int64."""
     return count_rows(rows.planes[0]) + count_rows(rows.planes[1])
