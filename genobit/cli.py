@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Any other arguments are handed to the benchmarks: --only NAME ...",
     )
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    bench.add_argument("--quick", action="store_true", help="small shapes, under a minute")
+    bench.add_argument("--quick", action="store_true", help="small shapes, a few minutes")
     bench.set_defaults(run=run_bench)
 
     about = commands.add_parser(

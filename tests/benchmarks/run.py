@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print all rows; the exit status is 0 however fast the machine is."""
     options = argparse.ArgumentParser(prog="genobit bench", description=__doc__)
     options.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    options.add_argument("--quick", action="store_true", help="small shapes, under a minute")
+    options.add_argument("--quick", action="store_true", help="small shapes, a few minutes")
     options.add_argument(
         "--only", nargs="*", help="names of benchmarks: %(choices)s", choices=_NAMES
     )
