@@ -102,8 +102,9 @@ class GenobitDatasetAccessor(
             Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Variables that
             describe variants or samples are kept as coordinates. A dosage takes 2 or 3 bits per
             call; ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is
-            missing. Values below 0 in ``call_genotype`` are missing. ``call_genotype_mask`` is
-            redundant and is not read.
+            missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. Haplotypes
+            with -2 are missing, as is the dosage of (-1, -2). ``call_genotype_mask`` is redundant
+            and is not read.
 
         Raises
         ------
@@ -111,8 +112,8 @@ class GenobitDatasetAccessor(
             If there is no ``call_genotype``, or if it does not hold integers.
         ValueError
             For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
-            computed, for an invalid call: an unknown allele, a lower ploidy, or a missing call that
-            is refused. The message names the variant and the sample.
+            computed, for an invalid call: an unknown allele, a call of lower ploidy (dosages), or a
+            missing call that is refused. The message names the variant and the sample.
 
         Examples
         --------

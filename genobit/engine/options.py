@@ -173,8 +173,8 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     Parameters
     ----------
     **settings
-        Fields of `Options`: ``kernel``, ``chunk_rows``, ``eager_limit``, ``spill_to``,
-        ``longest_search``, ``progress``, ``plot_theme``, ``plot_scale``.
+        Fields of `genobit.engine.options.Options`: ``kernel``, ``chunk_rows``, ``eager_limit``,
+        ``spill_to``, ``longest_search``, ``progress``, ``plot_theme``, ``plot_scale``.
 
     Raises
     ------

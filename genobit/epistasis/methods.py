@@ -84,8 +84,9 @@ class EpistasisMethods:
 
             - "mutual_information": of genotypes and class
             - "chi2": Pearson's chi2 of genotypes and class
-            - "gain": mutual information of the combination minus the largest one of a subset
-              without one member. This keeps a strong single variant from filling the ranking
+            - "gain": mutual information of the combination minus the largest mutual information of
+              its subsets without one member. This keeps a strong single variant from filling the
+              ranking
             - "boost": likelihood ratio of the interaction of two variants on two classes
             - "f": F test of the interaction of two variants on a trait
         permutations, seed
@@ -98,9 +99,9 @@ class EpistasisMethods:
         min_count
             Smallest number of samples in each class, and in each genotype cell that is not empty.
         variants_0, variants_1
-            Sets of variants: identifiers, positions or a mask. A combination must hold a member of
-            one set and, if both are given, another variant from the other set. A mask that is a
-            DataArray or Series is aligned by its labels.
+            Sets of variants: identifiers, positions or a mask. A combination must contain a variant
+            of the given set. With both sets, it must contain two different variants, one from each
+            set. A mask that is a DataArray or Series is aligned by its labels.
         min_gap
             Smallest distance between two members on one contig: "1Mb", "500kb", "2cM", or a number
             of variants.
@@ -128,9 +129,9 @@ class EpistasisMethods:
             - ``variants`` (rank, order): positions along the variants, ascending
             - ``mi``: mutual information in nats, and ``g`` = 2 n mi; not with "f"
             - ``chi2``, ``gain``, ``boost`` or ``f``: the statistic, if it is not ``mi``
-            - ``p``: p-value of the statistic ("gain": of 2 n gain) for this combination alone,
-              from the chi2 distribution with ``df`` degrees of freedom; with "f" from the F
-              distribution with ``df`` and ``df_residual``
+            - ``p``: p-value of this combination alone, from the chi2 distribution with ``df``
+              degrees of freedom ("gain": of 2 n gain). With "f", it is from the F distribution with
+              ``df`` and ``df_residual``
             - ``n``: samples without a missing call in any member; all counts use only these
             - ``cells`` int32 (rank, cell, class): sample counts; with "f" also the trait means
               ``cell_mean`` (rank, cell)
@@ -147,8 +148,8 @@ class EpistasisMethods:
         KeyError
             For an unknown variable.
         ValueError
-            For a phenotype with a wrong number of samples, without a value for a sample, or with
-            one class. For a continuous phenotype where classes are needed. With "f", for an
+            For a phenotype with a wrong number of samples, with labels that lack a sample, or with
+            only one class. For a continuous phenotype where classes are needed. With "f", for an
             outlier: a value whose distance from the median is over 10,000 times the median
             distance. For an unknown choice or a number out of range. For a search longer than
             ``get_options().longest_search`` (one hour by default); the message has the estimate and
@@ -157,7 +158,7 @@ class EpistasisMethods:
             For a search that takes more than ``get_options().eager_limit`` bytes. It is raised
             before the search starts, and the message has ways to reduce the memory.
         OSError
-            If the folder of ``spill_to`` has no room.
+            If the folder ``get_options().spill_to`` has no room.
         genobit.epistasis.schedule.search.SearchError
             If a part of the search fails; the error holds the ranking of the other parts.
 
@@ -166,7 +167,7 @@ class EpistasisMethods:
         See `genobit.epistasis.search` for formulas and references. The ranking is the same for any
         chunks, threads and dask schedulers. Genotypes are held in memory, with 2 or 3 bits per
         call. If they exceed ``get_options().eager_limit``, they are written to a file in the folder
-        ``spill_to``.
+        ``get_options().spill_to``.
 
         Examples
         --------

@@ -68,7 +68,7 @@ def open_alignment(
     DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
     a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic.
 
-    - Coordinate `taxa`: the names as written, with underscores; in FASTA the whole line.
+    - Coordinate `taxa`: the names as written, with underscores; in FASTA the whole header line.
     - `attrs["kind"]`, `attrs["format"]`, `attrs["source"]`, and for "standard"
       `attrs["states"]`: the symbols in order.
 

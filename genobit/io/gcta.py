@@ -54,9 +54,9 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     Notes
     -----
     A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
-    genotypes for ``get_options().chunk_rows`` (2,048) samples. The methods "endelman_jannink" and
-    "hadamard" and leave-one-chromosome-out matrices would repeat work on all pairs or contigs in
-    each pass. Compute them before writing (``compute=True``), or store them to Zarr and write the
+    genotypes for ``get_options().chunk_rows`` (2,048) samples. For "endelman_jannink", "hadamard"
+    and leave-one-chromosome-out matrices, each pass would repeat work on all pairs or contigs.
+    Compute these matrices before writing (``compute=True``), or store them to Zarr and write the
     reopened matrix.
 
     The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If

@@ -218,8 +218,8 @@ class ExploreArray:
         ----------
         trees
             Trees in any form that `.genobit.parsimony()` takes, or the result of
-            `.genobit.parsimony_search()`. By default, the shortest trees are searched at once for
-            up to 60 taxa, and by a button for more.
+            `.genobit.parsimony_search()`. By default, the shortest trees are searched: at once for
+            up to 60 taxa, otherwise by a button.
         **initial
             `selection` to share, and initial values of the traits of `ParsimonyExplorer`, such as
             `site=17`.

@@ -82,7 +82,7 @@ class PCAMethods:
               so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints. The
               sign is chosen so that the sum of cubed scores is positive: the longer tail is
               positive. If this sum is near 0, the first sample far from 0 is positive.
-            - ``loadings`` (variants, components), of length 1
+            - ``loadings`` (variants, components): each component is a vector of length 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
             - ``allele_frequency`` (variants): NaN where no call is present

@@ -65,7 +65,7 @@ class TileSize:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Estimated cost of each tile edge, with the edge in force and the cheapest one."""
+    """Estimated cost of several tile edges (rows per tile), with the current and cheapest edge."""
 
     what: str
     size: tuple[int, int]
@@ -73,7 +73,7 @@ class Explanation:
     workers: int
     """Threads of the cluster or of this machine."""
     taken: int
-    """The edge in force."""
+    """The current edge."""
     edges: tuple[TileSize, ...]
 
     @property
@@ -84,7 +84,7 @@ class Explanation:
 
     @property
     def reason(self) -> str:
-        """Why the edge in force stays, or why another is advised.
+        """Why the current edge stays, or why another is advised.
 
         Another edge is only used if the user asks for "auto": a choice by the number of threads
         would change the order in which weighted sums are rounded.

@@ -87,7 +87,7 @@ def permutation_histogram(
     Returns
     -------
         hv.Overlay: histogram bars, a tick below them for the score of every combination, and a line
-        at that of the marked one.
+        at the score of the marked combination.
 
     Raises
     ------

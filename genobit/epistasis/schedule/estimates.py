@@ -53,7 +53,7 @@ class Estimate(NamedTuple):
     memory: int
     """Bytes of memory: planes of the variants, blocks, rankings in progress and the result."""
     units: int
-    """Number of units of work; a checkpoint keeps each."""
+    """Number of units of work; a checkpoint stores each finished unit."""
     disk: int = 0
     """Bytes of planes in files, if they exceed ``eager_limit``."""
 

@@ -82,8 +82,8 @@ class GRMMethods:
 
             With "pairwise" the coordinate ``variants_compared``, int64, is the number of variants
             called in both samples of each pair. Except for "king" and "ibs", it excludes variants
-            with frequency 0 or 1, unless ``count_monomorphic``. A pair without such a variant is
-            NaN.
+            with frequency 0 or 1, unless ``count_monomorphic``. A pair for which this number is 0
+            is NaN.
 
             Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
             ``contigs_left_out`` list what ``autosomes`` left out.
@@ -104,7 +104,8 @@ class GRMMethods:
         -----
         "vanraden1" without missing calls, with the frequencies of these samples, is exact up to its
         last division. It is bit-identical for every chunking, and costs samples^2 / 2 x variants
-        ternary products. "king" and "ibs" are exact in the same way, also with missing calls.
+        products of numbers -1, 0 and 1. "king" and "ibs" are exact in the same way, also with
+        missing calls.
 
         Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
         to about 1e-6 of the diagonal.

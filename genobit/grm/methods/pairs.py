@@ -74,8 +74,8 @@ class RelativesMethods:
         Notes
         -----
         Memory holds only the tiles being computed, with two exceptions. "endelman_jannink" needs
-        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for
-        their mean. Pairs without a value (NaN) are left out.
+        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for the
+        mean of the squared diagonal. Pairs without a value (NaN) are left out.
 
         Examples
         --------

@@ -109,17 +109,17 @@ def grm_heatmap(
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
         last, in grey.
     colour_by
-        Variable of the samples, drawn as a coloured strip along the rows: "population" for the
-        coordinate `population_0` of `grm`.
+        Coordinate to draw as a coloured strip along the rows, named without its suffix:
+        "population" for `population_0`.
     selected
         Positions of the samples to mark; all others become paler.
     max_pixels
-        Largest number of pixels on a side. More samples share pixels; each pixel shows the pair
-        farthest from 0.
+        Largest number of pixels on a side. With more samples, each pixel covers several pairs and
+        shows the one farthest from 0.
 
     Returns
     -------
-        hv.Image * hv.Rectangles (veils) * hv.Segments (marks) * hv.Rectangles (strip) *
+        hv.Image * hv.Rectangles (paler samples) * hv.Segments (marks) * hv.Rectangles (strip) *
         hv.Segments (the tree).
 
     Raises

@@ -57,9 +57,9 @@ def sample_dataset(
 
     The last 120 samples of each population are ten families of three generations. A real genome of
     12 Mb is too short to tell relatives apart. Meioses therefore have as many crossovers as in a
-    whole genome, and founders' haplotypes are shuffled within their population between hotspots.
-    KING finds all twins and all relatives of first, second and third degree in the pedigree. It
-    finds no other pair closer than the third degree.
+    whole genome. In each segment between hotspots, founders' haplotypes are shuffled within their
+    population. KING finds all twins and all relatives of first, second and third degree in the
+    pedigree. It finds no other pair closer than the third degree.
 
     Parameters
     ----------

@@ -103,9 +103,9 @@ class KendallArrayMethods:
         Notes
         -----
         `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
-        tau: they test whether S is 0. ``scipy.stats.somersd`` uses the variance under the
-        alternative instead. Permutation p-values are (b + 1) / (m + 1), where b of m permutations
-        have an S at least as far from 0.
+        tau. Both test whether S, concordant minus discordant pairs, is 0. ``scipy.stats.somersd``
+        uses the variance under the alternative instead. Permutation p-values are (b + 1) / (m + 1),
+        where b of m permutations have an S at least as far from 0.
 
         Examples
         --------

@@ -65,9 +65,9 @@ class KendallArrayPairsMethods:
             so memory holds only the tiles being computed. Needs ``fdr=None``, because q-values are
             known only at the end.
         share
-            ``(k, of)``: search only the share of worker k of ``of`` workers; k counts from 0.
-            Together the workers find each pair once. All must use the same values and options.
-            Needs ``fdr=None``, because q-values need all pairs.
+            ``(k, n)``: search only the share of worker k of n workers, counted from 0. Together the
+            workers find each pair once. All must use the same values and options. Needs
+            ``fdr=None``, because q-values need all pairs.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
 

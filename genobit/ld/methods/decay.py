@@ -76,15 +76,17 @@ class LDDecayMethods:
             the pairs) and ``curve``. The bin edges are ``bin_start`` and ``bin_stop``; a pair at an
             edge is in the lower bin. ``attrs["unit"]`` is the unit of distances.
 
-            For each population: ``rho``, ``half_decay``, ``half_decay_of_means`` and
-            ``observations`` (n of the curve). The confidence intervals are ``half_decay_interval``
-            and ``half_decay_of_means_interval`` (bounds: lower, upper). ``half_decay_of_means`` is
-            infinite if the means never fall to half.
+            For each population: ``rho`` (4 N c per unit of distance), ``half_decay``,
+            ``half_decay_of_means`` and ``observations`` (haplotypes, or samples for dosages). The
+            confidence intervals are ``half_decay_interval`` and ``half_decay_of_means_interval``
+            (bounds: lower, upper). ``half_decay_of_means`` is infinite if the means never fall to
+            half of the first mean.
 
-            ``fit`` is "fits" or "does not fit". If the curve falls to half outside the bins, it is
-            "below the bins" or "beyond the bins". ``half_decay`` is NaN unless ``fit`` is "fits".
-            ``fit_r2`` is the share of the variation between bins that the curve explains.
-            ``attrs["fit"]`` describes ``fit`` and ``fit_r2`` in words.
+            ``fit`` is "fits" or "does not fit". If the half-decay distance is outside the bins,
+            ``fit`` is "below the bins" or "beyond the bins". ``half_decay``, where the curve is
+            half of its value at 0, is NaN unless ``fit`` is "fits". ``fit_r2`` is the share of the
+            variation between bins that the curve explains. ``attrs["fit"]`` describes ``fit`` and
+            ``fit_r2`` in words.
 
         Raises
         ------

@@ -72,16 +72,16 @@ class LDMethods:
         Raises
         ------
         ValueError
-            For an unknown statistic, or one that haplotypes or dosages do not have. If ``other``
-            has different samples. With ``window``, for unsorted positions.
+            For an unknown statistic, or one not defined for the data (haplotypes or dosages). If
+            ``other`` has different samples. With ``window``, for unsorted positions.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
         Each pair uses the calls present at both variants. Monomorphic variants give NaN. Cost:
-        variants^2 / 2 x samples / 4 byte lookups, or with AVX-512 variants^2 / 2 x samples / 512
-        popcounts. Formulas and references: `genobit.ld.matrix`.
+        variants^2 x samples / 8 lookups of one byte, or variants^2 x samples / 1,024 popcounts with
+        AVX-512. Formulas and references: `genobit.ld.matrix`.
 
         Examples
         --------

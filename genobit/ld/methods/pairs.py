@@ -53,8 +53,8 @@ class LDPairsMethods:
         parquet
             Folder to write the table to, one file for each tile. The call then computes all pairs,
             with 16 tiles in memory at a time. If interrupted, repeat the call to resume; finished
-            files are kept. Until the table is complete, a marker file makes Parquet readers refuse
-            the folder; its name says why.
+            files are kept. Until the table is complete, Parquet readers refuse the folder and print
+            the name of a marker file, which says why.
         progress
             Whether to show a progress bar while writing to ``parquet``. The default is
             ``get_options().progress``.

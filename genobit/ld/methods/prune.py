@@ -168,8 +168,8 @@ class LDPruneMethods:
         p1 are visited in order of p, ties in file order. A variant that is in no clump yet becomes
         the index variant of a new clump. Its members are all variants in the window with an r2
         above the limit that are in no clump yet, whatever their p. Each r2 uses the calls present
-        at both variants. Memory holds a window, a few chunks, and all pairs above the limit in
-        which one p is at most p1.
+        at both variants. Memory holds a window, a few chunks, and all pairs above the limit that
+        include a variant with p up to p1.
 
         Examples
         --------

@@ -53,7 +53,7 @@ class LDSitesMethods:
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states`` is
             the number of states of each site. ``counted_state`` is the state that sets the sign of
-            r, D and D': of the site's two states, the later in ``attrs["states"]``.
+            r, D and D'. It is the later of the site's two states in ``attrs["states"]``.
 
         Raises
         ------

@@ -36,7 +36,7 @@ def ld_track(
     axis
         "position" is true to scale, "rank" spaces the variants evenly.
     first_rank, rank_step
-        Rank of the first variant, and ranks between neighbours, for a rank axis.
+        Rank of the first variant, and difference in rank between neighbours, for a rank axis.
 
     Returns
     -------

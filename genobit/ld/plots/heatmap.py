@@ -97,10 +97,10 @@ def ld_triangle(
     selected: Sequence[int] = (),
     blocks: xr.Dataset | None = None,
 ) -> hv.Overlay:
-    """Draw the pairs of one set as a triangle under (or over) the chromosome.
+    """Draw the pairs of one set of variants as a triangle under (or over) the chromosome.
 
-    Each cell is a pair of variants, placed midway between them; its distance from the base is
-    their distance.
+    Each cell is a pair of variants, placed midway between them. Its distance from the base is the
+    distance between the two variants.
 
     Parameters
     ----------

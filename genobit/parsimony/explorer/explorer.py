@@ -43,8 +43,8 @@ class ParsimonyExplorer(ParsimonyTraits):
         Alignment (taxa, sites).
     trees
         Trees in any form that `.genobit.parsimony()` takes, or the result of
-        `.genobit.parsimony_search()`. By default, the shortest trees are searched at once for up to
-        60 taxa, and by a button for more.
+        `.genobit.parsimony_search()`. By default, the shortest trees are searched: at once for up
+        to 60 taxa, otherwise by a button.
     selection
         Selection shared with other explorers; by default a new one. Taxa are its samples, and sites
         are its variants.

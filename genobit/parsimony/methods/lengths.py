@@ -66,13 +66,13 @@ class ParsimonyMethods:
             consistency index (``ci``, ``ri``, ``rc``) of all sites. Each is one number for one
             tree, and (trees) for several. With ``sites`` also ``changes``, ``site_ci`` and
             ``site_ri``: (sites) or (trees, sites). ``min_changes`` and ``max_changes`` (sites) are
-            the fewest changes on any tree and the changes on a star. Weights do not apply to the
-            results of single sites.
+            the fewest changes on any tree and the changes on a star tree. Weights do not apply to
+            the results of single sites.
 
             An index of 0 / 0 is NaN. This holds for ``site_ci`` of a constant site, and for
-            ``site_ri`` of a site that no tree explains better than a star. With ``costs`` there are
-            only ``length`` and ``changes``: indices need the minimum cost over all trees, which
-            would take a search.
+            ``site_ri`` of a site that no tree explains better than a star tree. With ``costs``
+            there are only ``length`` and ``changes``: indices need the minimum cost over all trees,
+            which would take a search.
 
             All results are in memory. A dask alignment is read a few chunks of sites at a time,
             with the same results.
@@ -149,7 +149,7 @@ class ParsimonyMethods:
         If a node has several possible states and its parent has none of them, the node takes the
         first in the order of ``attrs["states"]``. So does a root with several possible states.
         Nodes with more than two children are hard polytomies: true multiple splits. The same rules
-        apply to them, on Hartigan's sets.
+        apply to them, with the sets of Hartigan (1973).
 
         Examples
         --------

@@ -118,7 +118,8 @@ class ParsimonySearchMethods:
             For a dask alignment whose unique columns take more than ``get_options().eager_limit``
             bytes.
         OSError
-            With ``bootstrap``, if the folder of ``spill_to`` has no room for one number per site.
+            With ``bootstrap``, if the folder ``get_options().spill_to`` has no room for one number
+            per site.
 
         Notes
         -----
