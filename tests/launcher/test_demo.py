@@ -24,7 +24,7 @@ FIGURES = [
     "All pairs of the correlated genes",
     "The strongest pair",
     "Penetrance of the best pair",
-    "Its members by themselves",
+    "Its variants alone",
     "Penetrance of the best triple",
     "The tree and its changes",
     "Homoplasy along the gene",
@@ -128,7 +128,7 @@ def test_communities__are_the_modules_of_the_simulation(written):
 
 def test_planted_combinations__come_first(written):
     page = (written / "report.html").read_text(encoding="utf-8")
-    found = re.findall(r"Of ([\d,]+) (pairs|triples) the planted one is number (\d+)\.", page)
+    found = re.findall(r"Of ([\d,]+) (pairs|triples), the simulated one has rank (\d+)\.", page)
     assert [(name, rank) for _, name, rank in found] == [("pairs", "1"), ("triples", "1")]
     assert all(int(count.replace(",", "")) > 100_000 for count, *_ in found)
     number = r'<td class="right">([\d.e-]+)</td>'

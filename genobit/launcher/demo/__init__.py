@@ -54,11 +54,11 @@ def run(folder: Path) -> Path:
         parsimony.section(aln, watch),
     ]
     summary = (
-        f"{size(cohort, 'samples')} of three populations, simulated with realistic recombination, "
-        f"at {size(cohort, 'variants')}: which variants are inherited together, and who is like "
-        f"whom. Then the simulated expression of {expr.sizes['gene']:,} genes: which of them rise "
-        "and fall together. Then which variants make cases of people together, and not alone. At "
-        "last a simulated gene of 24 species, and where on their tree it changed."
+        f"{size(cohort, 'samples')} of three populations and {size(cohort, 'variants')}, simulated "
+        "with realistic recombination. The report shows linkage disequilibrium of the variants, "
+        f"relationships of the samples, the co-expression of {expr.sizes['gene']:,} genes, and "
+        "interactions of variants in a disease. The last section is a gene of 24 species, and "
+        "where it changed on their tree."
     )
     settings = {
         "min_r2": ld.MIN_R2,

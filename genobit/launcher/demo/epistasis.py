@@ -47,10 +47,9 @@ def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
         figures = draw(found[2], found[3])
     return Section(
         "Epistasis",
-        "Who is a case was simulated from a pair and a triple of variants, each of which says "
-        "nothing by itself. Every pair and every triple of variants spread over the sample was "
-        "scored by its mutual information with being a case: "
-        + " ".join(rank_of_planted(top) for top in found.values()),
+        "Cases were simulated from a pair and a triple of variants without marginal effects. All "
+        "pairs and all triples of evenly spread variants were scored by their mutual information "
+        "with the phenotype. " + " ".join(rank_of_planted(top) for top in found.values()),
         (*figures, ranking(found[2])),
     )
 
@@ -71,8 +70,8 @@ def rank_of_planted(top: xr.Dataset) -> str:
     planted = top[f"variant_planted_{name}"].values.all(axis=1)
     count = f"{top.attrs['combinations']:,} {name}s"
     if not planted.any():
-        return f"Of {count} the planted one is not among the first {TOP}."
-    return f"Of {count} the planted one is number {int(np.argmax(planted)) + 1}."
+        return f"Of {count}, the simulated one is not among the first {TOP}."
+    return f"Of {count}, the simulated one has rank {int(np.argmax(planted)) + 1}."
 
 
 def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
@@ -82,19 +81,19 @@ def draw(pairs: xr.Dataset, triples: xr.Dataset) -> tuple[Figure, ...]:
     return (
         Figure(
             "Penetrance of the best pair",
-            "The share of cases among the samples of each of nine genotypes: high where one and "
-            "only one of the two is heterozygous.",
+            "The share of cases among the samples of each of the nine genotypes. It is high where "
+            "exactly one of the two variants is heterozygous.",
             plots.penetrance_heatmap(pairs),
         ),
         Figure(
-            "Its members by themselves",
-            "The same samples by the genotype of one variant at a time: a search of single "
-            "variants, or of pairs among the best of them, passes over both.",
+            "Its variants alone",
+            "The same samples by the genotype of one variant. A search of single variants would "
+            "miss both, and so would a search of pairs among the best single variants.",
             plots.marginal_effects(pairs),
         ),
         Figure(
             "Penetrance of the best triple",
-            "A square for each genotype of the third variant.",
+            "One square for each genotype of the third variant.",
             plots.penetrance_heatmap(triples),
         ),
     )
@@ -110,10 +109,9 @@ def ranking(pairs: xr.Dataset) -> Table:
     }
     return Table(
         "The best pairs",
-        "p is of the pair as if no other had been looked at; that of the search is the share of "
-        f"{PERMUTATIONS} permutations of the cases, and the given order, in which any pair scores "
-        "as high. What comes next has a planted variant and a neighbour of the other, or is "
-        "chance.",
+        "p is the p-value of the pair if it were tested alone. p of the search is the share of "
+        f"{PERMUTATIONS} permutations, and the data, in which any pair scores as high. Lower "
+        "ranks pair a simulated variant with a neighbour of the other, or arise by chance.",
         {"variant": names[:, 0].tolist(), "with": names[:, 1].tolist(), **numbers},
         frozenset(numbers),
     )

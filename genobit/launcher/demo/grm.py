@@ -60,8 +60,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
         figures = draw(matrix, kinship, pcs, every)
     return Section(
         "Relationships",
-        f"The same planes, multiplied the other way: how alike any two of the {n_samples:,} "
-        "samples are.",
+        f"The relationship of each pair of the {n_samples:,} samples, from the same planes.",
         (*figures, closest(table)),
     )
 
@@ -84,23 +83,23 @@ def draw(
     return (
         Figure(
             "Principal components",
-            "A dot is a sample, and its colour its population: the two axes along which samples "
-            "differ most tell the three populations apart, without having been told of them.",
+            "Each point is a sample, coloured by population. The first two components separate "
+            "the three populations, although they were computed from genotypes alone.",
             plots.pca_scatter(pcs, colour=population).opts(frame_width=560, frame_height=400),
         ),
         Figure(
             "Relationship matrix",
-            f"One in {every} samples, in the order of a tree that puts the most alike beside each "
-            "other; the strip beside it has the colours of the populations above. Relationship "
-            "counts from the average of all samples, so that those of one population are alike, "
-            "most of all in the one that differs most from the others.",
+            f"One in {every} samples, ordered by a clustering tree. The strip shows their "
+            "populations in the colours above. A relationship is relative to the mean of all "
+            "samples. Samples of one population are therefore alike, most of all in the "
+            "population that differs most from the others.",
             plots.grm_heatmap(
                 matrix.isel(samples_0=shown, samples_1=shown), colour_by=POPULATION
             ).opts(frame_width=640, frame_height=497),
         ),
         Figure(
             "Kinship",
-            f"KING-robust kinship of the pairs within {first}; shaded are the degrees of "
+            f"KING-robust kinship of the pairs within {first}. Shaded bands are degrees of "
             "relationship. Ten families of twelve were simulated, with twins, parents, siblings, "
             "grandparents and cousins.",
             plots.kinship_histogram(kinship.isel(samples_0=alike, samples_1=alike)).opts(
@@ -117,13 +116,14 @@ def closest(table: Path) -> Table:
     found = pd.read_parquet(table).nlargest(CLOSEST, "king")
     return Table(
         "The closest pairs",
-        f"By kinship; all pairs that reach {MIN_KINSHIP} are in {table.name} beside this page. "
-        "Opposite homozygotes are the share of variants at which the two have no allele in common: "
-        "hardly any between relatives, and none at all between parent and child.",
+        f"The pairs of highest kinship. {table.name} beside this page lists all pairs with a "
+        f"kinship of at least {MIN_KINSHIP}. Opposite homozygotes are the share of variants at "
+        "which the two samples share no allele. It is near 0 for relatives, and 0 for parent and "
+        "child.",
         {
             "sample": found["sample_id_0"].tolist(),
             "with": found["sample_id_1"].tolist(),
-            "as close as": found["degree"].tolist(),
+            "degree": found["degree"].tolist(),
             "kinship": [f"{value:.4f}" for value in found["king"]],
             "opposite homozygotes": [f"{share:.2%}" for share in found["ibs0"]],
         },

@@ -60,9 +60,9 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
     return Section(
         "Rank correlation",
         f"Kendall's τ-b of all pairs of {expr.sizes['gene']:,} genes in {expr.sizes['sample']} "
-        "samples, simulated as 18 modules of genes that rise and fall together, and noise. "
-        f"{len(pairs):,} pairs have a |τ| of at least {MIN_ABS} and a false discovery rate of at "
-        f"most {FDR:.0%}; they are in {table.name} beside this page, and in "
+        "samples, simulated as 18 modules of co-expressed genes, and noise. "
+        f"{len(pairs):,} pairs have a |τ| of at least {MIN_ABS} at a false discovery rate of "
+        f"{FDR:.0%}. They are beside this page: in {table.name}, and in "
         f"{table.with_suffix('.graphml').name} for Cytoscape or Gephi.",
         (*figures, recovered(found), strongest(expr, pairs)),
     )
@@ -150,23 +150,23 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
     return (
         Figure(
             "Network of correlated genes",
-            "A dot is a gene, as large as it has edges, and its colour the module it was "
-            "simulated in, which the edges were not told. Parts that hang together lie apart; "
-            "orange edges join a gene that falls to those that rise.",
+            "Each node is a gene, sized by its number of edges and coloured by its simulated "
+            "module. Edges were computed without the modules. Components are drawn apart. Orange "
+            "edges are negative correlations.",
             plots.kendall_network(pairs, colour_by=expr[MODULE].values, name=MODULE),
         ),
         Figure(
             "All pairs of the correlated genes",
-            f"τ of the {joined.sum()} genes of the network, in the order of a tree that puts the "
-            "most alike beside each other: modules are squares along the diagonal, paler squares "
-            "around them join modules that share part of their signal, and the genes that fall "
-            "where their module rises stand apart, orange where they meet it.",
+            f"τ of the {joined.sum()} genes of the network, ordered by a clustering tree. Modules "
+            "are squares along the diagonal. Paler squares around them join modules that share "
+            "part of their signal. Genes with a negative correlation to their module are orange "
+            "where they meet it.",
             plots.kendall_heatmap(tau.isel(gene_0=joined, gene_1=joined)),
         ),
         Figure(
             "The strongest pair",
-            "A dot is a sample. τ counts pairs of samples that both genes put in the same order, "
-            "less those that they do not, and asks for no straight line.",
+            "Each point is a sample. τ is the share of pairs of samples that both genes put in "
+            "the same order, minus the share in opposite order. The relation need not be linear.",
             plots.pair_scatter(x, y, tau=first["tau"], pvalue=first["pvalue"], colour=condition),
         ),
     )
@@ -205,9 +205,9 @@ def recovered(found: pd.DataFrame) -> Table:
     genes, within = found["genes"].sum(), found["within"].sum()
     return Table(
         "Communities and modules",
-        f"{len(found)} communities (Louvain), largest first, each with the module that most of its "
-        f"genes were simulated in: {within} of {genes} genes are of the module of their community. "
-        "The hub is the gene of most edges.",
+        f"{len(found)} communities (Louvain), largest first, each with the simulated module of "
+        f"most of its genes: {within} of {genes} genes are of the module of their community. "
+        "The hub is the gene with most edges.",
         {
             "hub": found["hub"].tolist(),
             "module": [name or "noise" for name in found["module"]],
@@ -226,7 +226,8 @@ def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
     module = expr[MODULE].to_series()
     return Table(
         "The strongest pairs",
-        "By |τ|. q is the false discovery rate of Benjamini and Hochberg over all pairs of genes.",
+        "Pairs of highest |τ|. q is the false discovery rate of Benjamini and Hochberg over all "
+        "pairs of genes.",
         {
             "gene": found["name_0"].tolist(),
             "with": found["name_1"].tolist(),

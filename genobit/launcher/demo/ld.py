@@ -56,8 +56,8 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
         notes.append(f"{found:,} pairs with r² of at least {MIN_R2}")
     return Section(
         "Linkage disequilibrium",
-        f"{found:,} pairs of variants within {WINDOW} of each other have an r² of at least "
-        f"{MIN_R2}; they are in {table.name} beside this page.",
+        f"{found:,} pairs of variants within {WINDOW} have an r² of at least {MIN_R2}. "
+        f"The file {table.name} beside this page lists them.",
         draw(bits, watch),
     )
 
@@ -80,25 +80,26 @@ def draw(bits: xr.Dataset, watch: Stopwatch) -> tuple[Figure, ...]:
         return (
             Figure(
                 "All pairs of a region",
-                f"r² between {r2.shape[0]} neighbouring variants whose rarer allele has a "
-                f"frequency of at least {COMMON:.0%}. Dark blocks are inherited together. "
-                "Point at a pair to read it; the tools at the side pan and zoom.",
+                f"r² between {r2.shape[0]} neighbouring variants with a minor allele frequency of "
+                f"at least {COMMON:.0%}. Dark blocks are inherited together. "
+                "Point at a pair to read its value. The tools at the side pan and zoom.",
                 plots.ld_heatmap(r2),
             ),
             Figure(
                 "The same region as a triangle",
-                "A pair stands under the middle of its two variants, as deep as they are apart.",
+                "Each cell is a pair of variants, midway between the two. Its depth is their "
+                "distance.",
                 plots.ld_triangle(r2),
             ),
             Figure(
                 "Decay with distance",
-                f"Mean r² of the pairs of {len(first):,} neighbouring variants: "
-                "recombination has had more room between variants that are farther apart.",
+                f"Mean r² of the pairs of {len(first):,} neighbouring variants, by distance. "
+                "Recombination is more frequent between distant variants, so r² falls.",
                 plots.ld_decay(decay, max_distance=DECAY_DISTANCE),
             ),
             Figure(
                 "Allele frequencies",
-                "Most variants of a population are rare, in a simulated one as in a real one.",
+                "Most variants are rare, as in a real population.",
                 plots.allele_frequency_spectrum(frequency),
             ),
         )

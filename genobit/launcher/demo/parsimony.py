@@ -38,11 +38,10 @@ def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
         figures = draw(scores, ancestors)
     return Section(
         "Parsimony",
-        f"A gene of {aln.sizes['sites']} sites was simulated along the tree of "
-        f"{aln.sizes['taxa']} species. The fewest changes that explain it on this tree are "
-        f"{int(scores['length']):,}, and no tree can do with fewer than "
-        f"{int(scores['min_changes'].sum()):,}: the consistency index is {float(scores['ci']):.3f} "
-        f"and the retention index {float(scores['ri']):.3f}.",
+        f"A gene of {aln.sizes['sites']} sites was simulated along a tree of "
+        f"{aln.sizes['taxa']} species. It needs at least {int(scores['length']):,} changes on this "
+        f"tree, and at least {int(scores['min_changes'].sum()):,} on any tree. The consistency "
+        f"index is {float(scores['ci']):.3f} and the retention index {float(scores['ri']):.3f}.",
         (*figures, homoplastic(scores)),
     )
 
@@ -55,14 +54,14 @@ def draw(scores: xr.Dataset, ancestors: xr.Dataset) -> tuple[Figure, ...]:
     return (
         Figure(
             "The tree and its changes",
-            "Branches are as long and as dark as they have changes; a dot is the state of one "
-            "site in a species or an ancestor, a black bar a branch on which it changes.",
+            "Length and shade of a branch show its number of changes. A dot is the state of one "
+            "site in a species or an ancestor. A black bar marks a branch on which it changes.",
             plots.parsimony_tree(ancestors, site=site),
         ),
         Figure(
             "Homoplasy along the gene",
-            "Changes of each site beyond the fewest that any tree needs: the same base arose "
-            "more than once, or was lost again.",
+            "Changes of each site beyond the minimum of any tree. At such sites a base arose more "
+            "than once, or was lost again.",
             plots.homoplasy_track(scores, site),
         ),
     )
@@ -83,7 +82,7 @@ def homoplastic(scores: xr.Dataset) -> Table:
     words["CI"] = [f"{value:.3f}" for value in found["ci"]]
     return Table(
         "The most homoplastic sites",
-        "Sites count from 0. Third positions change most, as they were simulated to.",
+        "Sites count from 0. Third codon positions were simulated to change most.",
         words,
         frozenset(words),
     )
