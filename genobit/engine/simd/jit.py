@@ -99,7 +99,7 @@ def cache_folder() -> Path:
     return root / "kernels" / digest.hexdigest()[:20]
 
 
-class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no types
+class _Locator(UserProvidedCacheLocator):  # numba has no types
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
@@ -119,7 +119,7 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no 
         return self._stamp
 
 
-class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
+class _CacheImpl(CompileResultCacheImpl):
     _locator_classes = (_Locator,)
 
 
@@ -171,7 +171,7 @@ class _Entries:
         return self._folder / f"{self._name}.{digest[:16]}.nbc"
 
 
-class _LockedCache(FunctionCache):  # type: ignore[misc]
+class _LockedCache(FunctionCache):
     """Cache that holds the kernel's lock from a miss until the compiled code is saved.
 
     Calls among kernels have no cycles, so locks of kernels that wait for others cannot deadlock.
@@ -296,7 +296,7 @@ def instruction(
             return twin
         found: Any = intrinsic(**options)(generator) if options else intrinsic(generator)
         found.twin = twin
-        return found  # type: ignore[no-any-return]
+        return found
 
     return decorate
 
@@ -328,4 +328,4 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
                 raise
 
         compiler.compile = compile_or_let_go
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher

@@ -134,7 +134,7 @@ def load_octets(typing: Any, array: Any, index: Any) -> Any:
     """Return eight bytes from ``array[index]`` as one word, the first byte lowest."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, array, *arguments, ir.IntType(64))
+        pointer = address(context, builder, array, arguments[0], arguments[1], ir.IntType(64))
         return builder.load(pointer, align=1)
 
     return types.uint64(array, types.intp), generate
@@ -173,7 +173,7 @@ def load_table(typing: Any, tables: Any, offsets: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         octet, sixteen = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
-        place = address(context, builder, offsets, *arguments[1:], octet)
+        place = address(context, builder, offsets, arguments[1], arguments[2], octet)
         offset = builder.zext(builder.load(place), arguments[2].type)
         pointer = address(context, builder, tables, arguments[0], offset, sixteen)
         table = builder.load(pointer, align=1)

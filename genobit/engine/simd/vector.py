@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class Vec(types.Type):  # type: ignore[misc]  # numba has no types
+class Vec(types.Type):  # numba has no types
     """``count`` integers, float32 or booleans in a vector register."""
 
     def __init__(self, dtype: Any, count: int) -> None:
@@ -60,7 +60,7 @@ class Vec(types.Type):  # type: ignore[misc]  # numba has no types
 
 
 @register_model(Vec)
-class _VecModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VecModel(models.PrimitiveModel):
     def __init__(self, manager: Any, vec: Vec) -> None:
         super().__init__(manager, vec, vec.vector)
 
@@ -69,7 +69,7 @@ def _operator(operation: Callable[..., Any], lower: Callable[..., Any], kinds: s
     """Register an operator of two equal vectors whose numpy kind is in ``kinds``."""
     compares = operation in {operator.eq, operator.lt, operator.gt, operator.ge}
 
-    @type_callable(operation)
+    @type_callable(operation)  # type: ignore[untyped-decorator]
     def _typed(context: Any) -> Callable[[Any, Any], Any]:
         def result(a: Any, b: Any) -> Any:
             if not isinstance(a, Vec) or a != b or a.kind.kind not in kinds:
@@ -78,7 +78,7 @@ def _operator(operation: Callable[..., Any], lower: Callable[..., Any], kinds: s
 
         return result
 
-    @lower_builtin(operation, Vec, Vec)
+    @lower_builtin(operation, Vec, Vec)  # type: ignore[untyped-decorator]
     def _lowered(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return lower(builder, signature.args[0], *arguments)
 
@@ -196,7 +196,7 @@ def loader(kind: Vec | int) -> Any:
         vec = kind if isinstance(kind, Vec) else Vec(array.dtype, kind)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = address(context, builder, array, *arguments, vec.vector)
+            pointer = address(context, builder, array, arguments[0], arguments[1], vec.vector)
             return builder.load(pointer, align=1)
 
         return vec(array, types.intp), generate
@@ -282,7 +282,7 @@ def store(typing: Any, array: Any, index: Any, a: Any) -> Any:
     vec = Vec(array.dtype, a.count)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, array, *arguments[:2], vec.vector)
+        pointer = address(context, builder, array, arguments[0], arguments[1], vec.vector)
         builder.store(_cast(builder, arguments[2], a, vec), pointer, align=1)
         return context.get_dummy_value()
 
@@ -295,7 +295,7 @@ def add_to(typing: Any, array: Any, index: Any, a: Any) -> Any:
     vec = Vec(array.dtype, a.count)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = address(context, builder, array, *arguments[:2], vec.vector)
+        pointer = address(context, builder, array, arguments[0], arguments[1], vec.vector)
         total = builder.add(builder.load(pointer, align=1), _cast(builder, arguments[2], a, vec))
         builder.store(total, pointer, align=1)
         return context.get_dummy_value()

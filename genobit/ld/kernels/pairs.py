@@ -74,7 +74,7 @@ def _near(
 ) -> int:
     """Return a bit mask of the pairs of a register, from column j, that may reach the minimum."""
     covariance = multiply_add(minus, load_ratios(share, j), load_ratios(counts, j))
-    return abs_ge_mask(covariance, multiply_add(wanted, load_ratios(width, j), margin))  # type: ignore[no-any-return]
+    return abs_ge_mask(covariance, multiply_add(wanted, load_ratios(width, j), margin))
 
 
 @njit

@@ -92,7 +92,7 @@ def store_sums(typing: Any, array: Any, index: Any, a: Any, b: Any, c: Any, d: A
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sums = _sums(builder, list(arguments[2:]))
-        pointer = address(context, builder, array, *arguments[:2], sums.type)
+        pointer = address(context, builder, array, arguments[0], arguments[1], sums.type)
         builder.store(sums, pointer, align=8)
         return context.get_dummy_value()
 
