@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
     The status is 0 on success, 2 for arguments that argparse refuses, and 130 after Ctrl-C. It is 1
-    if the command cannot use an input or the environment; standard error has the reason. `argv`
+    if the command cannot use an input or the environment; standard error gives the reason. `argv`
     defaults to the arguments of the process.
 
     Examples
@@ -69,38 +69,38 @@ def parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser(
         "demo",
-        help="write a report on sample data; at a terminal, then open the explorers",
+        help="write a report on sample data and, at a terminal, open the explorers",
     )
-    demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder to write into")
-    demo.add_argument("--open", action="store_true", help="open the report when it is written")
+    demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder of the report")
+    demo.add_argument("--open", action="store_true", help="open the report in a browser")
     demo.add_argument(
         "--app",
         action=argparse.BooleanOptionalAction,
-        help="then open the explorers in a browser; the default at a terminal",
+        help="open the explorers in a browser after the report; the default at a terminal",
     )
     demo.set_defaults(run=run_demo)
 
     app = commands.add_parser(
         "app",
-        help="every explorer on sample data, in a browser",
-        epilog="Any other arguments are handed to voila: --no-browser, --port=8866 ...",
+        help="open every explorer on sample data in a browser",
+        epilog="All other arguments are passed to voila: --no-browser, --port=8866 ...",
     )
     app.set_defaults(run=run_app)
 
     lab = commands.add_parser(
         "lab",
-        help="the tour in JupyterLab, with the other notebooks beside it",
-        epilog="Any other arguments are handed to jupyter lab.",
+        help="open the tour and the other notebooks in JupyterLab",
+        epilog="All other arguments are passed to jupyter lab.",
     )
     lab.set_defaults(run=run_lab)
 
     bench = commands.add_parser(
         "bench",
-        help="speed against this machine's own limits",
-        epilog="Any other arguments are handed to the benchmarks: --only NAME ...",
+        help="measure speed, and compare it with the limits of this machine",
+        epilog="All other arguments are passed to the benchmarks: --only NAME ...",
     )
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    bench.add_argument("--quick", action="store_true", help="small shapes, a few minutes")
+    bench.add_argument("--quick", action="store_true", help="use small data; takes a few minutes")
     bench.set_defaults(run=run_bench)
 
     about = commands.add_parser(
@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
 
-    _add_pack(commands.add_parser("pack", help="genotype file to bit planes in a Zarr store"))
+    _add_pack(commands.add_parser("pack", help="pack a genotype file into a Zarr store of planes"))
     return top
 
 
@@ -118,18 +118,18 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         "source", type=Path, metavar="IN", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
     )
     pack.add_argument("store", type=Path, metavar="OUT", help="the Zarr store to write")
-    pack.add_argument("--phased", action="store_true", help="haplotypes instead of dosages")
+    pack.add_argument("--phased", action="store_true", help="pack haplotypes instead of dosages")
     pack.add_argument(
         "--rows",
         choices=("variants", "samples"),
         default="variants",
-        help="a row of a plane: variants for LD (default), samples for relationships",
+        help="rows of a plane: variants for LD (default), samples for relationship matrices",
     )
     pack.add_argument(
         "--multiallelic",
         choices=("refuse", "drop", "split"),
         default="refuse",
-        help="what to do with variants of three or more alleles",
+        help="rule for variants with three or more alleles; refuse (default) is an error",
     )
     pack.set_defaults(run=run_pack)
 
@@ -157,7 +157,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 
 def run_app(options: argparse.Namespace) -> int:
-    """Serve the tour notebook as a web app: its pictures and live widgets."""
+    """Serve the tour notebook as a web app with its pictures and live widgets."""
     require("genobit app", "voila")
     from genobit.launcher.app import serve
 
@@ -233,7 +233,7 @@ def load_benchmarks() -> ModuleType:
 def run_pack(options: argparse.Namespace) -> int:
     """Pack a genotype file into a Zarr store of bit planes, with a progress bar.
 
-    If the data are refused, no store is left behind. After an interruption or a full disk, repeat
+    If the data are invalid, a new store is removed. After an interruption or a full disk, repeat
     the command to resume.
     """
     from genobit.io.resumable_zarr import discard, to_zarr, unfinished
