@@ -18,8 +18,8 @@
 `engine`        numerical core: `bits`, `simd`, `gemm`, `pairwise`, `schedule`
 ==============  ==========================================================================
 
-The analyses, `ld` to `quality`, are on one level. Other rows are one layer each. A layer imports
-only from layers in rows further down.
+The analyses, `ld` to `quality`, form one layer. Every other row is a layer of its own. A layer
+imports only from the layers in lower rows.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens a launcher, and `explore.ld()` an explorer."""
+        """The explorers: `explore()` opens the launcher, and `explore.ld()` one explorer."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
@@ -83,37 +83,38 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         rows
-            Rows of a plane: "variants" (for LD, Kendall, epistasis) or "samples" (for relationship
-            matrices, distances).
+            Dimension along the rows of a plane. "variants" suits LD, rank correlation and
+            epistasis. "samples" suits relationship matrices and principal components.
         phased
-            Pack haplotypes instead of dosages. If there is ``call_genotype_phased``, an unphased
-            heterozygous call is an error.
+            Pack haplotypes instead of dosages. If the Dataset has ``call_genotype_phased``, an
+            unphased heterozygous call raises an error.
         multiallelic
             Rule for variants with more than two alleles: "refuse" raises an error, "drop" removes
             them, and "split" makes one row per alternative allele. Each of these rows counts its
             own allele against all others.
         missing
-            "keep" adds a plane that marks the calls that are present. "refuse" raises an error for
-            missing calls, and adds no plane. Genotypes in memory without missing calls are packed
-            without this plane.
+            "keep" adds a plane that marks the calls that are present. "refuse" adds no such plane,
+            and missing calls raise an error. Genotypes in memory without missing calls never get
+            the plane.
 
         Returns
         -------
             Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Variables that
             describe variants or samples are kept as coordinates. A dosage takes 2 or 3 bits per
             call; ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is
-            missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. Haplotypes
-            with -2 are missing, as is the dosage of (-1, -2). ``call_genotype_mask`` is redundant
-            and is not read.
+            missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. A haplotype
+            with -2 is missing, and the dosage of (-1, -2) is missing too. The variable
+            ``call_genotype_mask`` is redundant and is not read.
 
         Raises
         ------
         KeyError, TypeError
-            If there is no ``call_genotype``, or if it does not hold integers.
+            If ``call_genotype`` does not exist, or does not hold integers.
         ValueError
             For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
-            computed, for an invalid call: an unknown allele, a call of lower ploidy (dosages), or a
-            missing call that is refused. The message names the variant and the sample.
+            computed, for an invalid call; the message names the variant and the sample. Invalid
+            calls are unknown alleles, calls of lower ploidy (dosages) and, with "refuse", missing
+            calls.
 
         Examples
         --------
@@ -129,13 +130,13 @@ class GenobitDatasetAccessor(
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:
-        """Select variants and samples by position, inside the planes if the Dataset is packed.
+        """Select variants and samples by position, from genotypes or from packed planes.
 
         Parameters
         ----------
         variants, samples
             A slice, positions in any order, or a boolean mask. A mask that is a DataArray or Series
-            is aligned by its labels. In packed genotypes, samples are selected lazily, bit by bit.
+            is aligned by its labels. Samples of packed genotypes are selected lazily, bit by bit.
             Both haplotypes of a sample stay together.
 
         Returns
@@ -145,9 +146,9 @@ class GenobitDatasetAccessor(
         Raises
         ------
         IndexError
-            For a position outside the dimension or a mask of another length.
+            If a position is outside the dimension, or a mask has another length.
         ValueError
-            For a labelled mask that is along another dimension, or lacks a variant or sample.
+            If a labelled mask has another dimension, or lacks a variant or sample.
 
         Examples
         --------
@@ -183,5 +184,5 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens a launcher, and `explore.kendall()` an explorer."""
+        """The explorers: `explore()` opens the launcher, `explore.kendall()` one explorer."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

@@ -47,18 +47,18 @@ class PCAMethods:
         Parameters
         ----------
         components
-            Number of components, the largest first. The default is 10, or all if there are fewer.
-            The limits are the number of polymorphic variants and the number of samples (samples - 1
-            with the samples' own frequencies).
+            Number of components, in descending order of variance. The default is 10, or all if
+            fewer exist. It cannot exceed the number of polymorphic variants or the number of
+            samples. With the samples' own frequencies, it must be below the number of samples.
         algorithm
-            "exact" decomposes the relationship matrix of samples x samples. "randomized" finds the
-            same components in passes over the packed genotypes, without forming that matrix. "auto"
-            is "exact" up to 3,000 samples if its memory fits ``get_options().eager_limit``,
-            otherwise "randomized".
+            "exact" decomposes the relationship matrix (samples, samples). "randomized" computes the
+            same components without this matrix, in passes over the packed genotypes. "auto" chooses
+            "exact" for up to 3,000 samples if its memory fits ``get_options().eager_limit``.
+            Otherwise it chooses "randomized".
         missing
-            "mean" replaces a missing call by the mean of its variant. "pairwise" computes each
-            element of the relationship matrix from the calls present in both samples, as ``plink
-            --pca`` and GCTA do. It needs the exact algorithm.
+            "mean" replaces a missing call by the mean dosage of its variant. "pairwise" computes
+            each element of the relationship matrix from the variants called in both samples, as
+            ``plink --pca`` and GCTA do. "pairwise" requires the exact algorithm.
         allele_frequency
             Frequency of the counted allele in a base population, (variants,), or the name of a
             variable. The default is the frequency in these samples. A DataArray or Series is
@@ -70,19 +70,22 @@ class PCAMethods:
             rules.
         count_monomorphic
             Count monomorphic variants in the divisor of the relationship matrix, as plink 1.9 and
-            plink2 do. Eigenvalues become smaller. Without missing calls, components do not change.
+            plink2 do. The eigenvalues then become smaller. Without missing calls, the components do
+            not change.
         seed
-            Seed of the randomized algorithm. For a given seed, chunking changes only rounding.
+            Seed of the randomized algorithm. With the same seed, different chunks give the same
+            results except for rounding.
 
         Returns
         -------
             Dataset of float64, in memory, with labels and ``components`` counted from 1:
 
-            - ``scores`` (samples, components): the sum of squares of a component is its variance,
-              so ``scores / sqrt(explained_variance)`` are the eigenvectors that plink prints. The
-              sign is chosen so that the sum of cubed scores is positive: the longer tail is
-              positive. If this sum is near 0, the first sample far from 0 is positive.
-            - ``loadings`` (variants, components): each component is a vector of length 1
+            - ``scores`` (samples, components): the sum of squared scores of a component is its
+              explained variance. Therefore ``scores / sqrt(explained_variance)`` are the
+              eigenvectors that plink prints. The sign makes the sum of cubed scores positive, so
+              the longer tail is positive. If this sum is near 0, the first sample far from 0 has a
+              positive score.
+            - ``loadings`` (variants, components): each component is a vector of norm 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
             - ``allele_frequency`` (variants): NaN where no call is present
@@ -95,7 +98,7 @@ class PCAMethods:
         Raises
         ------
         ValueError
-            For an unknown argument, a frequency outside [0, 1], or more components than exist. With
+            For an unknown choice, a frequency outside [0, 1], or more components than exist. With
             "pairwise", for a sample without calls or a pair without a common call.
         MemoryError
             If the exact algorithm would take more than ``get_options().eager_limit`` bytes.
@@ -107,8 +110,8 @@ class PCAMethods:
 
         Packed genotypes (2 or 3 bits per call) stay in memory if they fit
         ``get_options().eager_limit``. Otherwise every pass reads the genotypes again. In addition,
-        "exact" takes samples^2 x 16 bytes, and "randomized" samples x (components + 10) x passes x
-        16 bytes.
+        "exact" needs samples^2 x 16 bytes, and "randomized" needs samples x (components + 10) x
+        passes x 16 bytes.
 
         Examples
         --------
@@ -163,9 +166,9 @@ class PCAMethods:
         Returns
         -------
             float64 (samples, components), lazy. Dosages are standardised with the allele
-            frequencies in ``pcs``, and missing calls are imputed with the mean dosage. If the two
-            alleles of a variant are in the other order in ``pcs``, its dosage counts the other
-            allele. ``attrs["variants_flipped"]`` counts such variants.
+            frequencies in ``pcs``, and missing calls are imputed with the mean dosage. If ``pcs``
+            lists the two alleles of a variant in the opposite order, its dosage is flipped to count
+            the other allele. ``attrs["variants_flipped"]`` is the number of flipped variants.
 
         Raises
         ------
@@ -177,10 +180,10 @@ class PCAMethods:
         Notes
         -----
         The samples of `pca` itself get the same scores as in ``pcs`` (with ``missing="mean"``).
-        Scores of other samples are closer to 0 than if they had been included (shrinkage; Lee, Zou
-        and Wright 2010, doi:10.1214/10-AOS821). Shrinkage grows as the number of samples falls
-        relative to the number of variants. Therefore compare projected samples only with projected
-        samples. Alleles are compared as written, without correcting strands.
+        Scores of other samples are biased toward 0 (shrinkage; Lee, Zou and Wright 2010,
+        doi:10.1214/10-AOS821). Shrinkage is stronger if ``pcs`` has few samples relative to its
+        variants. Therefore compare projected samples only with each other. Alleles are compared as
+        written; strands are not corrected.
 
         Examples
         --------

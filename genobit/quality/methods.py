@@ -1,4 +1,4 @@
-"""``ds.genobit.allele_frequency``: validates, computes and labels the result."""
+"""``ds.genobit.allele_frequency``: validate, compute, and label the result."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class QualityMethods:
 
         Returns
         -------
-            float64 (variants,), lazy: copies of the counted allele divided by called alleles. A
-            variant without calls is NaN. ``attrs["counted_allele"]`` names the counted allele.
-            The minor allele frequency is ``np.minimum(f, 1 - f)``.
+            float64 (variants,), lazy: the number of copies of the counted allele, divided by the
+            number of called alleles. A variant without calls is NaN. ``attrs["counted_allele"]``
+            names the counted allele. The minor allele frequency is ``np.minimum(f, 1 - f)``.
 
         Examples
         --------

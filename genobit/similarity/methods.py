@@ -48,15 +48,15 @@ class SimilarityMethods:
             Dimension of the bits; the other dimension has the rows. By default the dimension named
             bit(s) or feature(s).
         other
-            DataArray of rows to compare with, with the same bits. They are the columns of the
-            result.
+            DataArray of rows to compare with, with the same bits. Its rows become the columns of
+            the result.
         top
             Return this many nearest neighbours of each row instead of the matrix. A row is not its
-            own neighbour. With ``other``, neighbours are rows of ``other``. They are found tile by
-            tile, without the full matrix.
+            own neighbour. With ``other``, neighbours are rows of ``other``. Neighbours are found
+            tile by tile, without the full matrix.
         missing
-            Rule for the missing values NaN and -1. "pairwise" uses the positions present in both
-            rows of a pair; "refuse" raises an error.
+            Rule for the missing values NaN and -1. "pairwise" uses the positions with a value in
+            both rows of a pair. "refuse" raises an error.
         dtype
             "float64", or "float32" for large results.
         compute
@@ -72,8 +72,8 @@ class SimilarityMethods:
             row has fewer than ``top`` neighbours, the remaining entries are -1 and NaN.
 
             The Tanimoto similarity of two rows without set bits is 0, as in RDKit, even on the
-            diagonal. A pair without a position present in both rows is NaN, and such rows are never
-            neighbours.
+            diagonal. If no position has a value in both rows of a pair, the pair is NaN. Such rows
+            are never neighbours.
 
         Raises
         ------
@@ -82,15 +82,16 @@ class SimilarityMethods:
             ``measure``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values other
             than 0, 1 and missing, and for missing values with "refuse".
         TypeError
-            For values that are neither numbers nor booleans, or if ``other`` is no DataArray.
+            For values that are neither numbers nor booleans, or if ``other`` is not a DataArray.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
         A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
-        differ. Counts are exact integers and every value is one division, so results equal those of
-        a plain loop over pairs. Formulas and references: `genobit.similarity.measures`.
+        differ. Counts are exact integers, and each value is one division. Results are therefore
+        identical to a plain loop over pairs. Formulas and references:
+        `genobit.similarity.measures`.
 
         Examples
         --------

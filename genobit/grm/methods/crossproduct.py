@@ -14,15 +14,15 @@ class CrossproductMethods:
     _ds: xr.Dataset
 
     def crossproduct(self, kernel: str = "auto", *, compute: bool = False) -> xr.DataArray:
-        """Compute M M', the sums over variants of dosage products, for all pairs of samples.
+        """Compute M M': for each pair of samples, the sum over variants of products of dosages.
 
         Parameters
         ----------
         kernel
-            Multiplication to use. "auto" is the fastest, the one that `grm` uses. "multiply",
+            Kernel to use. "auto" is the fastest kernel, which `grm` uses too. "multiply",
             "hamming", "threebit", "twobit", "shuffle" and "packed" are the kernels compared by
-            Schlather (2020). "popcount" counts bits of four AND products. All kernels return the
-            same integers.
+            Schlather (2020). "popcount" counts the bits of four ANDs of planes. All kernels return
+            the same integers.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -35,16 +35,16 @@ class CrossproductMethods:
         Raises
         ------
         ValueError
-            For an unknown kernel, or "shuffle" on a CPU without a byte lookup. When computed, for
-            missing calls, which `grm` can handle.
+            For an unknown kernel, or for "shuffle" on a CPU without byte lookup instructions
+            (SSSE3, AVX2, NEON). When computed, for missing calls; `grm` can handle missing calls.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        All variants count, including those on X, Y and MT, which `grm` leaves out.
-        `genobit.grm.kernels.crossproducts` has a module for each kernel: its coding, formula and
-        number of operations.
+        All variants are used, including variants on X, Y and MT, which `grm` leaves out by default.
+        `genobit.grm.kernels.crossproducts` has a module for each kernel, which describes its
+        coding, formula and number of operations.
 
         Examples
         --------

@@ -45,29 +45,31 @@ class GRMMethods:
             (additive by additive), "king" (KING-robust kinship) or "ibs" (share of alleles
             identical by state). `genobit.grm.matrix` has the formulas.
         missing
-            "mean" imputes the mean of a variant; "pairwise" sums over the variants called in both
+            "mean" imputes the mean of a variant. "pairwise" sums over the variants called in both
             samples. The default is "pairwise" for "gcta", "king" and "ibs", and "mean" for the
-            other methods. "king" and "ibs" support only "pairwise", "endelman_jannink" only "mean".
+            other methods. "king" and "ibs" support only "pairwise". "endelman_jannink" supports
+            only "mean".
         allele_frequency
             Frequency of the counted allele in a base population, (variants,), or the name of a
             variable. The default is the frequency in these samples. A DataArray or Series is
             aligned by its labels.
         loco
             Leave one chromosome out: return one matrix for each contig, from the variants of all
-            other contigs. One pass over the genotypes computes them all.
+            other contigs. All matrices are computed in one pass over the genotypes.
         autosomes
             By default, contigs named X, Y or MT (also 23, 24, 26, "chrX", ...) are left out, as in
             plink. Give the number of autosomes of another species (cattle: 29), a list of the
             contigs to use, or False to use every variant. `genobit.data.autosomes.choose` has the
             rules.
         count_monomorphic
-            Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. They add nothing
-            to the sum, so values become smaller. Only for "gcta" and "vanraden2", which divide by a
-            number of variants.
+            Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. These variants
+            add nothing to the sum, so values become smaller. The option is only for "gcta" and
+            "vanraden2", which divide by the number of variants.
         explain
-            Return the estimated cost of several tile sizes instead of the result. For each size it
-            lists tasks, seconds of work, and bytes moved and held. It names the cheapest
-            ``chunk_rows`` for the threads of this machine or of the active cluster.
+            Return the estimated cost of several tile sizes instead of the result. The cost of a
+            size is its tasks, seconds of work, bytes moved, and bytes held in memory. The report
+            names the cheapest ``chunk_rows`` for the threads of this machine or of the active
+            cluster.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -81,9 +83,9 @@ class GRMMethods:
             selects the first matrix.
 
             With "pairwise" the coordinate ``variants_compared``, int64, is the number of variants
-            called in both samples of each pair. Except for "king" and "ibs", it excludes variants
-            with frequency 0 or 1, unless ``count_monomorphic``. A pair for which this number is 0
-            is NaN.
+            called in both samples of each pair. Variants with frequency 0 or 1 are not counted,
+            unless ``count_monomorphic`` is set or the method is "king" or "ibs". A pair with 0
+            compared variants is NaN.
 
             Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
             ``contigs_left_out`` list what ``autosomes`` left out.
@@ -102,16 +104,16 @@ class GRMMethods:
 
         Notes
         -----
-        "vanraden1" without missing calls, with the frequencies of these samples, is exact up to its
-        last division. It is bit-identical for every chunking, and costs samples^2 / 2 x variants
-        products of numbers -1, 0 and 1. "king" and "ibs" are exact in the same way, also with
-        missing calls.
+        "vanraden1" with no missing calls and the frequencies of these samples uses exact integer
+        sums and one final division. The result is then bit-identical for every chunking. The cost
+        is samples^2 / 2 x variants products of the numbers -1, 0 and 1. "king" and "ibs" also use
+        exact integer sums, even with missing calls.
 
         Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
         to about 1e-6 of the diagonal.
 
-        Variants with frequency 0 or 1 are ignored, except in the divisor with
-        ``count_monomorphic``. "king" and "ibs" use no frequencies and count every variant.
+        Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
+        the divisor. "king" and "ibs" use no frequencies and use every variant.
 
         Examples
         --------

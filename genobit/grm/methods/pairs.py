@@ -42,7 +42,7 @@ class RelativesMethods:
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
     ) -> dd.DataFrame:
-        """List the related pairs of samples in a long table, made tile by tile.
+        """List the related pairs of samples in a lazy long table, computed tile by tile.
 
         Parameters
         ----------
@@ -54,17 +54,19 @@ class RelativesMethods:
 
         Returns
         -------
-            Lazy dask DataFrame, sorted, with a partition for each tile on or above the diagonal of
-            the matrix. The columns are
+            Lazy dask DataFrame with one partition for each tile on or above the diagonal of the
+            matrix. Each partition is sorted by position. The columns are
 
             - ``samples_0`` < ``samples_1``: positions along ``samples``
             - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
               where known
             - the value, float64, in a column named after the method
-            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (called in
-              both) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
+            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (number of
+              variants called in both samples) and ``degree`` (a key of
+              `genobit.grm.kinship.DEGREES`)
 
-            ``.to_parquet(folder)`` streams the table; ``.compute()`` loads it.
+            ``.to_parquet(folder)`` writes the table partition by partition. ``.compute()`` loads it
+            into memory.
 
         Raises
         ------
@@ -74,8 +76,8 @@ class RelativesMethods:
         Notes
         -----
         Memory holds only the tiles being computed, with two exceptions. "endelman_jannink" needs
-        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for the
-        mean of the squared diagonal. Pairs without a value (NaN) are left out.
+        the whole matrix before its first tile. "hadamard" first computes the tiles on the diagonal,
+        for the mean of the squared diagonal. Pairs without a value (NaN) are left out.
 
         Examples
         --------
@@ -111,21 +113,23 @@ class RelativesMethods:
         return pairs.table(values, method, minimum, names)
 
     def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
-        """Select a maximal set of unrelated samples, by the better of two greedy rules.
+        """Select a maximal set of unrelated samples: the larger result of two greedy algorithms.
 
         Parameters
         ----------
         king
-            Pairs with KING-robust kinship above this are related. 0.354 leaves no duplicates;
-            0.177, 0.0884 and 0.0442 leave no pairs of the first, second and third degree.
+            Pairs with KING-robust kinship above this value are related. 0.354 removes duplicates
+            and identical twins. 0.177 also removes relatives of the first degree, 0.0884 of the
+            second, and 0.0442 of the third.
         autosomes
             As for `grm`.
 
         Returns
         -------
-            bool (samples,), computed, with the labels of the samples: ``ds.genobit.isel(
-            samples=keep)`` selects them. Each removed sample is related to a kept one. The set is
-            deterministic, and at least as large as that of ``plink2 --king-cutoff``.
+            bool (samples,), computed, with the labels of the samples: True for a sample that is
+            kept. Select with ``ds.genobit.isel(samples=keep)``. Each removed sample is related to a
+            kept sample. The set is deterministic. It is at least as large as the set of ``plink2
+            --king-cutoff``.
 
         Raises
         ------
@@ -135,8 +139,8 @@ class RelativesMethods:
         Notes
         -----
         Memory holds only the related pairs, never the matrix. If either sample of a pair has no
-        heterozygous call, kinship is NaN and the pair is not related. `genobit.grm.unrelated` has
-        the rules.
+        heterozygous call, kinship is NaN and the pair counts as unrelated. `genobit.grm.unrelated`
+        describes the algorithms.
 
         Examples
         --------
