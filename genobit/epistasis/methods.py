@@ -71,31 +71,32 @@ class EpistasisMethods:
         Parameters
         ----------
         phenotype
-            Name of a variable along the samples, or one value per sample. Values are two or more
-            classes: booleans, whole numbers or text. With statistic "f" they are a quantitative
-            trait. A DataArray or Series is aligned by its labels. Samples with a missing phenotype
-            (NaN, None or an empty text) are left out.
+            Name of a variable along the samples, or one value per sample. The values are two or
+            more classes: booleans, whole numbers or text. With statistic "f", the values are a
+            quantitative trait. A DataArray or Series is aligned by its labels. Samples with a
+            missing phenotype (NaN, None or an empty text) are left out.
         order
             Number of variants in a combination.
         top
             Number of combinations to return. The lowest positions win ties.
         statistic
-            Statistic to rank by:
+            Statistic for the ranking:
 
-            - "mutual_information": of genotypes and class
+            - "mutual_information": mutual information of genotypes and class
             - "chi2": Pearson's chi2 of genotypes and class
-            - "gain": mutual information of the combination minus the largest mutual information of
-              its subsets without one member. This keeps a strong single variant from filling the
-              ranking
-            - "boost": likelihood ratio of the interaction of two variants on two classes
-            - "f": F test of the interaction of two variants on a trait
+            - "gain": mutual information of the combination, minus the largest mutual information of
+              its subsets with one member removed. A strong single variant therefore does not fill
+              the ranking
+            - "boost": likelihood ratio of the interaction of two variants, for two classes
+            - "f": F test of the interaction of two variants, for a quantitative trait
         permutations, seed
-            Number of random permutations of the phenotype, and their seed. Each permutation is
-            searched too. This gives p-values corrected for the number of combinations.
+            Number of random permutations of the phenotype, and their seed. The search is repeated
+            for each permutation. The result then has p-values corrected for the number of
+            combinations.
         min_n
             Smallest number of samples with calls at all members of a ranked combination. The
-            default is half of the samples with a phenotype, because chance gives large scores with
-            few samples.
+            default is half of the samples with a phenotype. With few samples, large scores arise by
+            chance.
         min_count
             Smallest number of samples in each class, and in each genotype cell that is not empty.
         variants_0, variants_1
@@ -108,8 +109,8 @@ class EpistasisMethods:
         max_r2
             Largest r2 between two members of a combination.
         prefilter
-            Search only this many variants: those with the largest single-variant mutual
-            information. Variants of the sets are always searched.
+            Search only this many variants: the variants with the largest single-variant mutual
+            information. Variants in ``variants_0`` and ``variants_1`` are always searched.
         checkpoint
             Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
@@ -117,27 +118,29 @@ class EpistasisMethods:
             option ``progress``.
         estimate
             Return the number of combinations, the time and the memory instead of searching. The
-            time is measured on a few blocks, and excludes finished parts in ``checkpoint``.
+            time is estimated from a few blocks. It excludes finished parts in ``checkpoint``.
 
         Returns
         -------
             Dataset of the best combinations, best first, in memory. Its dimensions are ``rank``,
-            ``order``, ``cell`` (3^order genotypes; the genotype of the last member changes fastest)
-            and ``class``. Labels of the variants have dimensions (rank, order). A label whose name
-            is taken gets the prefix ``variant_``. The variables are:
+            ``order``, ``cell`` and ``class``. The 3^order cells are the joint genotypes of the
+            members; the genotype of the last member changes fastest. Labels of the variants have
+            dimensions (rank, order). A label whose name is taken gets the prefix ``variant_``. The
+            variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
             - ``mi``: mutual information in nats, and ``g`` = 2 n mi; not with "f"
             - ``chi2``, ``gain``, ``boost`` or ``f``: the statistic, if it is not ``mi``
-            - ``p``: p-value of this combination alone, from the chi2 distribution with ``df``
-              degrees of freedom ("gain": of 2 n gain). With "f", it is from the F distribution with
-              ``df`` and ``df_residual``
-            - ``n``: samples without a missing call in any member; all counts use only these
-            - ``cells`` int32 (rank, cell, class): sample counts; with "f" also the trait means
-              ``cell_mean`` (rank, cell)
+            - ``p``: p-value of the single combination, not corrected for the search. It comes from
+              the chi2 distribution with ``df`` degrees of freedom; for "gain", the test statistic
+              is 2 n gain. With "f", it comes from the F distribution with ``df`` and
+              ``df_residual``
+            - ``n``: number of samples with calls at all members; all counts use only these samples
+            - ``cells`` int32 (rank, cell, class): sample counts
+            - ``cell_mean`` (rank, cell), with "f": mean of the trait
             - ``sparse``: True if the cells have too few samples for ``p`` to be reliable
             - ``p_familywise``, with permutations: share of permutations whose largest score is at
-              least that of the combination. The observed phenotype counts as one permutation
+              least the score of the combination. The observed phenotype counts as one permutation
             - ``permutation_maximum`` (permutation): the largest score of each permutation
 
             After Ctrl-C, the result has the best combinations found so far, and
@@ -149,23 +152,23 @@ class EpistasisMethods:
             For an unknown variable.
         ValueError
             For a phenotype with a wrong number of samples, with labels that lack a sample, or with
-            only one class. For a continuous phenotype where classes are needed. With "f", for an
-            outlier: a value whose distance from the median is over 10,000 times the median
-            distance. For an unknown choice or a number out of range. For a search longer than
-            ``get_options().longest_search`` (one hour by default); the message has the estimate and
-            ways to reduce it.
+            only one class. For a continuous phenotype with a statistic that needs classes. With
+            "f", for an outlier: a value whose distance from the median is over 10,000 times the
+            median distance. For an unknown choice or a number out of range. For a search longer
+            than ``get_options().longest_search`` (one hour by default); the message gives the
+            estimated time and ways to reduce it.
         MemoryError
-            For a search that takes more than ``get_options().eager_limit`` bytes. It is raised
-            before the search starts, and the message has ways to reduce the memory.
+            For a search that needs more than ``get_options().eager_limit`` bytes. The error is
+            raised before the search starts. Its message gives ways to reduce the memory.
         OSError
-            If the folder ``get_options().spill_to`` has no room.
+            If the folder ``get_options().spill_to`` has too little free space.
         genobit.epistasis.schedule.search.SearchError
-            If a part of the search fails; the error holds the ranking of the other parts.
+            If a part of the search fails. The error holds the ranking of the other parts.
 
         Notes
         -----
-        See `genobit.epistasis.search` for formulas and references. The ranking is the same for any
-        chunks, threads and dask schedulers. Genotypes are held in memory, with 2 or 3 bits per
+        See `genobit.epistasis.search` for formulas and references. The ranking does not depend on
+        chunks, threads or the dask scheduler. Genotypes are held in memory, with 2 or 3 bits per
         call. If they exceed ``get_options().eager_limit``, they are written to a file in the folder
         ``get_options().spill_to``.
 

@@ -50,44 +50,45 @@ class KendallArrayMethods:
         Parameters
         ----------
         variant
-            Statistic to compute. "a" is tau-a, and "b" is tau-b, which corrects for ties. "c" is
+            Statistic to compute. "a" is tau-a. "b" is tau-b, which corrects for ties. "c" is
             Stuart's tau-c, for tables that are not square. "d_rows" is Somers' D with the row
-            variable as the dependent one, "d_columns" with the column variable.
+            variable as the dependent variable. "d_columns" is Somers' D with the column variable as
+            the dependent variable.
         dim
             Dimension of the observations; the other dimension has the variables. By default the
             dimension named sample(s), observation(s) or cell(s).
         other
-            Other variables of the same observations. The result is then variables x other
-            variables.
+            Other variables of the same observations. They become the columns of the result.
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
-            ``scipy.stats.kendalltau`` does. It is exact for variables without ties and at most 33
-            observations. For more observations it is exact if at most one pair is discordant, or
-            at most one concordant. Otherwise it is the asymptotic test with tie correction.
-            "asymptotic", "exact" and "permutation" select one test.
+            ``scipy.stats.kendalltau`` does. Without ties, the exact test is used for at most 33
+            observations. With more observations, it is used if at most one pair is discordant, or
+            at most one is concordant. In all other cases, the asymptotic test with tie correction
+            is used. "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.
         kernel
             Algorithm: "naive", "packed-merge", "signs", "orders" or "table", or "auto" for the
-            fastest by estimate. All give bit-identical results.
+            kernel with the lowest estimated cost. All kernels give bit-identical results.
         dtype
             "float64", or "float32" for large results.
         permutations, seed
             With ``pvalue="permutation"``: the number of random permutations of the observations,
             and their seed. All pairs use the same permutations.
         explain
-            Return the kernel that "auto" chooses and the estimated cost of each, instead of the
-            result. This computes the first chunk of variables.
+            Return the kernel that "auto" chooses and the estimated cost of each kernel, instead of
+            the result. The estimate computes the first chunk of variables.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
         Returns
         -------
-            Array (``<dim>_0``, ``<dim>_1``), where ``<dim>`` is the dimension of the variables.
-            Both dimensions have its labels. Lazy unless ``compute``. With ``pvalue`` a Dataset of
-            ``tau``, ``pvalue`` and ``n`` (int32, the observations of each pair), computed in one
-            pass. Values are NaN for a constant variable, and for fewer than two observations.
+            DataArray (``<dim>_0``, ``<dim>_1``), where ``<dim>`` is the dimension of the variables.
+            Both dimensions have the labels of the variables. The result is lazy unless ``compute``.
+            With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n`` (int32, the observations of
+            each pair), computed in one pass. Values are NaN for a constant variable and for fewer
+            than two observations.
 
         Raises
         ------
@@ -103,9 +104,10 @@ class KendallArrayMethods:
         Notes
         -----
         `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
-        tau. Both test whether S, concordant minus discordant pairs, is 0. ``scipy.stats.somersd``
-        uses the variance under the alternative instead. Permutation p-values are (b + 1) / (m + 1),
-        where b of m permutations have an S at least as far from 0.
+        tau. Both test whether S, the number of concordant minus discordant pairs, is 0.
+        ``scipy.stats.somersd`` uses the variance under the alternative instead. Permutation
+        p-values are (b + 1) / (m + 1) for m permutations. b is the number of permutations with an
+        absolute S at least as large as observed.
 
         Examples
         --------
@@ -180,15 +182,16 @@ class KendallGenotypeMethods:
         Parameters
         ----------
         variant, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
-            As for ``DataArray.genobit.kendall``. By default, and with "table", pairs are counted
-            from bit planes as 3 x 3 genotype tables. Other kernels rank the dosages.
+            As for ``DataArray.genobit.kendall``. Kernels "auto" and "table" count the 3 x 3
+            genotype table of each pair from bit planes. Other kernels, and the "exact" and
+            "permutation" tests, rank the dosages.
         other
             Other variants of the same samples.
 
         Returns
         -------
-            Array (variants_0, variants_1) with the labels of the variants on both sides. Lazy
-            unless ``compute``. With ``pvalue`` a Dataset of ``tau``, ``pvalue`` and ``n``.
+            DataArray (variants_0, variants_1) with the labels of the variants on both sides, lazy
+            unless ``compute``. With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n``.
             Monomorphic variants give NaN.
 
         Raises

@@ -51,7 +51,7 @@ class KendallArrayPairsMethods:
         Parameters
         ----------
         min_abs
-            Smallest absolute tau of a pair in the table; None for no limit.
+            Smallest absolute tau of a pair in the table. None sets no limit.
         fdr
             Largest q-value of a pair (Benjamini and Hochberg, over all pairs that have a tau). None
             sets no limit and computes no p-values.
@@ -66,7 +66,7 @@ class KendallArrayPairsMethods:
             known only at the end.
         share
             ``(k, n)``: search only the share of worker k of n workers, counted from 0. Together the
-            workers find each pair once. All must use the same values and options. Needs
+            workers find each pair once. All workers must use the same values and options. Needs
             ``fdr=None``, because q-values need all pairs.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
@@ -76,8 +76,8 @@ class KendallArrayPairsMethods:
             `genobit.kendall.network.PairTable` of the pairs, computed and sorted by position. Its
             columns are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and
             ``n`` (observations of the pair). With ``fdr`` it also has ``pvalue`` and ``qvalue``.
-            With ``parquet``, the path, which ``PairTable.from_parquet`` and pandas can read. The
-            file has the pairs in the order of tiles.
+            With ``parquet``, the path of the file, which ``PairTable.from_parquet`` and pandas can
+            read. The file has the pairs in the order of tiles, not sorted by position.
 
         Raises
         ------
@@ -88,16 +88,16 @@ class KendallArrayPairsMethods:
         TypeError
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError
-            If the table would be larger than ``get_options().eager_limit``. Without limits the
-            error is raised before the computation and gives the number of pairs. Otherwise it is
-            raised as soon as the table is too large.
+            If the table would be larger than ``get_options().eager_limit``. If the table has all
+            pairs (no ``min_abs`` and no ``fdr``), the error is raised before the computation.
+            Otherwise it is raised as soon as the table is too large.
 
         Notes
         -----
         q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. Pairs
         whose tau is NaN do not count as tests. Memory holds the ranks, the tiles being computed,
-        the candidate pairs, and the distinct p-values below the current cutoff. Without ties there
-        are few distinct p-values. The result is the same for every chunking, kernel and scheduler.
+        the candidate pairs, and the distinct p-values below the current cutoff. Data without ties
+        have few distinct p-values. The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------

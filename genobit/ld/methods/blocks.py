@@ -35,11 +35,10 @@ class LDBlocksMethods:
         -------
             Dataset, computed, with blocks in the order of the variants. ``first`` and ``last`` are
             positions along ``variants``, both included. ``first_position`` and ``last_position``
-            are in base pairs; ``kb`` is the length in kb, counting both ends. ``n`` counts the
-            variants of the block that pass ``min_maf``. Where known, there are also ``first_id``,
-            ``last_id`` and ``contig``. The coordinate ``block`` (variants,) is the number of the
-            block of each variant, or -1 outside all blocks. The labels of the variants are
-            coordinates too.
+            are in base pairs; ``kb`` is the length in kb, counting both ends. ``n`` is the number
+            of variants in the block that pass ``min_maf``. ``first_id``, ``last_id`` and ``contig``
+            are included where known. The coordinate ``block`` (variants,) is the block number of
+            each variant, or -1 outside all blocks. The labels of the variants are also coordinates.
 
         Raises
         ------
@@ -54,7 +53,8 @@ class LDBlocksMethods:
         The rule follows Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and Haploview;
         see `genobit.ld.blocks`. Phased haplotypes are summed to dosages, and D' is estimated from
         the dosages. Each pair uses the samples called at both variants. Memory holds a few chunks
-        of variants and those within ``max_span`` of them. The result is the same for any chunking.
+        of variants, and the variants within ``max_span`` of these chunks. The result is the same
+        for any chunking.
 
         Examples
         --------

@@ -49,60 +49,69 @@ class LDDecayMethods:
         Parameters
         ----------
         window
-            Largest distance of a pair: "500kb", "1Mb", "0.5cM". Pairs on different contigs are left
-            out.
+            Largest distance between two variants: "500kb", "1Mb", "0.5cM". Pairs on different
+            contigs are left out.
         bins
-            Number of bins of equal width, or the bin edges. Edges are in base pairs, or in cM for a
-            window in cM.
+            Number of bins of equal width, or the bin edges. Edges are in base pairs, or in cM if
+            the window is in cM.
         populations
             Population of each sample, (samples,), or the name of a variable. Decay is computed for
-            each population, in sorted order. A DataArray or Series is aligned by its labels.
-            Samples without a value are left out. By default all samples are one population.
+            each population; the result lists populations in sorted order. A DataArray or Series is
+            aligned by its labels. Samples without a value are left out. By default all samples are
+            one population.
         statistic
             "r2", or "r2_em" for dosages, as for `ld`.
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap for intervals of level ``confidence``. The genome is cut
-            into about ``parts`` blocks with equal numbers of variants. Blocks never span contigs.
-            Each of ``resamples`` resamples draws blocks with replacement; ``seed`` fixes the draws.
-            Blocks should be longer than the range of LD, so use fewer parts for a short region.
+            Settings of the block bootstrap for confidence intervals of level ``confidence``. The
+            genome is cut into about ``parts`` blocks with equal numbers of variants. Blocks never
+            span contigs. Each of ``resamples`` resamples draws blocks with replacement; ``seed``
+            fixes the draws. Blocks should be longer than the range of LD, so use fewer parts for a
+            short region.
 
         Returns
         -------
-            Dataset, computed, with ``populations`` as its first dimension if given.
+            Dataset, computed. If ``populations`` is given, it is the first dimension. Each bin has
 
-            For each bin: ``r2`` or ``r2_em`` (mean), ``pairs`` (number), ``distance`` (mean over
-            the pairs) and ``curve``. The bin edges are ``bin_start`` and ``bin_stop``; a pair at an
-            edge is in the lower bin. ``attrs["unit"]`` is the unit of distances.
+            - ``r2`` or ``r2_em``: mean of the statistic
+            - ``pairs``: number of pairs
+            - ``distance``: mean distance of the pairs
+            - ``curve``: value of the fitted curve
+            - ``bin_start``, ``bin_stop``: edges; a pair at an edge is in the lower bin
 
-            For each population: ``rho`` (4 N c per unit of distance), ``half_decay``,
-            ``half_decay_of_means`` and ``observations`` (haplotypes, or samples for dosages). The
-            confidence intervals are ``half_decay_interval`` and ``half_decay_of_means_interval``
-            (bounds: lower, upper). ``half_decay_of_means`` is infinite if the means never fall to
-            half of the first mean.
+            Each population has
 
-            ``fit`` is "fits" or "does not fit". If the half-decay distance is outside the bins,
-            ``fit`` is "below the bins" or "beyond the bins". ``half_decay``, where the curve is
-            half of its value at 0, is NaN unless ``fit`` is "fits". ``fit_r2`` is the share of the
-            variation between bins that the curve explains. ``attrs["fit"]`` describes ``fit`` and
+            - ``rho``: fitted 4 N c per unit of distance
+            - ``half_decay``: distance at which the curve is half of its value at 0; NaN unless
+              ``fit`` is "fits"
+            - ``half_decay_of_means``: distance at which the means first fall to half of the first
+              mean; infinite if they never do
+            - ``half_decay_interval``, ``half_decay_of_means_interval``: confidence intervals, with
+              dimension ``bounds`` (lower, upper)
+            - ``observations``: number of haplotypes, or number of samples for dosages
+            - ``fit``: "fits" or "does not fit"; "below the bins" or "beyond the bins" if the
+              half-decay distance is outside the bins
+            - ``fit_r2``: share of the variation between bins that the curve explains
+
+            ``attrs["unit"]`` is the unit of distances. ``attrs["fit"]`` describes ``fit`` and
             ``fit_r2`` in words.
 
         Raises
         ------
         ValueError
-            For a window in variants, an unknown choice, unsorted positions, or a population with
-            one observation.
+            For a window given as a number of variants, an unknown choice, unsorted positions, or a
+            population with one observation.
         KeyError
             If the Dataset lacks the positions for the window, or the variable ``populations``.
 
         Notes
         -----
-        The pairs are streamed: memory holds only sums by bin and block. Values are summed as
-        integers, so the means are the same for every chunking and number of threads. They are
-        within 1e-9 of the exact means. Pairs with a monomorphic variant have no r2 and are left
-        out. Rare variants lower every mean: filter variants by `allele_frequency` first. Formulas
-        and references: `genobit.ld.decay`.
+        Pairs are streamed: memory holds only sums for each bin and block. Values are summed as
+        integers, so the means do not depend on chunks or threads. They are within 1e-9 of the exact
+        means. Pairs with a monomorphic variant have no r2 and are left out. Rare variants lower all
+        means, so filter variants by `allele_frequency` first. Formulas and references:
+        `genobit.ld.decay`.
 
         Examples
         --------

@@ -46,19 +46,20 @@ class LDMethods:
             frequencies. ``plink --r2 dprime`` prints the same values without the sign.
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
-            default, a packed Dataset is used as packed, and ``call_genotype`` as dosages.
+            default, a packed Dataset is used as it was packed, and ``call_genotype`` is used as
+            dosages.
         other
-            Dataset of variants to compare with, for the same samples. They are the columns of the
-            result. By default all variants are compared with each other.
+            Dataset of variants to compare with, for the same samples. Its variants become the
+            columns of the result. By default all variants are compared with each other.
         window
-            Largest distance of a pair: a number of variants (1000) or a distance ("500kb",
-            "0.5cM"). Pairs on different contigs are left out. The result is a band, (variants,
-            offsets).
+            Largest distance between two variants: a number of variants (1000) or a distance
+            ("500kb", "0.5cM"). Pairs on different contigs are left out. The result is a band,
+            (variants, offsets).
         explain
-            Return the estimated cost of several tile sizes instead of the result. For each size it
-            lists tasks, seconds of work, and bytes moved and held. It names the cheapest
-            ``chunk_rows`` for the threads of this machine or of the active cluster. The estimate
-            takes ``window`` and ``other`` into account.
+            Return the estimated cost of several tile sizes instead of the result. The cost of a
+            size is its tasks, seconds of work, bytes moved, and bytes held in memory. The report
+            names the cheapest ``chunk_rows`` for the threads of this machine or of the active
+            cluster. The estimate takes ``window`` and ``other`` into account.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -67,7 +68,8 @@ class LDMethods:
         -------
             float32, lazy unless ``compute``. Without a window: (variants_0, variants_1), with the
             labels of the variants on both sides. With a window: (variants, offsets), where entry
-            (i, k) is the pair of variants i and i + offsets[k], NaN outside the window.
+            (i, k) is the value of variants i and i + offsets[k]. Entries outside the window are
+            NaN.
 
         Raises
         ------

@@ -38,37 +38,38 @@ class LDPairsMethods:
         parquet: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> dd.DataFrame | Path:
-        """List the pairs of variants in LD in a long table, made chunk by chunk.
+        """List the pairs of variants in LD in a long table, computed chunk by chunk.
 
         Parameters
         ----------
         min_r2
             Smallest r2 of a pair in the table, in [0, 1].
         window
-            Largest distance of a pair, as for `ld`. The default is all pairs on the same contig.
+            Largest distance between two variants, as for `ld`. The default is all pairs on the same
+            contig.
         phased
             As for `ld`.
         statistic
             "r2", or "r2_em" for dosages, as for `ld`.
         parquet
             Folder to write the table to, one file for each tile. The call then computes all pairs,
-            with 16 tiles in memory at a time. If interrupted, repeat the call to resume; finished
-            files are kept. Until the table is complete, Parquet readers refuse the folder and print
-            the name of a marker file, which says why.
+            16 tiles at a time. If interrupted, repeat the call to resume; finished files are kept.
+            Until the table is complete, Parquet readers raise an error. The error shows the name of
+            a marker file, which tells you to repeat the call.
         progress
             Whether to show a progress bar while writing to ``parquet``. The default is
             ``get_options().progress``.
 
         Returns
         -------
-            Lazy dask DataFrame, one partition for each pair of chunks that shares a window. The
+            Lazy dask DataFrame with one partition for each pair of chunks that share a window. The
             columns are
 
             - ``variants_0`` < ``variants_1``: positions along ``variants``
             - ``contig``, ``position_0``, ``position_1``, ``id_0``, ``id_1``, where known
             - ``r`` and ``r2``, or ``r2_em``, float32
 
-            ``.compute()`` loads it.
+            ``.compute()`` loads the table into memory.
 
             With ``parquet``, the path of the folder, for ``pandas.read_parquet`` or
             ``dask.dataframe``.
@@ -76,8 +77,8 @@ class LDPairsMethods:
         Raises
         ------
         ValueError
-            For ``min_r2`` outside [0, 1], another statistic, unsorted positions, or a ``parquet``
-            folder that holds other pairs.
+            For ``min_r2`` outside [0, 1], another statistic, or unsorted positions. Also if the
+            ``parquet`` folder holds the pairs of another call.
         RuntimeError
             If another run is writing to the ``parquet`` folder.
 

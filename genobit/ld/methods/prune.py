@@ -40,10 +40,10 @@ class LDPruneMethods:
         Parameters
         ----------
         window
-            Number of variants in a window (50), or its length from the first variant ("500kb",
-            "0.5cM"). Windows never span contigs.
+            Size of a window: a number of variants (50), or a distance from its first variant
+            ("500kb", "0.5cM"). Windows never span contigs.
         step
-            Number of variants by which the window moves.
+            Number of variants the window moves each step.
         r2
             Largest r2 of two kept variants in one window.
         frequency
@@ -67,13 +67,13 @@ class LDPruneMethods:
 
         Notes
         -----
-        The result equals that of ``plink --indep-pairwise window step r2``. Monomorphic variants
-        are removed first. If both variants of a pair are equally common, the later one is removed.
-        plink computes r2 from founders only. Its allele frequencies are also those of founders,
-        unless ``--nonfounders`` is given. Windows in kb move by ``step`` variants in plink 1.9, and
-        by one variant in plink2. Each r2 uses the calls present at both variants. Memory holds a
-        few chunks and the variants of a window. The result is the same for every chunking and
-        scheduler.
+        The result is the same as from ``plink --indep-pairwise window step r2``. Monomorphic
+        variants are removed first. If both variants of a pair have the same minor allele frequency,
+        the later one is removed. plink computes r2 from founders only. Allele frequencies in plink
+        are also from founders only, unless ``--nonfounders`` is given. Windows in kb move by
+        ``step`` variants in plink 1.9, and by one variant in plink2. Each r2 uses the calls present
+        at both variants. Memory holds a few chunks and the variants of a window. The result is the
+        same for every chunking and scheduler.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class LDPruneMethods:
         statistic: str | None = None,
         phased: bool | None = None,
     ) -> xr.Dataset:
-        """Group associated variants into clumps around the smallest p-values, as in plink.
+        """Group associated variants into clumps around the smallest p-values, as plink does.
 
         Parameters
         ----------
@@ -124,18 +124,18 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         r2
-            A member's r2 with its index variant is above this limit. A relative excess of up to
+            Members have an r2 above this limit with the index variant. A relative excess of up to
             2^-44 is treated as rounding error.
         window
-            Members are closer than this to the index variant, on either side: "250kb" reaches
-            249,999 bp, as in plink 1.9. A window of 10 variants includes the tenth variant on
-            either side.
+            Largest distance of a member from the index variant, on either side. A distance in base
+            pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number of
+            variants is inclusive: 10 includes the tenth variant.
         p1
             Largest p of an index variant.
         p2
             Members with p below this are marked in ``listed``.
         log10
-            Whether ``p`` holds -log10 of the p-values, as for p-values too small for float64.
+            Whether ``p`` holds -log10 of the p-values, for p-values too small for float64.
         statistic
             "r2", or "r2_em" for dosages, as for `ld`. The default is "r2" for haplotypes and, as in
             plink 1.9, "r2_em" for dosages.
@@ -144,13 +144,24 @@ class LDPruneMethods:
 
         Returns
         -------
-            Dataset, computed. Along ``clumps``, sorted by p: ``index_variant`` (position along
-            ``variants``), ``p`` as given, and ``total`` (members). Members are also counted by p:
-            ``nsig`` (at least 0.05), ``s05`` (0.01 to 0.05), ``s01`` (0.001 to 0.01), ``s001``
-            (0.0001 to 0.001) and ``s0001`` (below 0.0001). Along ``members``, clump by clump:
-            ``member`` (position along ``variants``), ``clump``, ``r2``, ``member_p``, and
-            ``listed`` (whether its p is below p2). The labels of the variants are coordinates along
-            both dimensions.
+            Dataset, computed. Variables along ``clumps``, sorted by p, are
+
+            - ``index_variant``: position along ``variants``
+            - ``p``: p of the index variant, as given
+            - ``total``: number of members, without the index variant
+            - ``nsig``: number of members with p of 0.05 or more
+            - ``s05``, ``s01``, ``s001``, ``s0001``: numbers of members with p in [0.01, 0.05),
+              [0.001, 0.01), [0.0001, 0.001) and [0, 0.0001)
+
+            Variables along ``members``, clump by clump, are
+
+            - ``member``: position along ``variants``
+            - ``clump``: index of the clump
+            - ``r2``: r2 with the index variant
+            - ``member_p``: p as given
+            - ``listed``: whether p is below ``p2``
+
+            The labels of the variants are coordinates along both dimensions.
 
         Raises
         ------
@@ -166,10 +177,10 @@ class LDPruneMethods:
         -----
         The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
         p1 are visited in order of p, ties in file order. A variant that is in no clump yet becomes
-        the index variant of a new clump. Its members are all variants in the window with an r2
-        above the limit that are in no clump yet, whatever their p. Each r2 uses the calls present
-        at both variants. Memory holds a window, a few chunks, and all pairs above the limit that
-        include a variant with p up to p1.
+        the index variant of a new clump. Its members are all variants of the window that have an r2
+        above the limit and are in no clump yet. Their p does not matter. Each r2 uses the calls
+        present at both variants. Memory holds a window, a few chunks, and all pairs above the limit
+        that include a variant with p up to p1.
 
         Examples
         --------
@@ -217,10 +228,10 @@ class LDPruneMethods:
         Parameters
         ----------
         window
-            Largest distance of a pair, on either side: a number of variants (1000) or a distance
-            ("1cM", "1Mb").
+            Largest distance from the variant, on either side: a number of variants (1000) or a
+            distance ("1cM", "1Mb").
         adjust
-            Correct r2 for its bias in a sample of n: r2 - (1 - r2) / (n - 2).
+            Whether to correct r2 for its bias in a sample of n: r2 - (1 - r2) / (n - 2).
         phased
             As for `ld`.
 
@@ -236,13 +247,13 @@ class LDPruneMethods:
 
         Notes
         -----
-        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015), but each variant has its own exact
-        window; ldsc moves windows by blocks. The sum includes the variant itself (r2 = 1) and
-        variants at exactly the largest distance. Windows never span contigs. Each pair uses the
-        calls present at both variants; ldsc imputes the mean instead. A pair whose r2 is NaN adds
-        nothing and is not counted. A monomorphic variant has the score NaN and the count 0. The
-        adjustment needs at least three observations. Scores are bit-identical for every chunking:
-        every r2 is rounded to a multiple of 2^-36.
+        Scores follow ``ldsc --l2`` (Bulik-Sullivan et al. 2015). Each variant has its own exact
+        window, whereas ldsc moves windows by blocks. Each r2 uses the calls present at both
+        variants, whereas ldsc imputes the mean. The sum includes the variant itself (r2 = 1) and
+        variants at exactly the largest distance. Windows never span contigs. A pair whose r2 is NaN
+        adds nothing and is not counted. A monomorphic variant has the score NaN and the count 0.
+        The adjustment needs at least three observations. Scores are bit-identical for every
+        chunking, because each r2 is rounded to a multiple of 2^-36.
 
         Examples
         --------

@@ -37,13 +37,13 @@ class LDSitesMethods:
         ----------
         statistic
             "r2", "r", "D" or "dprime" for sites of at most two states; each taxon is one haplotype.
-            "T" is for sites of any number of states (finite sites). For unlinked sites with v_i and
-            v_j states, T approximately follows chi2 with (v_i - 1)(v_j - 1) degrees of freedom.
+            "T" is for sites with any number of states (finite sites). For unlinked sites with v_i
+            and v_j states, T approximately follows chi2 with (v_i - 1)(v_j - 1) degrees of freedom.
         gap
             "missing": a gap is a missing value. "state": a gap is one more state.
         window
-            Largest distance of a pair: a number of sites (100), or a distance ("500bp", "1kb")
-            between their ``variant_position``. The result is a band, (sites, offsets).
+            Largest distance between two sites: a number of sites (100), or a distance ("500bp",
+            "1kb") in ``variant_position``. The result is a band, (sites, offsets).
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -51,15 +51,16 @@ class LDSitesMethods:
         -------
             float32, lazy unless ``compute``. Without a window: (sites_0, sites_1) with the labels
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
-            pair of sites i and i + offsets[k], NaN outside the window. The coordinate ``states`` is
-            the number of states of each site. ``counted_state`` is the state that sets the sign of
-            r, D and D'. It is the later of the site's two states in ``attrs["states"]``.
+            value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
+            ``states`` is the number of states of each site. The coordinate ``counted_state`` is the
+            state that sets the sign of r, D and D'. Of the two states of a site, it comes later in
+            ``attrs["states"]``.
 
         Raises
         ------
         ValueError
             For an alignment that is neither text nor state numbers (taxa, sites), or an unknown
-            statistic. Also for a site of more than two states, unless the statistic is "T".
+            statistic. Also for a site with more than two states, unless the statistic is "T".
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
