@@ -39,10 +39,12 @@ class Options:
     It also limits readers that hold a file in memory.
     """
     spill_to: str | os.PathLike[str] | None = None
-    """Folder for a temporary file of `epistasis` genotypes that exceed ``eager_limit``. With
-    None, such genotypes raise an error. Every worker must be able to read the folder. A tree
-    search with ``bootstrap=`` also stores its per-site numbers there if they exceed
-    ``eager_limit``; with None they stay in memory."""
+    """Folder for temporary files. Every worker must be able to read it.
+
+    `epistasis` writes its genotypes there if they exceed ``eager_limit``; with None it raises an
+    error. A tree search with ``bootstrap=`` writes its per-site numbers there if they exceed
+    ``eager_limit``; with None it keeps them in memory.
+    """
     longest_search: float | None = 3600.0
     """Longest estimated time of a search in seconds; a longer search is refused.
 
@@ -166,7 +168,7 @@ def _change(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
-    """Change settings permanently, or for the block of a ``with`` statement.
+    """Change settings for the process, or for the block of a ``with`` statement.
 
     Settings apply to all threads of the process.
 
@@ -217,8 +219,9 @@ def more_than(size: int, limit: int) -> str:
 def require_fits(what: str, size: int, cost: int = 1) -> None:
     """Raise ValueError if reading a part of a file would take more memory than ``eager_limit``.
 
-    ``what`` names the part and its file at the start of the message. ``size`` is its bytes, or the
-    number known so far. ``cost`` is the memory in bytes that each of them takes while it is read.
+    ``what`` names the part and its file at the start of the message. ``size`` is the number of
+    bytes of the part, or the number known so far. ``cost`` is the memory in bytes that reading
+    takes for each byte of the part.
 
     Examples
     --------

@@ -29,16 +29,16 @@ _NAME_BYTES = 100
 
 
 class PairTable(PairNetwork):
-    """Table of pairs of variables joined by a statistic, and the network they form.
+    """Table of pairs of variables with a statistic, and the network of these pairs.
 
     The nodes are the variables that occur in a pair, named by their labels. If two variables have
-    the same label, the second becomes "label (2)", so that each name is one node.
+    the same label, the second becomes "label (2)", so that all node names are unique.
 
     Parameters
     ----------
     edges
         One row per pair. Required columns are ``<dim>_0`` < ``<dim>_1`` (positions along the
-        dimension) and the column named by ``value``. Other columns may describe a pair.
+        dimension) and the column that ``value`` names. Other columns may describe the pairs.
     names
         Label of each variable along the dimension.
     dim
@@ -51,7 +51,7 @@ class PairTable(PairNetwork):
     Raises
     ------
     ValueError
-        If a column is missing, or a position lies outside the names.
+        If a column is missing, or a position has no name.
 
     Examples
     --------
@@ -109,8 +109,8 @@ class PairTable(PairNetwork):
 
         Returns
         -------
-            The table. The file does not name variables without a pair, so they are named by
-            position. Variables after the last one in a pair are left out.
+            The table. The file names only variables with a pair. Variables without a pair are named
+            by their position, and variables after the last variable with a pair are left out.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class PairTable(PairNetwork):
             If there is no such path.
         ValueError
             If the file is not a table of pairs, is damaged, exceeds ``eager_limit``, or has no
-            numeric column named by ``value``.
+            numeric column ``value``.
 
         Examples
         --------
@@ -188,7 +188,7 @@ class PairTable(PairNetwork):
         Raises
         ------
         ValueError
-            For ``fdr`` if the table has no q-values.
+            If ``fdr`` is given and the table has no q-values.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class PairTable(PairNetwork):
         return rows_of(self, keep)
 
     def to_graphml(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as GraphML, which Gephi, Cytoscape, yEd and igraph read.
+        """Write the network as GraphML, for Gephi, Cytoscape, yEd or igraph.
 
         Parameters
         ----------

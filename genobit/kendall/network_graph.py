@@ -40,8 +40,8 @@ class PairNetwork:
 
         Returns
         -------
-            Graph whose nodes are names. Each node has its position as an attribute, named like the
-            dimension. Each edge has the columns of the table as attributes. Its ``weight`` is the
+            Graph whose nodes are names. The attribute of a node is its position, named after the
+            dimension. The attributes of an edge are the columns of the table and ``weight``, the
             absolute value of the pair. NaN attributes are left out.
 
         Examples
@@ -101,7 +101,7 @@ class PairNetwork:
         return self._series(counts[nodes], nodes, "degree")
 
     def hubs(self, k: int = 10) -> pd.Series[int]:
-        """Return the variables of highest degree.
+        """Return the variables with the highest degrees.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class PairNetwork:
         return self._series(_by_size(number), self._nodes, "community")
 
     def layout(self, seed: int = 0) -> pd.DataFrame:
-        """Compute positions of the nodes for a drawing, with separate components.
+        """Compute node positions for a drawing in which connected components do not overlap.
 
         Parameters
         ----------

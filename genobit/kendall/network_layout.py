@@ -1,8 +1,9 @@
 """Layout of a network that keeps connected components and communities apart.
 
 Each connected component is drawn on its own, and the drawings are packed on shelves, the tallest
-first. A component of more than `MOST` nodes is drawn by communities. A spring layout places the
-communities, overlapping discs are pushed apart, and a spring layout places the nodes of each.
+first. A component of more than `MOST` nodes is drawn by communities. A spring layout first places
+the communities as discs, and overlapping discs are pushed apart. A second spring layout then places
+the nodes of each community.
 """
 
 from __future__ import annotations

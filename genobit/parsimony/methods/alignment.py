@@ -29,17 +29,18 @@ class AlignmentMethods:
         Returns
         -------
             DataArray (taxa, sites) of text, as from `genobit.open_alignment`. If all called alleles
-            are single bases, entries are the bases (kind "dna"), with ``*`` as a gap. Otherwise
-            entries are the numbers of the alleles (kind "standard"). Calls below 0 are ``?``. Taxa
-            are named by ``sample_id``. Variables of variants and samples are kept.
+            are single bases or ``*``, entries are the bases (kind "dna"); the allele ``*`` becomes
+            a gap. Otherwise entries are the numbers of the alleles (kind "standard"). Calls below 0
+            become ``?``. Taxa are named by ``sample_id``. Variables of variants and samples are
+            kept.
 
-            Dask calls give a lazy alignment in the same chunks of variants. They are read once,
-            when the method is called, a few chunks at a time, to find the called alleles.
+            Dask calls give a lazy alignment in the same chunks of variants. The method reads these
+            calls once, a few chunks at a time, to find the called alleles.
 
         Raises
         ------
         ValueError
-            For a ploidy other than 1, a call of an allele that ``variant_allele`` does not have, or
+            For a ploidy other than 1, for an allele that ``variant_allele`` does not have, or for
             two samples with the same name.
         KeyError, TypeError
             If ``call_genotype`` is missing, or its dtype is not integer.

@@ -43,9 +43,9 @@ class ParsimonyMethods:
         ----------
         tree
             One tree or several, rooted or unrooted: Newick or NEXUS (text or a path), a tree object
-            of DendroPy, tskit, scikit-bio or Bio.Phylo, or a list of these. Also a TreeSequence of
-            tskit, or the Dataset of a search. Nodes may have any number of children. Several trees
-            in one call share the preparation of the alignment.
+            of DendroPy, tskit, scikit-bio or Bio.Phylo, or a list of these. A TreeSequence of tskit
+            and the result of `parsimony_search` are accepted too. Nodes may have any number of
+            children. One call prepares the alignment once for all trees.
         gap
             "missing": a gap may be any state. "state": a gap is one more state.
         weights
@@ -55,24 +55,29 @@ class ParsimonyMethods:
             Costs of changes from the state of the row to the state of the column, (states, states).
             States are in the order of ``attrs["states"]`` of a result; a DataArray with these
             labels is aligned by label. Costs are at least 0, and 0 for no change. They need not be
-            a metric. Costs that differ by direction need rooted trees. With costs, Sankoff's
-            algorithm computes exact lengths, but more slowly.
+            a metric. Asymmetric costs need rooted trees. With costs, lengths are computed by
+            Sankoff's algorithm, which is exact but slower.
         sites
-            False omits the results of single sites, for example for many trees.
+            Whether to return results of single sites. Use False to save memory with many trees.
 
         Returns
         -------
-            Dataset of the weighted ``length``, and of the consistency, retention and rescaled
-            consistency index (``ci``, ``ri``, ``rc``) of all sites. Each is one number for one
-            tree, and (trees) for several. With ``sites`` also ``changes``, ``site_ci`` and
-            ``site_ri``: (sites) or (trees, sites). ``min_changes`` and ``max_changes`` (sites) are
-            the fewest changes on any tree and the changes on a star tree. Weights do not apply to
-            the results of single sites.
+            Dataset with one value for each tree, or scalars for a single tree:
 
-            An index of 0 / 0 is NaN. This holds for ``site_ci`` of a constant site, and for
-            ``site_ri`` of a site that no tree explains better than a star tree. With ``costs``
-            there are only ``length`` and ``changes``: indices need the minimum cost over all trees,
-            which would take a search.
+            - ``length``: weighted length
+            - ``ci``, ``ri``, ``rc``: consistency, retention and rescaled consistency index of all
+              sites
+
+            With ``sites`` it also has
+
+            - ``changes``, ``site_ci``, ``site_ri``: (trees, sites), or (sites) for a single tree
+            - ``min_changes`` (sites): fewest changes on any tree
+            - ``max_changes`` (sites): changes on a star tree
+
+            Results of single sites are not weighted. An index of 0 / 0 is NaN, for example
+            ``site_ci`` of a constant site. ``site_ri`` is NaN if ``min_changes`` equals
+            ``max_changes``. With ``costs``, the only variables are ``length`` and ``changes``.
+            Indices need the minimum cost over all trees, and finding it requires a search.
 
             All results are in memory. A dask alignment is read a few chunks of sites at a time,
             with the same results.
@@ -117,23 +122,29 @@ class ParsimonyMethods:
         tree
             One tree, as for `parsimony`.
         resolve
-            "acctran": a shortest reconstruction with changes as close to the root as possible.
-            "deltran": one with changes as close to the tips as possible. "sets": all states that a
-            node has in any shortest reconstruction.
+            Reconstruction to return:
+
+            - "acctran": a shortest reconstruction with changes as close to the root as possible
+            - "deltran": a shortest reconstruction with changes as close to the tips as possible
+            - "sets": all states that a node has in any shortest reconstruction
         gap
             As for `parsimony`.
 
         Returns
         -------
-            Dataset of ``states`` (nodes, sites) as text. An entry is one state. With "sets" it may
-            be several, such as ``{AG}``, or ``?`` for all states. ``node_parent`` (nodes) is the
-            parent of each node, -1 for the root. ``branch_changes`` (nodes) counts the changes on
-            the branch above each node; the sum is the length of the tree. With "sets",
-            ``branch_changes`` and ``most_branch_changes`` are the fewest and the most changes in
-            any shortest reconstruction.
+            Dataset with the variables
 
-            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes are
-            counted at once, a few chunks at a time.
+            - ``states`` (nodes, sites): text, one state. With "sets" it may be several states, such
+              as ``{AG}``, or ``?`` for all states
+            - ``node_parent`` (nodes): parent of each node, -1 for the root
+            - ``branch_changes`` (nodes): number of changes on the branch above each node. The sum
+              is the length of the tree. With "sets", it is the fewest changes in any shortest
+              reconstruction
+            - ``most_branch_changes`` (nodes), with "sets": most changes in any shortest
+              reconstruction
+
+            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The call itself
+            counts the changes, a few chunks at a time.
 
             The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
             called "node 14", for example. A numeric label of an inner node is read as support, not
@@ -147,9 +158,9 @@ class ParsimonyMethods:
         Notes
         -----
         If a node has several possible states and its parent has none of them, the node takes the
-        first in the order of ``attrs["states"]``. So does a root with several possible states.
-        Nodes with more than two children are hard polytomies: true multiple splits. The same rules
-        apply to them, with the sets of Hartigan (1973).
+        first state in the order of ``attrs["states"]``. A root with several possible states also
+        takes the first one. Nodes with more than two children are hard polytomies: true multiple
+        splits. Their state sets follow Hartigan (1973), and ties are resolved in the same way.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """``DataArray.genobit.parsimony_search``: search for the shortest trees of an alignment.
 
-The searches are in `genobit.parsimony.schedule.steps`. `genobit.parsimony.search` gathers their
-results, and this module labels them.
+`genobit.parsimony.schedule.steps` runs the searches and `genobit.parsimony.search` merges their
+results. This module labels the results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FEWEST_TAXA = 3
 
 
 class ParsimonySearchMethods:
-    """Tree search as a method of ``DataArray.genobit``."""
+    """Methods of ``DataArray.genobit`` that search for trees."""
 
     _da: xr.DataArray
 
@@ -60,17 +60,24 @@ class ParsimonySearchMethods:
         Parameters
         ----------
         method
-            "ratchet": branch swapping with some sites reweighted in each round (Nixon 1999), which
-            escapes local minima. "branch_and_bound": proves the minimum and finds all trees that
-            reach it, for up to about 15 taxa. "tbr", "spr", "nni": branch swapping alone, from the
-            widest moves to the narrowest. "stepwise": returns the starting trees.
+            Search algorithm:
+
+            - "ratchet": branch swapping with some sites reweighted in each round, to escape local
+              minima (Nixon 1999)
+            - "branch_and_bound": exact search that proves the minimum and finds all shortest trees,
+              for up to about 15 taxa
+            - "tbr", "spr", "nni": branch swapping alone; "tbr" tries the most rearrangements, and
+              "nni" the fewest
+            - "stepwise": no search; the starting trees are returned
         seed
             Seed of the random numbers. Results do not depend on threads or on the scheduler.
         start
-            Starting trees. "stepwise": taxa are added in random order, each where it adds the
-            fewest changes. "closest": the next taxon is the one that adds the fewest changes.
-            "neighbour_joining": ties are joined in the order of the taxa. Or a tree, as for
-            `parsimony`.
+            Starting trees, or a tree as for `parsimony`:
+
+            - "stepwise": add taxa in random order, each to the branch where it adds the fewest
+              changes
+            - "closest": always add the taxon that adds the fewest changes
+            - "neighbour_joining": neighbour joining, with ties in the order of the taxa
         replicates
             Number of starting trees, each with its own search; dask runs them in parallel.
         iterations, patience
@@ -79,15 +86,15 @@ class ParsimonySearchMethods:
         max_trees
             Largest number of equally short trees to keep.
         bootstrap
-            Number of times to resample the sites, for the support of branches.
+            Number of bootstrap resamples of the sites, for branch support.
         gap, weights
             As for `parsimony`.
         outgroup
-            One taxon or several, at which the returned trees are rooted.
+            One or more taxa that root the returned trees.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
         checkpoint
-            Folder in which finished work is kept. Repeat the call to resume.
+            Folder that keeps finished work. Repeat the call to resume.
 
         Returns
         -------
@@ -98,35 +105,35 @@ class ParsimonySearchMethods:
             - ``length`` (trees)
             - ``trace`` (iteration): the shortest length so far, after the starting tree, after its
               branch swapping, and after each round
-            - ``support`` (trees, splits), with ``bootstrap``: percent of resamples with each inner
-              branch
-            - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa on one side of
-              each branch, the side without the first taxon
+            - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples with each
+              inner branch
+            - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa on the side of
+              each branch that does not contain the first taxon
 
-            ``attrs["proven"]`` is True if no tree is shorter. ``attrs["all_found"]`` is True if
-            ``max_trees`` was enough for all equally short trees that the search found. With
-            ``proven``, these are all that exist. ``attrs["partial"]`` is True after Ctrl-C; the
-            result is then the best so far.
+            ``attrs["proven"]`` is True if the search proves that no tree is shorter.
+            ``attrs["all_found"]`` is True if ``max_trees`` did not limit the equally short trees.
+            If both are True, the result has all shortest trees. ``attrs["partial"]`` is True after
+            Ctrl-C; the result is then the best so far.
 
         Raises
         ------
         ValueError
             For an invalid alignment, tree or weights, fewer than three taxa, and numbers out of
-            range. Also for a branch and bound that would take longer than
-            ``get_options().longest_search`` (one hour by default); the message gives the estimate.
+            range. Also for a branch-and-bound search longer than ``get_options().longest_search``
+            (one hour by default); the message gives the estimated time.
         MemoryError
             For a dask alignment whose unique columns take more than ``get_options().eager_limit``
             bytes.
         OSError
-            With ``bootstrap``, if the folder ``get_options().spill_to`` has no room for one number
-            per site.
+            With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for
+            one number per site.
 
         Notes
         -----
         Trees are binary. Two trees are equal if they have the same splits. Branches without a
         change are not collapsed, so each resolution of an unresolved node counts as a tree. Equally
-        short trees are found by swapping branches of the shortest ones (TBR for the ratchet). Only
-        "branch_and_bound" is sure to find all.
+        short trees are found by swapping branches of the shortest trees (TBR for the ratchet). Only
+        "branch_and_bound" is guaranteed to find all of them.
 
         Examples
         --------
