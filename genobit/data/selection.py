@@ -64,8 +64,8 @@ class Selection(traitlets.HasTraits):
     ----------
     data
         Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
-        are variants, and its taxa are samples. An explorer adds its own data when it gets the
-        selection.
+        are variants, and its taxa are samples. An explorer that gets the selection adds its own
+        data.
     **initial
         Initial `variants` and `samples`.
 

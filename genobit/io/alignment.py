@@ -49,19 +49,19 @@ def open_alignment(
     Parameters
     ----------
     path
-        FASTA, PHYLIP or NEXUS, plain or compressed by gzip. PHYLIP may be interleaved or not,
-        with names of ten characters or names that end at a blank.
+        FASTA, PHYLIP or NEXUS file, plain or compressed with gzip. PHYLIP may be sequential or
+        interleaved. Its names may be strict (ten characters) or relaxed (up to a blank).
     format
-        "fasta", "phylip" or "nexus". By default it is detected from the first line, or else from
-        the suffix.
+        "fasta", "phylip" or "nexus". By default it is detected from the first line, or from the
+        suffix if the first line is not conclusive.
     kind
-        "dna", "protein" or "standard". By default it is the kind that a NEXUS file declares. In
-        other formats any digit means "standard". If all symbols are IUPAC nucleotide codes, and at
+        "dna", "protein" or "standard". The default for NEXUS is the kind declared in the file. In
+        other formats, any digit means "standard". If all symbols are IUPAC nucleotide codes and at
         least half are plain bases, the kind is "dna". Otherwise it is "protein".
     chunks
-        Sites per chunk of a lazy alignment, for alignments larger than memory. It needs plain
-        FASTA, and lines of equal width within each record. Opening scans the file once; a chunk is
-        read when it is computed.
+        Sites per chunk of a lazy alignment, for alignments larger than memory. Lazy reading needs
+        uncompressed FASTA with lines of equal width within each record. Opening scans the file
+        once. A chunk is read when it is computed.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def open_alignment(
         For a file that is empty, not text, of an unknown format, damaged or larger than
         ``eager_limit``. For taxa of unequal length, a repeated name, or a symbol that the kind does
         not have (the message names taxon and site). With ``chunks`` also for other formats, gzip,
-        and lines of several widths.
+        and lines of different widths.
     OSError
         If the file has changed before a lazy alignment is computed.
     ImportError

@@ -35,9 +35,9 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     grm
-        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. Numbers of variants come
-        from its coordinate ``variants_compared`` (samples_0, samples_1) or, without it, from
-        ``attrs["variants"]``. The lower triangle is written, rounded to float32.
+        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. The numbers of variants are
+        its coordinate ``variants_compared`` (samples_0, samples_1). Without this coordinate, the
+        number is ``attrs["variants"]``. The lower triangle is written, rounded to float32.
     prefix
         Path without the endings.
 
@@ -53,14 +53,14 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
-    genotypes for ``get_options().chunk_rows`` (2,048) samples. For "endelman_jannink", "hadamard"
-    and leave-one-chromosome-out matrices, each pass would repeat work on all pairs or contigs.
-    Compute these matrices before writing (``compute=True``), or store them to Zarr and write the
-    reopened matrix.
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles needs one pass over the
+    genotypes and has ``get_options().chunk_rows`` (2,048) samples. For "endelman_jannink",
+    "hadamard" and leave-one-chromosome-out matrices, each pass would repeat work on all pairs or
+    contigs. Compute these matrices before writing (``compute=True``), or store them to Zarr and
+    write the reopened matrix.
 
-    The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If
-    `open_plink` joined family and individual id, they are written separately again.
+    The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If `open_plink`
+    has joined family and individual ids, they are split again.
 
     Examples
     --------
@@ -128,8 +128,8 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        Symmetric float32 matrix (samples_0, samples_1). It is lazy: a tile is read when it is
-        computed. Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
+        Symmetric, lazy float32 matrix (samples_0, samples_1). A tile is read when it is computed.
+        Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
         ``sample_family_id_1`` (unless all are 0), and ``variants_compared`` (float32, lazy) if
         .grm.N.bin exists. The files do not say how the matrix was computed.
 

@@ -1,4 +1,4 @@
-"""Open PLINK 1 filesets lazily, and pass the raw .bed rows to packing."""
+"""Open PLINK 1 filesets lazily, and provide the raw .bed rows for packing."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _ROWS_MULTIPLE = 64
 class BedFile:
     """A validated variant-major .bed file, reopened for each read.
 
-    ``path`` is absolute. No file is held open, so it can be pickled to a process or machine that
-    sees the same path.
+    ``path`` is absolute. No file is held open, so the object can be pickled to a process or machine
+    that sees the same path.
     """
 
     path: str
@@ -186,7 +186,7 @@ def open_plink(
     Parameters
     ----------
     path
-        The .bed file, or the name that the three files share.
+        Path of the .bed file, or the common prefix of the three files.
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
         has all samples.
@@ -215,8 +215,8 @@ def open_plink(
     FileNotFoundError
         If one of the three files is missing.
     ValueError
-        If the .bed has a wrong header, is sample-major, truncated or too long. If a line of the
-        .bim or .fam is malformed, or if two samples have the same ids.
+        If the .bed has a wrong header or size, or is sample-major. If a line of the .bim or .fam is
+        malformed, or two samples have the same ids.
 
     Examples
     --------
@@ -287,11 +287,11 @@ def _texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
 
 
 def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
-    """Return the .bed file whose whole, unmodified genotypes an array holds, or None.
+    """Return the .bed file of an array that holds all its genotypes unmodified, or None.
 
     Attributes survive slicing and arithmetic, so they only suggest the file. The name of the dask
-    array decides, because every operation changes it. It must equal the name that opening the file
-    now, with these chunks, would give. None is also returned if the file has changed since.
+    array decides, because every operation changes it. It must equal the name of an array that is
+    opened now with the same chunks. None is also returned if the file has changed since.
     """
     path, name = (call_genotype.attrs.get(key) for key in ("plink_bed", "plink_bed_name"))
     array = call_genotype.data

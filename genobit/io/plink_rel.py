@@ -54,21 +54,21 @@ def to_plink_rel(
         "square-bin" (float64, PREFIX.rel.bin). Square forms compute each lazy off-diagonal tile
         twice.
     digits
-        Significant digits of text. PLINK prints 6; 17 are lossless.
+        Significant digits of text. PLINK prints 6; 17 digits are lossless.
 
     Raises
     ------
     TypeError, KeyError
-        As `to_gcta`.
+        As for `to_gcta`.
     ValueError
-        As `to_gcta`, or for an unknown form or number of digits.
+        As for `to_gcta`, and for an unknown form or number of digits.
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time. Each row of tiles is a pass over the
-    genotypes for ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink",
-    "hadamard" and leave-one-chromosome-out matrices first, or store them to Zarr and reopen
-    them (see `to_gcta`).
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles needs one pass over the
+    genotypes and has ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink",
+    "hadamard" and leave-one-chromosome-out matrices first, or store them to Zarr and reopen them
+    (see `to_gcta`).
 
     Examples
     --------
@@ -121,8 +121,8 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
         Symmetric matrix (samples_0, samples_1). Coordinates are ``sample_id_0``, ``sample_id_1``,
         ``sample_family_id_0`` and ``sample_family_id_1`` (unless all are 0). Text is read at once,
         as float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The form
-        (``square``, ``square0`` or ``triangle``) is found from the size. Only the lower triangle is
-        read, because every form has it.
+        (``square``, ``square0`` or ``triangle``) is detected from the file size. Only the lower
+        triangle is read, because every form has it.
 
     Raises
     ------

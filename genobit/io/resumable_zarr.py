@@ -2,7 +2,7 @@
 
 - Each chunk is a file, written whole or not at all. An existing file marks a finished chunk.
 - The metadata of the root mark a complete store. They are written last, by a rename. Until then the
-  root declares a Zarr format that does not exist. Every Zarr reader therefore refuses the store and
+  root declares a Zarr format that does not exist. Every Zarr reader therefore raises an error that
   shows how to resume.
 """
 
@@ -60,9 +60,9 @@ def to_zarr(
     written. On a cluster, all workers need access to the file system of the store. Memory holds the
     chunks being written and 16 chunks of genotype rows.
 
-    A store opens only when it is complete. Until then every Zarr reader refuses it, with a message
-    that says how to resume. Meanwhile, a folder beside the store, with the suffix ``.progress``,
-    describes the result.
+    A store opens only when it is complete. Until then every Zarr reader raises an error, and its
+    message says how to resume. During the run, a folder next to the store, with the suffix
+    ``.progress``, describes the result.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def to_zarr(
     ValueError
         If the store belongs to another result, or the path is a URL.
     FileExistsError
-        If the path exists and is not an interrupted run of this function, for example a complete
-        store.
+        If the path exists and is not an interrupted run of this function, for example if the store
+        is complete.
     OSError
         If the disk is full. The message names the path; finished chunks stay.
     RuntimeError

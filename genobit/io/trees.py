@@ -49,7 +49,7 @@ class Phylogenies(NamedTuple):
 
 
 def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
-    """Read one tree or several, with tips as the taxa of an alignment.
+    """Read one or more trees whose tips are the taxa of an alignment.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         - a Tree of DendroPy or tskit, a TreeNode of scikit-bio, or a Tree of Bio.Phylo;
         - a `Phylogeny`, or a TreeSequence of tskit;
         - a list of any of these;
-        - a Dataset with the variable `tree`, as a search returns.
+        - a Dataset with the variable `tree`, such as the result of a search.
     taxa
         Names of the taxa in the order of the alignment. Tips of tskit trees are named after their
         nodes ("n0", "n1" and so on), as in the output of tskit.
@@ -73,8 +73,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     Raises
     ------
     ValueError
-        If a tree cannot be read, a name occurs twice, or the tips are not the taxa. The message
-        lists the names that differ.
+        If a tree cannot be read, a name occurs twice, or the names of tips and taxa differ. The
+        message lists the names that differ.
     FileNotFoundError
         For text that is neither a tree nor the path of a file.
     TypeError
@@ -135,8 +135,8 @@ def newick(
 
     Returns
     -------
-        Newick with its semicolon. Names with blanks or punctuation are quoted; underscores do not
-        count as punctuation.
+        Newick with its semicolon. Names with blanks or punctuation other than underscores are
+        quoted.
 
     Examples
     --------
@@ -169,8 +169,8 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     trees
         Newick text, a list of Newick texts, or the Dataset of a search.
     path
-        File to write. With the suffix .nex, .nexus or .nxs it is NEXUS. Otherwise it is Newick,
-        with one tree per line. An existing file is replaced when the new one is complete.
+        File to write. The suffixes .nex, .nexus and .nxs select NEXUS. Other files are Newick, with
+        one tree per line. An existing file is replaced when the new one is complete.
 
     Raises
     ------

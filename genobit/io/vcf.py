@@ -63,8 +63,8 @@ def open_vcf(
     """Open a VCF or BCF file, or a region of it, as a lazy Dataset.
 
     The first call converts the genotypes to VCF Zarr (bio2zarr) in the cache directory. Later calls
-    open the converted store, unless the file's size or modification time has changed. With a .tbi
-    or .csi index, a region is found at once. Without an index, the whole file is scanned. For a
+    open the converted store, unless the file's size or modification time has changed. A .tbi or
+    .csi index makes reading a region fast. Without an index, the whole file is scanned. To index a
     large file, run `bcftools index FILE` once.
 
     Parameters
@@ -91,10 +91,10 @@ def open_vcf(
     - `call_genotype_phased`: bool, lazy; true for phased and for haploid calls.
     - the `variant_`, `contig_`, `filter_` and `sample_` variables.
 
-    A single `.` is a call with all alleles missing. It is haploid only if the sample has haploid
-    calls on the contig. INFO and FORMAT fields other than GT are left out. To read them, run
-    `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage counts the
-    first.
+    The call `.` means that all alleles are missing. It counts as haploid only if the sample has
+    haploid calls on the contig. INFO and FORMAT fields other than GT are left out. To read them,
+    run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage counts
+    the first.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def open_vcf(
         If the file does not exist.
     ValueError
         If the region is malformed, has no record, or names a contig that the file lacks. If the
-        file is not VCF, is damaged, or has no samples or no genotypes. If a position is not from 1
+        file is not VCF, is damaged, or has no samples or no genotypes. If a position is outside 1
         to 2,147,483,647, or a line exceeds ``eager_limit``.
     ImportError
         If bio2zarr or cyvcf2 is not installed.
@@ -145,9 +145,9 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     ----------
     store
         Path of a directory (.vcz, .zarr) or of a .zip file of such a directory, a URL that zarr can
-        open, or a zarr store. Zarr formats 2 and 3.
+        open, or a zarr store. Zarr formats 2 and 3 are supported.
     chunks
-        Variants per chunk. By default a chunk consists of whole chunks of the store, and has about
+        Variants per chunk. By default a chunk is made of whole chunks of the store, and has about
         64 MB of calls. A chunk has all samples.
 
     Returns

@@ -48,7 +48,7 @@ class _Contig(NamedTuple):
 def sample_dataset(
     *, chunks: int | None = None, cache_dir: str | os.PathLike[str] | None = None
 ) -> xr.Dataset:
-    """Open a simulated cohort of 2,000 people, 20,000 variants and planted signals.
+    """Open a simulated cohort of 2,000 people and 20,000 variants with planted signals.
 
     The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
     (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 6 Mb with recombination
@@ -56,10 +56,10 @@ def sample_dataset(
     and complete. The first call simulates the cohort with msprime, which takes a few seconds.
 
     The last 120 samples of each population are ten families of three generations. A real genome of
-    12 Mb is too short to tell relatives apart. Meioses therefore have as many crossovers as in a
-    whole genome. In each segment between hotspots, founders' haplotypes are shuffled within their
-    population. KING finds all twins and all relatives of first, second and third degree in the
-    pedigree. It finds no other pair closer than the third degree.
+    12 Mb is too short to tell relatives apart. The simulation therefore uses as many crossovers per
+    meiosis as a whole genome has. In each segment between hotspots, the haplotypes of founders are
+    shuffled within their population. KING finds all twins and all relatives of first, second and
+    third degree in the pedigree. It finds no other pair closer than the third degree.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def sample_dataset(
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
-      the cohort. No single variant has an effect of its own, nor has any pair of the triple.
+      the cohort. A single variant has no effect of its own. A pair of the triple has no effect
+      either.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 

@@ -24,18 +24,18 @@ _TREATED, _EFFECT = (0, 5, 9), 1.5
 def sample_expression() -> xr.DataArray:
     """Simulate the expression of 1,500 genes in 160 samples, with 18 known modules.
 
-    The genes of a module follow one hidden signal: the first genes closely (hubs), the last genes
-    loosely. Every seventh gene follows it in the opposite direction. Modules M02, M04 and so on
-    share part of the signal of the preceding module. The other 915 genes are noise. The values are
-    the same every time. The simulation takes less than 0.1 s and downloads nothing.
+    The genes of a module follow one hidden signal. The first genes follow it closely (hubs), and
+    the last genes loosely. Every seventh gene follows it in the opposite direction. Modules M02,
+    M04 and so on share part of the signal of the preceding module. The other 915 genes are noise.
+    The values are the same every time. The simulation takes less than 0.1 s and downloads nothing.
 
     Returns
     -------
     DataArray `expression`, float64, shape (gene, sample), in memory, log2 of counts per million,
     with the labels
 
-    - `gene`: "G0000" to "G1499"; `gene_module`: "M01" to "M18", "" for noise; `gene_loading`: from
-      -1 to 1, how closely a gene follows its module; 0 for noise.
+    - `gene`: "G0000" to "G1499"; `gene_module`: "M01" to "M18", "" for noise; `gene_loading`:
+      weight of the module's signal in a gene, from -1 to 1; 0 for noise.
     - `sample`: "S000" to "S159"; `sample_condition`: "control" or "treated". Treatment raises
       modules M01, M06 and M10. `sample_age`: years, without any effect.
 
