@@ -56,7 +56,7 @@ class Explorer(ipywidgets.VBox):
     theme
         "auto" follows the theme of the page; "light" and "dark" are fixed.
     status
-        The last computation or error, in words.
+        Description of the last computation or error.
     busy
         True while something is being computed.
 
@@ -209,7 +209,7 @@ class Explorer(ipywidgets.VBox):
         self.status = f"Stopped after {seconds:.1f} s: {what}"
 
     def again(self) -> None:
-        """Compute again after `stop`."""
+        """Resume the computations that `stop` has dropped."""
         dropped, self._dropped = self._dropped, []
         for job in dropped:
             self._work(job.what, job.work, job.done)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class EpistasisExplorer(Explorer):
-    """Explore ranked combinations of variants, by widgets or by traits.
+    """Widget to explore ranked combinations of variants.
 
     Parameters
     ----------
@@ -44,19 +44,19 @@ class EpistasisExplorer(Explorer):
         Selection to share with other explorers; by default a new one. Choosing a combination
         selects its variants.
     **initial
-        Initial values of traits; see Attributes.
+        Initial values of the traits listed under Attributes.
 
     Attributes
     ----------
     chosen
-        Index of the chosen combination, 0 for the first; None for none.
+        Index of the chosen combination, from 0, or None.
     filter
         List only combinations whose names, contigs and positions contain all these words.
     shown_class
         Class to draw. The default is the last class: the cases.
     of_variants
-        "all" lists all combinations. "selected" lists those with a variant that another explorer
-        selected, and all if there is no such variant.
+        Combinations to list: "all", or "selected" for combinations with a variant that another
+        explorer selected. If no other explorer has selected variants, all combinations are listed.
 
     Raises
     ------

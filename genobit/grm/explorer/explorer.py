@@ -56,9 +56,9 @@ class GRMExplorer(GRMTraits):
     selection
         Selection to share with other explorers; by default a new one.
     autosomes
-        Variants to use for relationships and components, as for `.genobit.grm()`.
+        Chromosomes to use for relationships and components, as for `.genobit.grm()`.
     **initial
-        Initial values of the attributes.
+        Initial values of the traits listed under Attributes.
 
     Attributes
     ----------
@@ -75,10 +75,11 @@ class GRMExplorer(GRMTraits):
     between
         Range (low, high) of the relationships listed in the table, None for all.
     pairs_of
-        Pairs in the table: "all", or pairs with at least one ("any") or "both" samples selected.
+        Pairs in the table: "all", or pairs with at least one selected sample ("any") or two
+        ("both").
     of_variants
-        "all", or "selected" to compute relationships over the selected variants only. Principal
-        components and a given matrix always use all variants.
+        Variants to use for relationships: "all", or "selected" for the selected variants only.
+        Principal components and a given matrix always use all variants.
 
     Raises
     ------

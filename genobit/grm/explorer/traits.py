@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class GRMTraits(Explorer):
-    """The state of a relationship explorer: traits, and results that follow from them."""
+    """The state of a relationship explorer: its traits, and the results that they determine."""
 
     relations: GRMData
     methods: tuple[str, ...]
@@ -46,7 +46,7 @@ class GRMTraits(Explorer):
 
     @property
     def matrix(self) -> xr.DataArray:
-        """Relationships of all samples, by the chosen method and over the chosen variants."""
+        """Relationships of all samples, by the chosen method and from the chosen variants."""
         return self.relations.matrix(self.method, self._chosen_variants())
 
     def _chosen_variants(self) -> tuple[int, ...]:
@@ -56,7 +56,7 @@ class GRMTraits(Explorer):
         return tuple(self._places("variants").tolist())
 
     def show_any(self) -> None:
-        """List pairs of any relationship."""
+        """List pairs with any relationship."""
         self.between = None
 
     def zoom_to_selection(self) -> None:

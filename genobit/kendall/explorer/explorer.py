@@ -46,7 +46,7 @@ _FORMATS = {
 
 
 class KendallExplorer(KendallTraits):
-    """Explore correlated variables in a widget, with traits for its state.
+    """Widget to explore correlated variables.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class KendallExplorer(KendallTraits):
     dim
         Dimension of the observations, as for `.genobit.kendall()`.
     selection
-        Selection shared with other explorers; by default a new one. If the variables are variants,
-        the chosen pair becomes the selection, and a selection of two variants becomes the chosen
-        pair.
+        Selection to share with other explorers; by default a new one. If the variables are
+        variants, the chosen pair becomes the selection. A selection of two variants becomes the
+        chosen pair.
     **initial
         Initial values of the traits listed under Attributes.
 
@@ -72,11 +72,11 @@ class KendallExplorer(KendallTraits):
     fdr
         Largest q-value of an edge.
     floor
-        Smallest absolute tau of the candidate edges. Neither slider shows weaker edges.
+        Smallest absolute tau of the candidate edges. Weaker edges are never shown.
     colour_by
-        A label of the variables; "" for their community.
+        Label of the variables that colours the nodes; "" colours them by community.
     colour_points_by
-        A label of the observations; "" for none.
+        Label of the observations that colours the points; "" for none.
     pair
         Positions of the two variables in the scatter plot, ascending, or None.
     variable

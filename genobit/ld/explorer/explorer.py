@@ -42,19 +42,19 @@ MAX_VARIANTS = 2_000
 
 
 class LDExplorer(LDTraits):
-    """Widget that shows linkage disequilibrium of the variants in view; its state is in traits.
+    """Widget to explore linkage disequilibrium of the variants in view.
 
     Parameters
     ----------
     ds
-        Dataset packed with rows="variants", or genotypes, which are packed first. Needs
-        variant_position and variant_contig.
+        Genotypes, or a Dataset packed with rows="variants". It needs variant_position and
+        variant_contig.
     genes
         Genes to draw under the picture: path of a GFF3 file, or a table with contig, start, end
         and optionally name and strand (`genobit.io.genes.read_genes`).
     blocks
-        Result of `.genobit.ld_blocks()` of these variants, whose blocks are outlined. By default
-        the blocks of the variants in view are computed.
+        Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
+        blocks are computed for the variants in view.
     selection
         Selection to share with other explorers. The default is a new one.
     **initial
@@ -131,9 +131,9 @@ class LDExplorer(LDTraits):
     def visible(self) -> xr.Dataset:
         """The window in view: the statistic of all its pairs, and the row of the lead variant.
 
-        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. The row
-        is included if there is a lead variant. `attrs` give the region, the filter, thinning and
-        the number of samples.
+        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. With a
+        lead variant, the Dataset also has its r² with these variants. `attrs` give the region, the
+        filter, thinning and the number of samples.
         """
         self.refresh()
         window = self._now()

@@ -27,11 +27,12 @@ class LDTraits(Explorer):
     statistic
         "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
     region
-        (contig, from, to) in base pairs, both ends included.
+        Region in view: (contig, from, to) in base pairs, both ends included.
     min_maf
         Smallest minor allele frequency. Rarer variants are removed before anything is computed.
     min_r2
-        Pairs whose absolute statistic is below this are white. A change only recolours the picture.
+        Pairs whose absolute statistic is below this value are white. For D, the limit is a quarter
+        of this value, because D is at most 0.25.
     view
         "triangle" or "square".
     axis
@@ -45,12 +46,13 @@ class LDTraits(Explorer):
         Content of the side panel: "nothing", a table of the "variants" or of the strongest "pairs"
         in view, or the "decay" of their LD with distance.
     selected
-        Indices along `variants` that are marked in the picture and selected in the table. A click
-        on a pair selects both variants.
+        Indices along `variants` of the selected variants, which the picture and the table mark. A
+        click on a pair selects both variants.
     lead
-        Index along `variants` of the variant whose r² with the region is drawn, or None.
+        Index along `variants` of the lead variant, or None. Its r² with each variant in view is
+        drawn.
     of_samples
-        "all", or "selected": LD of the selected samples only.
+        Samples to use for LD: "all", or "selected" for the selected samples only.
     """
 
     _cohort: Cohort

@@ -35,7 +35,7 @@ _WITHOUT = (
 
 
 class ParsimonyExplorer(ParsimonyTraits):
-    """Explore trees of an alignment and their changes, as a widget and as traits.
+    """Widget to explore the trees of an alignment and their changes.
 
     Parameters
     ----------
@@ -43,22 +43,22 @@ class ParsimonyExplorer(ParsimonyTraits):
         Alignment (taxa, sites).
     trees
         Trees in any form that `.genobit.parsimony()` takes, or the result of
-        `.genobit.parsimony_search()`. By default, the shortest trees are searched: at once for up
-        to 60 taxa, otherwise by a button.
+        `.genobit.parsimony_search()`. By default, the explorer searches for the shortest trees: at
+        once for up to 60 taxa, otherwise when the search button is clicked.
     selection
-        Selection shared with other explorers; by default a new one. Taxa are its samples, and sites
-        are its variants.
+        Selection to share with other explorers; by default a new one. Taxa are samples of the
+        selection, and sites are its variants.
     **initial
         Initial values of the traits under Attributes.
 
     Attributes
     ----------
     view
-        "tree", "two" trees face to face, or "search" for the search trace.
+        View to show: one "tree", "two" trees face to face, or the trace of the "search".
     tree, other
         Index of the shown tree, and of the tree beside it.
     layout_of_tree
-        "rectangular" or "radial".
+        Layout of the tree: "rectangular" or "radial".
     lengths
         Branch lengths: "changes" or "equal".
     numbers
@@ -70,9 +70,9 @@ class ParsimonyExplorer(ParsimonyTraits):
     branch
         Node below the marked branch, or None.
     outgroup
-        Taxa at which the tree is rooted; empty keeps the root as given.
+        Taxa at which the tree is rooted. Without taxa, the tree is rooted as given.
     tree_names
-        Descriptions of all trees; read only.
+        Descriptions of all trees (read only).
 
     Raises
     ------

@@ -40,7 +40,7 @@ RESOLVES = {
 
 
 class ParsimonyTraits(Explorer):
-    """The state of a parsimony explorer: traits, and the tree that follows from them."""
+    """The state of a parsimony explorer: its traits, and the tree that they determine."""
 
     known: TreeData
     n_sites: int
@@ -99,15 +99,15 @@ class ParsimonyTraits(Explorer):
         self.outgroup = self.known.below(self.ancestry, self.branch)
 
     def root_as_given(self) -> None:
-        """Root the tree as given."""
+        """Restore the root of the given tree."""
         self.outgroup = ()
 
     def next_site(self) -> None:
-        """Choose the next site with more changes than it needs."""
+        """Choose the next homoplastic site: one with more changes than the fewest possible."""
         self._step(1)
 
     def previous_site(self) -> None:
-        """Choose the previous site with more changes than it needs."""
+        """Choose the previous homoplastic site: one with more changes than the fewest possible."""
         self._step(-1)
 
     def _step(self, direction: int) -> None:

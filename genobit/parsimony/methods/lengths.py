@@ -138,8 +138,8 @@ class ParsimonyMethods:
               as ``{AG}``, or ``?`` for all states
             - ``node_parent`` (nodes): parent of each node, -1 for the root
             - ``branch_changes`` (nodes): number of changes on the branch above each node. The sum
-              is the length of the tree. With "sets", it is the fewest changes in any shortest
-              reconstruction
+              is the length of the tree. With "sets", ``branch_changes`` is the fewest changes in
+              any shortest reconstruction
             - ``most_branch_changes`` (nodes), with "sets": most changes in any shortest
               reconstruction
 
