@@ -1,8 +1,8 @@
-"""Serve the tour as a Voila app, for the holder of a link with a token.
+"""Serve the tour as a Voila app that asks for a token, which is part of the link.
 
-`Voila` answers everybody who reaches its port. As in JupyterLab, this app exchanges a token in the
-link for a cookie. It also refuses requests with a foreign Host header, which prevents DNS
-rebinding: another site could point its own name at this machine.
+`Voila` answers everybody who reaches its port. As in JupyterLab, this app exchanges the token for a
+cookie. It also refuses requests with a foreign Host header. This prevents DNS rebinding, in which
+another site points its own name at this machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def serve(notebook: Path, arguments: Sequence[str]) -> None:
-    """Serve a notebook until Ctrl-C; `arguments` are those of voila's command line."""
+    """Serve a notebook until Ctrl-C; `arguments` are passed to voila's command line."""
     # Voila goes on writing to a page that was closed while its cells run.
     logging.getLogger("tornado.application").addFilter(_is_news)
     # With progressive rendering, each cell appears when it is done. Voila reads no answers to its
@@ -54,7 +54,7 @@ class Page(TornadoVoilaHandler):
     """
 
     def get_login_url(self) -> str:
-        """Raise HTTPError 403, which tells the visitor where the link is."""
+        """Raise HTTPError 403, whose message says where to find the link."""
         raise HTTPError(403, reason="Open the link that genobit app printed, with its token")
 
 
@@ -83,7 +83,7 @@ class App(Voila):
         ]
 
     def launch_browser(self) -> None:
-        """Open the link through a file that only this user can read; command lines are public."""
+        """Open the link through a file that only this user can read: command lines are public."""
         try:
             browser = webbrowser.get(self.browser or None)
         except webbrowser.Error as error:

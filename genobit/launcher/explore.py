@@ -96,7 +96,7 @@ class Explore:
         grm
             Initial relationship matrix of these samples, such as the result of
             `genobit.open_gcta()`. By default it is computed. Matrices of other methods are computed
-            when chosen.
+            when the method is chosen.
         pcs
             Principal components from `.genobit.pca()`; by default they are computed.
         **initial
@@ -218,8 +218,8 @@ class ExploreArray:
         ----------
         trees
             Trees in any form that `.genobit.parsimony()` takes, or the result of
-            `.genobit.parsimony_search()`. By default, the shortest trees are searched: at once for
-            up to 60 taxa, otherwise by a button.
+            `.genobit.parsimony_search()`. By default, the explorer searches for the shortest trees:
+            at once for up to 60 taxa, otherwise when the search button is clicked.
         **initial
             `selection` to share, and initial values of the traits of `ParsimonyExplorer`, such as
             `site=17`.

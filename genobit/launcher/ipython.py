@@ -1,8 +1,8 @@
 """The IPython extension: `%load_ext genobit`.
 
 It sets defaults for notebooks: progress bars after one second, plots in JupyterLab's theme, and
-summaries of packed Datasets. It also adds the magic `%genobit`. `%unload_ext genobit` undoes all of
-it.
+summaries of packed Datasets. It also adds the magic `%genobit`. `%unload_ext genobit` removes the
+defaults and the magic.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 class Extension:
-    """The changes in one shell, and their removal."""
+    """The changes that the extension makes in one shell, and their removal."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         import xarray as xr
@@ -92,8 +92,8 @@ class Extension:
 class CellBars(Callback):
     """A progress bar for the dask computations of a cell, shown after one second.
 
-    It is active only while a cell runs; widgets show their own progress. A distributed cluster does
-    not call callbacks; use `dask.distributed.progress` there.
+    It is active only while a cell runs; widgets show their own progress. A distributed cluster
+    calls no such callbacks; use `dask.distributed.progress` there.
     """
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class CellBars(Callback):
 
 
 def dataset_html(ds: Any) -> str:
-    """Return xarray's HTML of a Dataset, below a summary if it is packed."""
+    """Return xarray's HTML of a Dataset; if it is packed, put a summary above."""
     from genobit.engine.bits.layout import Layout
 
     plain: str = ds._repr_html_()
@@ -151,9 +151,9 @@ def dataset_html(ds: Any) -> str:
 
 
 def jupyterlab_theme(settings: Path | None = None) -> str:
-    """Return the plot theme that suits JupyterLab's, "light" if that is unknown.
+    """Return the plot theme that matches JupyterLab's theme, or "light" if that is unknown.
 
-    The `settings` are JupyterLab's file, by default in Jupyter's configuration folder.
+    `settings` is the file of JupyterLab's settings, by default in Jupyter's configuration folder.
     """
     if settings is None:
         try:
@@ -171,7 +171,7 @@ def jupyterlab_theme(settings: Path | None = None) -> str:
 
 
 def magic(line: str) -> Info | None:
-    """`%genobit info`, `%genobit bench`, `%genobit options`."""
+    """Run `%genobit info`, `%genobit bench` or `%genobit options`; else print the usage."""
     command, *arguments = shlex.split(line) or ["help"]
     if command == "info" and not arguments:
         return info()

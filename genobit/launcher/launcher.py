@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Launcher(Explorer):
-    """A widget that opens the explorers of some data, which share one selection.
+    """Widget that opens the explorers of some data; all of them share one selection.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Launcher(Explorer):
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """Return no exports: each open explorer has its own menu."""
+        """Return an empty menu: each open explorer has its own save menu."""
         return ()
 
     def _row(self, offer: Offer) -> ipywidgets.HBox:

@@ -25,7 +25,8 @@ class Offer:
     """An explorer with a button in the launcher.
 
     `why_not` is empty if the explorer can be opened. `prepare` takes the user's choices and
-    computes on another thread. It returns a function from initial traits to the widget.
+    computes on another thread. It returns a function that takes initial traits and returns the
+    widget.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Offer:
 
 
 def in_words(data: xr.Dataset | xr.DataArray) -> str:
-    """Return a description of some data: sizes of dimensions, and packing or phase."""
+    """Return a description of some data: its sizes, and whether it is packed or phased."""
     size = {str(dim): count for dim, count in data.sizes.items()}
     text = " × ".join(f"{count:,} {dim}" for dim, count in size.items() if dim not in _LESSER)
     layout = data.attrs.get("genobit_layout")

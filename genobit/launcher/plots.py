@@ -1,6 +1,6 @@
 """Draw labelled results: pure functions that return HoloViews objects.
 
-There are no widgets, and no statistics beyond selecting, binning and colouring.
+The functions make no widgets. They compute no statistics beyond selecting, binning and colouring.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def ld_track(
         Result of `.genobit.ld(other=lead)`, where `lead` is a Dataset of one variant: dims
         (variants_0, variants_1) of sizes (n, 1). NaN is drawn as a grey cross at 0.
     axis
-        "position" is true to scale, "rank" spaces the variants evenly.
+        "position" draws distances to scale. "rank" spaces the variants evenly.
     first_rank, rank_step
         Rank of the first variant, and difference in rank between neighbours, for a rank axis.
 
@@ -149,9 +149,9 @@ def ld_decay(
     Parameters
     ----------
     decay
-        Result of `.genobit.ld_decay()`. Also a result of `.genobit.ld()` without `other`, or a
-        table of `.genobit.ld_pairs()` (pandas or dask); their pairs are averaged in bins. Make the
-        table with `min_r2=0`, because the mean of strong pairs alone does not decay.
+        Result of `.genobit.ld_decay()`. A result of `.genobit.ld()` without `other`, or a table of
+        `.genobit.ld_pairs()` (pandas or dask), is averaged in bins. Make the table with `min_r2=0`,
+        because the mean of strong pairs alone does not decay.
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
@@ -254,7 +254,8 @@ def allele_frequency_spectrum(
     bins
         Number of bins.
     folded
-        Show the minor allele frequency, 0 to 0.5, instead of that of the counted allele, 0 to 1.
+        Show the minor allele frequency (0 to 0.5) instead of the frequency of the counted allele (0
+        to 1).
 
     Raises
     ------

@@ -42,7 +42,7 @@ def ld_heatmap(
         Result of `.genobit.ld()`, dims (variants_0, variants_1); computed if it is lazy. NaN
         (a monomorphic variant) is drawn grey.
     axis
-        "rank" spaces the variants evenly, "position" is true to scale.
+        "rank" spaces the variants evenly. "position" draws distances to scale.
     hidden_below
         Pairs with an absolute value below this stay white.
     max_pixels

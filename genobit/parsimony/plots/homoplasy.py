@@ -43,8 +43,8 @@ def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
     Returns
     -------
         hv.Overlay with one bar for each site. With more than 450 sites, each bar covers several
-        sites, with their maximum in pale and their mean in dark. The title gives the number of
-        sites in a bar.
+        sites: the pale part is their maximum and the dark part their mean. The title gives the
+        number of sites in a bar.
 
     Examples
     --------

@@ -27,8 +27,8 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
 
     Returns
     -------
-        hv.Overlay: a grey line for each replicate, and the best of them in blue. The title gives
-        the shortest length and whether it is proven.
+        hv.Overlay: a grey line for each replicate, and a blue line for the minimum over all
+        replicates. The title gives the shortest length and whether it is proven.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def tanglegram(
     Returns
     -------
         hv.Overlay. Orange marks branches whose split the other tree lacks, and tip lines that cross
-        another one. The title gives the Robinson-Foulds distance.
+        another line. The title gives the Robinson-Foulds distance.
 
     Raises
     ------
