@@ -1,4 +1,5 @@
 """Names of dimensions and variables, labels, checks, packed Datasets, windows, size limits.
 
-They decide which Datasets are valid, and which analyses apply. May import: the engine, xarray.
+These modules decide which Datasets are valid and which analyses apply. May import: the engine,
+xarray.
 """

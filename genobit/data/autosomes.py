@@ -54,8 +54,8 @@ _ALL = Chosen(None, 0, ())
 def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     """Return the variants on autosomes.
 
-    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr". X,
-    Y, MT and M are left out, and so are 23 (X), 24 (Y) and 26 (MT). All other contigs are used: 25
+    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr". The
+    contigs X, Y, MT, M, 23 (X), 24 (Y) and 26 (MT) are left out. All other contigs are used: 25
     (XY), PAR1, PAR2, 0, and unplaced and HLA contigs.
 
     ``autosomes`` is one of these:
@@ -65,8 +65,8 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     - Names of the contigs to use.
     - False: every variant.
 
-    ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. Without such
-    names, every variant is used.
+    ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. If the Dataset
+    has no contig names, every variant is used.
 
     Raises TypeError for any other argument. Raises ValueError for a chromosome number that the
     species does not have, for a name that is not in the Dataset, and if no variant is left.

@@ -1,4 +1,5 @@
 """The engine: bit planes, matrix products over them, and the dask schedule.
 
-Arrays in, arrays out; no xarray, labels or analysis. May import: numpy, numba, dask.
+Functions take and return arrays, without xarray, labels or analyses. May import: numpy, numba,
+dask.
 """

@@ -3,10 +3,10 @@
 Finding the largest set is NP-hard. Two greedy rules are tried and the larger set is kept; rule 1
 wins ties:
 
-1. Remove samples until no related pair is left. If a sample has a single relative, remove that
-   relative. Otherwise remove the sample with most relatives (``plink2 --king-cutoff``, ``plink
-   --rel-cutoff``). Then add back, in order, each sample without a relative in the set.
-2. Keep the sample with fewest relatives, remove its relatives, and repeat (Halldórsson and
+1. Remove samples until no related pair is left. If a sample has a single relative, remove this
+   relative. Otherwise remove the sample with the most relatives (``plink2 --king-cutoff``,
+   ``plink --rel-cutoff``). Then add back, in order, each sample without a relative in the set.
+2. Keep the sample with the fewest relatives, remove its relatives, and repeat (Halldórsson and
    Radhakrishnan 1997).
 
 Ties go to the earlier sample, so the set is always the same. Both sets are maximal: each removed

@@ -51,7 +51,7 @@ class BedFile:
     def validate(self) -> None:
         """Check the three header bytes and the file size.
 
-        Raises ValueError if the file is not a .bed, is sample-major, or has a size that does not
+        Raises ValueError if the file is not a .bed or is sample-major. Also if its size does not
         match the numbers of variants and samples.
         """
         with Path(self.path).open("rb") as file:

@@ -144,8 +144,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     Parameters
     ----------
     store
-        Path of a directory (.vcz, .zarr) or of a .zip file of such a directory, a URL that zarr can
-        open, or a zarr store. Zarr formats 2 and 3 are supported.
+        Path of a directory (.vcz, .zarr) or of its .zip file, a URL that zarr can open, or a zarr
+        store. Zarr formats 2 and 3 are supported.
     chunks
         Variants per chunk. By default a chunk is made of whole chunks of the store, and has about
         64 MB of calls. A chunk has all samples.

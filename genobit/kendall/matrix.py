@@ -9,12 +9,11 @@ and in y. m is the number of distinct values of x or of y, whichever is smaller.
     tau-c = 2 S m / (n^2 (m - 1))                            (Stuart 1953)
     D of y given x = S / (N - X),  D of x given y = S / (N - Y)   (Somers 1962)
 
-All use only the observations present in both variables. A constant variable gives NaN, and so do
-fewer than two observations. S, N, X and Y are integers, so every kernel and chunking gives the same
-bits.
-P-values are two-sided and test the hypothesis that x and y are independent. They are computed from
-S, so all five statistics have the same p-value (`genobit.kendall.kernels.tau`,
-`genobit.kendall.kernels.pvalues`).
+All statistics use only the observations present in both variables. The result is NaN for a constant
+variable and for fewer than two observations. S, N, X and Y are integers, so results are
+bit-identical for every kernel and chunking. P-values are two-sided and test the hypothesis that x
+and y are independent. They are computed from S, so all five statistics have the same p-value
+(`genobit.kendall.kernels.tau`, `genobit.kendall.kernels.pvalues`).
 """
 
 from __future__ import annotations

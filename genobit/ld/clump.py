@@ -1,9 +1,9 @@
 """Clumps of associated variants, by the rule of ``plink --clump``.
 
-Variants with p up to p1 are visited in order of p. A variant without a clump starts one. It is the
-index variant. The clump takes all variants in its window that have no clump and an r2 with it above
-the limit, whatever their p. For dosages r2 is computed from EM haplotype frequencies, as plink 1.9
-does for clumps.
+Variants with p up to p1 are visited in order of p. A variant that is in no clump becomes the index
+variant of a new clump. Its members are all variants in its window that are in no clump and have an
+r2 with it above the limit. Their p does not matter. For dosages r2 is computed from EM haplotype
+frequencies, as plink 1.9 does for clumps.
 """
 
 from __future__ import annotations

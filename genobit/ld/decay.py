@@ -9,7 +9,7 @@ n (Hill and Weir, Theoretical Population Biology 33:54, 1988; as in Remington et
 The number of correlated observations n counts haplotypes, or samples if r2 is of dosages. rho is
 fitted to the means of the bins by least squares, with the number of pairs as weights. At the
 half-decay distance, the curve is half of its value at 0. At the half-decay distance of the means,
-the means first fall to half of the first mean.
+the means first fall to half of the mean of the first bin.
 
 A half-decay distance is only meaningful if the curve describes the means. The curve is compared
 with a constant, the mean of all pairs, which also has one parameter. S is the sum of squared

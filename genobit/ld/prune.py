@@ -1,8 +1,8 @@
 """Pruning of variants in linkage disequilibrium, by the rule of ``plink --indep-pairwise``.
 
 Windows slide over each contig. If r2 of a pair in one window is above the limit, the variant with
-the rarer minor allele is removed (`genobit.ld.kernels.prune`). The result equals that of plink 1.9,
-and of plink2 if it is set to the order of PLINK 1.x.
+the rarer minor allele is removed (`genobit.ld.kernels.prune`). The result is the same as from plink
+1.9, and from plink2 if plink2 uses the order of PLINK 1.x.
 """
 
 from __future__ import annotations

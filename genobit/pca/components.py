@@ -7,9 +7,9 @@ Let g be the dosage and p the frequency of the counted allele. Then
     K = U diag(lambda) U',  scores U sqrt(lambda),  loadings V = Z' U / sqrt(m lambda)
 
 Therefore scores = Z V / sqrt(m), which also projects other samples. Without missing calls, K is the
-relationship matrix of GCTA, and lambda and U are those of ``plink --pca``. With
-``missing="pairwise"``, each element of K is over the variants called in both samples, as in these
-programs.
+relationship matrix of GCTA, and ``plink --pca`` gives the same lambda and U. With
+``missing="pairwise"``, each element of K uses the variants called in both samples, as in GCTA and
+plink.
 
 "exact" is the eigendecomposition of K. "randomized" never forms K. A random block of vectors and
 its products with K span a Krylov space that contains the components (Halko, Martinsson and Tropp

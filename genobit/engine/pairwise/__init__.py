@@ -1,4 +1,4 @@
-"""From products to results: the blocks of a statistic become a matrix, a band or a table.
+"""Turn blocks of matrix products into a statistic: a matrix, a band or a table.
 
-A statistic is its planes and its epilogue. May import: `gemm`, `bits`, `simd`.
+A statistic is defined by its planes and its epilogue. May import: `gemm`, `bits`, `simd`.
 """

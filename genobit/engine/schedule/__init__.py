@@ -1,6 +1,6 @@
 """dask graphs that analyses share: tiles, batches, sums, checkpoints, costs and layer names.
 
-Tasks call kernels. dask owns the threads. May import: the rest of the engine, dask.
+Tasks call kernels. dask manages the threads. May import: the rest of the engine, dask.
 """
 
 from __future__ import annotations

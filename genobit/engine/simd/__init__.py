@@ -1,4 +1,5 @@
 """SIMD vectors for numba, the jit decorator with its compile cache, and numpy twins for tests.
 
-Each instruction has its twin, also for `NUMBA_DISABLE_JIT=1`. May import: numba, llvmlite.
+Each instruction has a numpy twin, which also runs with `NUMBA_DISABLE_JIT=1`. May import: numba,
+llvmlite.
 """

@@ -157,7 +157,7 @@ class ParsimonyMethods:
 
         Notes
         -----
-        If a node has several possible states and its parent has none of them, the node takes the
+        A node may have several possible states of which its parent has none. It then takes the
         first state in the order of ``attrs["states"]``. A root with several possible states also
         takes the first one. Nodes with more than two children are hard polytomies: true multiple
         splits. Their state sets follow Hartigan (1973), and ties are resolved in the same way.

@@ -1,4 +1,4 @@
-"""Tree searches in steps: each step continues from the arrays of the step before.
+"""Tree searches in steps: each step continues from the arrays of the previous step.
 
 Replicates, resamples, and branch and bound are chains of steps of about a second. A step's result
 depends only on its arguments. A chain may therefore stop anywhere, continue on another computer,
