@@ -78,7 +78,7 @@ class EpistasisMethods:
         order
             Number of variants in a combination.
         top
-            Number of combinations to return. The lowest positions win ties.
+            Number of combinations to return. Among equal scores, the lowest positions come first.
         statistic
             Statistic for the ranking:
 
@@ -156,7 +156,7 @@ class EpistasisMethods:
             "f", for an outlier: a value whose distance from the median is over 10,000 times the
             median distance. For an unknown choice or a number out of range. For a search longer
             than ``get_options().longest_search`` (one hour by default); the message gives the
-            estimated time and ways to reduce it.
+            estimated time and ways to reduce the time.
         MemoryError
             For a search that needs more than ``get_options().eager_limit`` bytes. The error is
             raised before the search starts. Its message gives ways to reduce the memory.

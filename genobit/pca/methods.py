@@ -48,8 +48,8 @@ class PCAMethods:
         ----------
         components
             Number of components, in descending order of variance. The default is 10, or all if
-            fewer exist. It cannot exceed the number of polymorphic variants or the number of
-            samples. With the samples' own frequencies, it must be below the number of samples.
+            fewer exist. The number cannot exceed the number of polymorphic variants or the number
+            of samples. With the samples' own frequencies, it must be below the number of samples.
         algorithm
             "exact" decomposes the relationship matrix (samples, samples). "randomized" computes the
             same components without this matrix, in passes over the packed genotypes. "auto" chooses
@@ -93,13 +93,15 @@ class PCAMethods:
             Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
             uses the same variants. The attribute ``variants`` is the number of polymorphic variants
             used. With ``count_monomorphic`` it includes monomorphic variants that have calls.
-            ``variants_left_out`` and ``contigs_left_out`` list what ``autosomes`` left out.
+            ``variants_left_out`` is the number of variants that ``autosomes`` leaves out, and
+            ``contigs_left_out`` names their contigs.
 
         Raises
         ------
         ValueError
             For an unknown choice, a frequency outside [0, 1], or more components than exist. With
-            "pairwise", for a sample without calls or a pair without a common call.
+            "pairwise", for a sample without calls, or for two samples without a variant called in
+            both.
         MemoryError
             If the exact algorithm would take more than ``get_options().eager_limit`` bytes.
 

@@ -87,16 +87,17 @@ class GRMMethods:
             unless ``count_monomorphic`` is set or the method is "king" or "ibs". A pair with 0
             compared variants is NaN.
 
-            Attributes: ``variants`` is the number of variants used. ``variants_left_out`` and
-            ``contigs_left_out`` list what ``autosomes`` left out.
+            Attributes: ``variants`` is the number of variants used. ``variants_left_out`` is the
+            number of variants that ``autosomes`` leaves out, and ``contigs_left_out`` names their
+            contigs.
 
         Raises
         ------
         ValueError
             For an unknown method, or an option that the method does not support. For a frequency
-            that is NaN or outside [0, 1], or if the numbers of frequencies and variants differ. For
-            a chromosome that the species does not have. With ``loco``, for contigs whose variants
-            are not contiguous.
+            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a chromosome
+            that the species does not have. With ``loco``, for contigs whose variants are not
+            contiguous.
         KeyError
             With ``loco`` and no ``variant_contig``.
         MemoryError

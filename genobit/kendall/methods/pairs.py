@@ -62,12 +62,12 @@ class KendallArrayPairsMethods:
             dimension.
         parquet
             Path of a Parquet file to write instead of returning a table. Pairs are streamed to it,
-            so memory holds only the tiles being computed. Needs ``fdr=None``, because q-values are
-            known only at the end.
+            so memory holds only the tiles being computed. ``parquet`` needs ``fdr=None``, because
+            q-values are known only at the end.
         share
             ``(k, n)``: search only the share of worker k of n workers, counted from 0. Together the
-            workers find each pair once. All workers must use the same values and options. Needs
-            ``fdr=None``, because q-values need all pairs.
+            workers find each pair once. All workers must use the same values and options. ``share``
+            needs ``fdr=None``, because q-values need all pairs.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
 
@@ -84,7 +84,7 @@ class KendallArrayPairsMethods:
         ValueError
             For a limit outside its range, an unknown choice, or ``parquet`` or ``share`` with
             ``fdr``. Also for a search longer than ``get_options().longest_search`` (one hour by
-            default); the message gives the estimate.
+            default); the message gives the estimated time.
         TypeError
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError
@@ -94,7 +94,7 @@ class KendallArrayPairsMethods:
 
         Notes
         -----
-        q-values equal ``scipy.stats.false_discovery_control`` on all pairs, to the last bit. Pairs
+        q-values are bit-identical to ``scipy.stats.false_discovery_control`` on all pairs. Pairs
         whose tau is NaN do not count as tests. Memory holds the ranks, the tiles being computed,
         the candidate pairs, and the distinct p-values below the current cutoff. Data without ties
         have few distinct p-values. The result is the same for every chunking, kernel and scheduler.

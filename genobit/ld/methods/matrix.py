@@ -43,7 +43,7 @@ class LDMethods:
         statistic
             "r2" or "r" (squared or signed correlation). For haplotypes also "D" or "dprime" (signed
             D'). For dosages also "r2_em" or "dprime_em": r2 and signed D' from EM haplotype
-            frequencies. ``plink --r2 dprime`` prints the same values without the sign.
+            frequencies. ``plink --r2 dprime`` prints the same values, but D' without its sign.
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
             default, a packed Dataset is used as it was packed, and ``call_genotype`` is used as

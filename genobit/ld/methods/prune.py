@@ -127,9 +127,9 @@ class LDPruneMethods:
             Members have an r2 above this limit with the index variant. A relative excess of up to
             2^-44 is treated as rounding error.
         window
-            Largest distance of a member from the index variant, on either side. A distance in base
-            pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number of
-            variants is inclusive: 10 includes the tenth variant.
+            Limit of the distance between a member and the index variant, on either side. A distance
+            in base pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number
+            of variants is inclusive: 10 includes the tenth variant.
         p1
             Largest p of an index variant.
         p2
