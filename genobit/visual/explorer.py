@@ -54,7 +54,7 @@ class Explorer(ipywidgets.VBox):
     Attributes
     ----------
     theme
-        "auto" follows the theme of the page; "light" and "dark" are fixed.
+        Colours of the explorer: "auto" follows the theme of the page; "light" and "dark" are fixed.
     status
         Description of the last computation or error.
     busy
@@ -115,7 +115,7 @@ class Explorer(ipywidgets.VBox):
         return meanings(kind)[trait]
 
     def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call a method for a button, and report errors in the status line."""
+        """Call a method, and report errors in the status line."""
         self._home.run(self._try, action, *arguments)
 
     def _try(self, action: Any, *arguments: Any) -> None:

@@ -185,7 +185,7 @@ class EpistasisExplorer(Explorer):
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """Items of the save menu."""
+        """Entries of the save menu."""
         cells = "genotypes, and samples of each class, of the chosen combination"
         return (
             Export("ranking (CSV)", "_ranking.csv", self.save_ranking, "the listed combinations"),

@@ -129,7 +129,7 @@ class LDExplorer(LDTraits):
 
     @property
     def visible(self) -> xr.Dataset:
-        """The window in view: the statistic of all its pairs, and the row of the lead variant.
+        """Dataset of the window in view: the statistic of all pairs, and r² with the lead variant.
 
         The matrix (variants_0, variants_1) has the variants that pass the frequency filter. With a
         lead variant, the Dataset also has its r² with these variants. `attrs` give the region, the

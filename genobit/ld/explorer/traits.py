@@ -25,7 +25,8 @@ class LDTraits(Explorer):
     Attributes
     ----------
     statistic
-        "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or "dprime_em" for dosages.
+        Statistic to draw: "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or
+        "dprime_em" for dosages.
     region
         Region in view: (contig, from, to) in base pairs, both ends included.
     min_maf
@@ -34,9 +35,9 @@ class LDTraits(Explorer):
         Pairs whose absolute statistic is below this value are white. For D, the limit is a quarter
         of this value, because D is at most 0.25.
     view
-        "triangle" or "square".
+        Shape of the picture: "triangle" or "square".
     axis
-        "rank" (variants evenly spaced) or "position" (to scale).
+        Spacing of the variants: "rank" (even) or "position" (to scale).
     aggregate
         Value of a pixel that shows several pairs: the value farthest from 0 ("max"), their "mean",
         or one pair ("sample").
@@ -52,7 +53,8 @@ class LDTraits(Explorer):
         Index along `variants` of the lead variant, or None. Its r² with each variant in view is
         drawn.
     of_samples
-        Samples to use for LD: "all", or "selected" for the selected samples only.
+        Samples to use for LD: "all", or "selected" for the selected samples only. With fewer than
+        two selected samples, all are used.
     """
 
     _cohort: Cohort

@@ -49,7 +49,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         Selection to share with other explorers; by default a new one. Taxa are samples of the
         selection, and sites are its variants.
     **initial
-        Initial values of the traits under Attributes.
+        Initial values of the traits listed under Attributes.
 
     Attributes
     ----------
