@@ -72,8 +72,8 @@ def _rows(blocks: Sequence[Any], bits: int) -> PlaneRows:
 def _tile(
     a: list[Any], b: list[Any] | None, *, measure: str, bits: int, dtype: DTypeLike
 ) -> NDArray[np.floating]:
-    from genobit.engine.pairwise.similarity import statistic
     from genobit.engine.pairwise.statistic import square
+    from genobit.similarity.kernels.similarity import statistic
 
     rows, others = _rows(a, bits), None if b is None else _rows(b, bits)
     return square(statistic(measure, rows, others), rows, others, dtype)
@@ -105,13 +105,13 @@ def _step(
     measure: str,
     bits: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    from genobit.engine.pairwise import similarity
+    from genobit.similarity.kernels import similarity
 
     return similarity.nearest(measure, _rows(a, bits), _rows(b, bits), first, itself, found)
 
 
 def _start(rows: int, *, top: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    from genobit.engine.pairwise.similarity import none_yet
+    from genobit.similarity.kernels.similarity import none_yet
 
     return none_yet(rows, top)
 
