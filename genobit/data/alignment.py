@@ -144,3 +144,11 @@ def sets_by_sites(
 
 def _sets(values: NDArray[Any], first: int, *, coding: Coding, taxa: Sequence[str]) -> NDArray[Any]:
     return sets_in(values, coding, taxa, first)
+
+
+def alignment_attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
+    """Return the attributes of an alignment of this kind."""
+    attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
+    if kind == "standard":
+        attrs["states"] = list(symbols)
+    return attrs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import alphabets
-from genobit.data.alignment import SITES, TAXA, require_names
+from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
 from genobit.data.checks import is_whole
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
@@ -135,7 +135,7 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
             _refuse_symbol(file, kind, symbols, taxa)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
-    attrs = {**attributes(kind, symbols), "format": "fasta", "source": str(source)}
+    attrs = {**alignment_attributes(kind, symbols), "format": "fasta", "source": str(source)}
     return xr.DataArray(file.array(int(chunks)), {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
 
 
@@ -186,7 +186,7 @@ def labelled_alignment(
     require_names(taxa)
     kind, symbols = _described(alphabets.count_symbols(values), kind, states)
     alphabets.require_symbols(values, kind, symbols, taxa)
-    attrs = attributes(kind, symbols)
+    attrs = alignment_attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)
 
 
@@ -199,14 +199,6 @@ def _described(
     if kind == "standard" and states is not None:
         return kind, tuple(states)
     return kind, alphabets.symbols_of(kind, set(counts))
-
-
-def attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
-    """Return the attributes of an alignment of this kind."""
-    attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
-    if kind == "standard":
-        attrs["states"] = list(symbols)
-    return attrs
 
 
 def read_text(source: Path) -> str:

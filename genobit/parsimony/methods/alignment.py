@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
-from genobit.data.alignment import SITES, TAXA, require_names
+from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
 from genobit.engine.options import get_options, more_than
-from genobit.io.alignment import attributes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -78,7 +77,7 @@ class AlignmentMethods:
         require_names(taxa)
         numbers = (calls.data if lazy else np.asarray(calls.values))[:, :, 0].T
         found = _entries(self._ds, numbers)
-        attrs = attributes(found.kind, found.symbols)
+        attrs = alignment_attributes(found.kind, found.symbols)
         aln = xr.DataArray(found.values, {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
         return aln.assign_coords(_carried(self._ds))
 
