@@ -17,6 +17,7 @@ from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import GRMMethods
 from genobit.grm.methods.pairs import RelativesMethods
+from genobit.io.join import JoinMethods
 from genobit.kendall.methods.matrix import KendallArrayMethods, KendallGenotypeMethods
 from genobit.kendall.methods.pairs import KendallArrayPairsMethods, KendallGenotypePairsMethods
 from genobit.ld.methods.blocks import LDBlocksMethods
@@ -52,6 +53,7 @@ class GenobitDatasetAccessor(
     LDMethods,
     QualityMethods,
     AlignmentMethods,
+    JoinMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 

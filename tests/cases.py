@@ -6,11 +6,12 @@ A method or parameter that is added without a case here fails `tests/test_keys.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from tests.cohorts import cohort, mosaic_calls
@@ -106,6 +107,11 @@ def sick(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(np.repeat([1, 2], SAMPLES // 2))
 
 
+def trait(seed: int = 0) -> pd.DataFrame:
+    ids = [f"s{k}" for k in range(SAMPLES)]
+    return pd.DataFrame({"sample_id": ids, "twin": ids[::-1], "x": sick(seed)})
+
+
 def axes(seed: int) -> xr.Dataset:
     return packed().genobit.isel(samples=slice(seed, None)).genobit.pca(2)
 
@@ -140,6 +146,10 @@ CASES = [
     Case("packed", "isel", {"variants": slice(5)}, {
         "variants": {"variants": slice(6)}, "samples": {"samples": [3, 1]},
     }),
+    Case("packed", "join", {"table": trait}, {
+        "table": {"table": partial(trait, 1)}, "on": {"on": {"sample_id": "twin"}, "columns": "x"},
+        "columns": {"columns": "x"}, "missing": {"missing": "refuse"},
+    }, eager=True),
     Case("haploid", "alignment"),
     Case("whole", "crossproduct", {}, {"kernel": {"kernel": "multiply"}}),
     Case("packed", "ld", {}, {

@@ -98,7 +98,7 @@ METHODS = {
     "allele_frequency": Method(_OF_VARIANTS),
     "pack": Method(Needs(calls=True)),
 }
-"""Methods of ``ds.genobit``, in the order of the documentation; `isel` takes any Dataset."""
+"""Methods of ``ds.genobit``, in the order of the documentation; `isel` and `join` take any."""
 
 
 def unmet_need(ds: xr.Dataset, method: str) -> str:

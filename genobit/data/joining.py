@@ -1,0 +1,349 @@
+"""Join the rows of a table to the samples or variants of a Dataset, by label."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data import columns as table_columns
+from genobit.data import labels, model
+from genobit.data.checks import check_one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+JOINED = "joined"
+"""Attribute of a Dataset: one line for each table that was joined."""
+FAMILY = "sample_family_id"
+HEADERS = {
+    model.SAMPLE_ID: ("IID",),
+    FAMILY: ("FID",),
+    model.VARIANT_ID: ("SNP", "ID"),
+    model.VARIANT_CONTIG: ("CHROM", "CHR"),
+    model.VARIANT_POSITION: ("POS", "BP"),
+}
+"""Names that PLINK gives to columns with the values of a variable."""
+_BETWEEN = "\x1f"
+"""Separator of the parts of a key."""
+
+
+class Source(NamedTuple):
+    """A table that is read once its key columns are known."""
+
+    name: str
+    """Name of the table in messages."""
+    columns: list[str]
+    read: Callable[[Collection[str] | None], pd.DataFrame]
+    """Return the rows, with the given columns (None: all columns) as text where that matters."""
+
+
+class _Keys(NamedTuple):
+    """Labels of the members of a dimension."""
+
+    dim: str
+    columns: dict[str, str]
+    """Column of the table for each variable of the Dataset."""
+    labels: NDArray[np.object_]
+    """One text per member."""
+
+    def named(self) -> str:
+        return ", ".join(self.columns)
+
+
+def join(
+    ds: xr.Dataset,
+    source: Source,
+    on: str | Sequence[str] | Mapping[str, str],
+    columns: str | Sequence[str] | Mapping[str, str] | None,
+    missing: str,
+) -> xr.Dataset:
+    """Return the Dataset with one more variable for each column; see ``ds.genobit.join``."""
+    check_one_of("missing", missing, ("keep", "refuse"))
+    dim, ours = _labels(ds, on)
+    keys = _Keys(dim, _key_columns(source, on, ours), _merged(list(ours.values())))
+    wanted = _wanted(ds, source, keys, columns)
+    frame = source.read(keys.columns.values())
+    theirs = _labels_of_rows(source, frame, keys)
+    places = _places(keys.labels, theirs)
+    if (places < 0).all():
+        places = _places(_merged(list(_individuals(ours).values())), theirs)
+    if (places < 0).all():
+        raise KeyError(_no_match(source, keys, ours, theirs))
+    if missing == "refuse":
+        _require_all(source, keys, places)
+    variables = {
+        # The fast path keeps None, which xarray would make NaN.
+        variable: xr.Variable(
+            dim,
+            table_columns.taken(table_columns.values(frame[column], column), places),
+            fastpath=True,
+        )
+        for column, variable in wanted.items()
+    }
+    line = _report(source, keys, places, theirs, variables)
+    logging.getLogger("genobit").log(logging.WARNING if (places < 0).any() else logging.INFO, line)
+    # The labels of packed Datasets are coordinates.
+    put = ds.assign if model.layout_of(ds) is None else ds.assign_coords
+    before = str(ds.attrs.get(JOINED, ""))
+    return put(variables).assign_attrs({JOINED: f"{before}\n{line}" if before else line})
+
+
+def _labels(
+    ds: xr.Dataset, on: str | Sequence[str] | Mapping[str, str]
+) -> tuple[str, dict[str, NDArray[np.object_]]]:
+    """Return the dimension of the keys, and their labels as text for each variable."""
+    names = [on] if isinstance(on, str) else list(on)
+    if not names:
+        msg = "on= names no variable: give for example on='sample_id'"
+        raise ValueError(msg)
+    dims = []
+    for name in names:
+        if name not in ds.variables or ds[name].ndim != 1:
+            along = [str(k) for k, v in ds.variables.items() if v.ndim == 1]
+            known = ", ".join(k for k in along if k not in model.BIT.values()) or "none"
+            msg = (
+                f"the Dataset has no variable {name!r} along one dimension (such variables: "
+                f"{known}): name one of them with on=; a table whose key has another name takes "
+                "on={'sample_id': 'column'}"
+            )
+            raise KeyError(msg)
+        dims.append(str(ds[name].dims[0]))
+    if len(set(dims)) > 1:
+        msg = (
+            f"on= names variables along {dims[0]!r} ({names[0]}) and other dimensions "
+            f"({', '.join(n for n, d in zip(names, dims, strict=True) if d != dims[0])}): join "
+            "along one dimension at a time"
+        )
+        raise ValueError(msg)
+    return dims[0], {name: _text_of(ds, name) for name in names}
+
+
+def _text_of(ds: xr.Dataset, name: str) -> NDArray[np.object_]:
+    if name == model.VARIANT_CONTIG:
+        return labels.known_contigs(ds).of_variants()
+    return labels.text(ds[name].values, name)
+
+
+def _merged(parts: Sequence[NDArray[np.object_]]) -> NDArray[np.object_]:
+    """Return one text for each key; it is empty if a part is."""
+    if len(parts) == 1:
+        return parts[0]
+    out = np.empty(len(parts[0]), object)
+    out[:] = [_BETWEEN.join(key) if all(key) else "" for key in zip(*parts, strict=True)]
+    return out
+
+
+def _places(ours: NDArray[np.object_], theirs: NDArray[np.object_]) -> NDArray[np.intp]:
+    """Return the row of each of our labels, -1 for none."""
+    places: NDArray[np.intp] = pd.Index(theirs, dtype=object).get_indexer(
+        pd.Index(ours, dtype=object)
+    )
+    places[ours == ""] = -1
+    return places
+
+
+def _individuals(ours: dict[str, NDArray[np.object_]]) -> dict[str, NDArray[np.object_]]:
+    """Return keys whose ``sample_id`` lacks the family that `genobit.open_plink` put before it.
+
+    It writes FAMILY_INDIVIDUAL where individual ids repeat.
+    """
+    if not {FAMILY, model.SAMPLE_ID} <= ours.keys():
+        return ours
+    parts = zip(ours[FAMILY], ours[model.SAMPLE_ID], strict=True)
+    stripped = labels.text([own.removeprefix(f"{family}_") for family, own in parts])
+    return {**ours, model.SAMPLE_ID: stripped}
+
+
+def _shown(key: str) -> str:
+    return repr(key.replace(_BETWEEN, " "))
+
+
+def _key_columns(
+    source: Source,
+    on: str | Sequence[str] | Mapping[str, str],
+    ours: Mapping[str, NDArray[np.object_]],
+) -> dict[str, str]:
+    """Return the column of the table for each variable, by its own name or that of PLINK."""
+    given = dict(on) if isinstance(on, dict) else {}
+    by_upper = {column.upper(): column for column in reversed(source.columns)}
+    found = {}
+    for name in ours:
+        names = [given[name]] if name in given else [name]
+        column = next((n for n in names if n in source.columns), None)
+        if column is None and name not in given:
+            column = next((by_upper[n] for n in HEADERS.get(name, ()) if n in by_upper), None)
+        if column is None:
+            raise KeyError(_no_column(source, names[0], name, ours))
+        found[name] = column
+    return found
+
+
+def _no_column(
+    source: Source, column: str, name: str, ours: Mapping[str, NDArray[np.object_]]
+) -> str:
+    listed = ", ".join(map(repr, source.columns[:12])) + (", ..." * (len(source.columns) > 12))
+    also = "".join(f", nor {other!r}" for other in HEADERS.get(name, ()) if column == name)
+    start = f"{source.name} has no column {column!r}{also} (columns: {listed or 'none'}): "
+    if set(source.columns) & set(ours[name]):
+        return start + (
+            f"its first line has the label of one of the {name}, so it has no header. Read it with "
+            "pd.read_csv(..., header=None, names=[...], dtype=str), and give the frame"
+        )
+    return start + (
+        _candidates(source, {name: ours[name]})
+        or (f"name the column that has the values of {name}: on={{{name!r}: 'column'}}")
+    )
+
+
+def _candidates(source: Source, ours: Mapping[str, NDArray[np.object_]]) -> str:
+    """Return the column that has most of our labels of one variable, as advice; "" for none."""
+    frame = source.read(None)
+    best: tuple[int, str, str] = (0, "", "")
+    for name, values in ours.items():
+        known = pd.Index(values[values != ""], dtype=object)
+        for column in source.columns:
+            count = int(known.isin(labels.text(frame[column].to_numpy(object), column)).sum())
+            best = max(best, (count, name, column), key=lambda found: found[0])
+    count, name, column = best
+    if not count:
+        return ""
+    return (
+        f"column {column!r} has {count:,} of the {len(ours[name]):,} {name}; "
+        f"did you mean on={{{name!r}: {column!r}}}?"
+    )
+
+
+def _no_match(
+    source: Source,
+    keys: _Keys,
+    ours: Mapping[str, NDArray[np.object_]],
+    theirs: NDArray[np.object_],
+) -> str:
+    """Return the error for a table that has no row for any member."""
+    here, there = (", ".join(map(_shown, side[:3])) or "none" for side in (keys.labels, theirs))
+    columns = " and ".join(map(repr, keys.columns.values()))
+    start = (
+        f"no {keys.named()} of the Dataset is in {columns} of {source.name}: the Dataset has "
+        f"{here}, the table {there}. "
+    )
+    others = _candidates(source, ours) if len(ours) == 1 else ""
+    if others:
+        return start + others[0].upper() + others[1:]
+    if keys.columns.keys() == {model.SAMPLE_ID} and any("_" in label for label in keys.labels):
+        return start + (
+            "open_plink writes sample_id as FAMILY_INDIVIDUAL where individual ids repeat: join "
+            f"on=({FAMILY!r}, {model.SAMPLE_ID!r})"
+        )
+    return start + "Give a table of these labels, or name another variable with on="
+
+
+def _labels_of_rows(source: Source, frame: pd.DataFrame, keys: _Keys) -> NDArray[np.object_]:
+    """Return the key of each row; raise ValueError if one is missing or repeated."""
+    parts = [
+        labels.text(frame[column].to_numpy(object), column) for column in keys.columns.values()
+    ]
+    found = _merged(parts)
+    for column, part in zip(keys.columns.values(), parts, strict=True):
+        empty = np.flatnonzero(part == "")
+        if empty.size:
+            msg = (
+                f"{column!r} of {source.name} is empty in row {empty[0]}: remove the row, or write "
+                "its label. Row 0 is the first below the header"
+            )
+            raise ValueError(msg)
+    again = np.flatnonzero(pd.Index(found, dtype=object).duplicated())
+    if again.size:
+        second = int(again[0])
+        first = found.tolist().index(found[second])
+        columns = " and ".join(map(repr, keys.columns.values()))
+        msg = (
+            f"{columns} of {source.name} is {_shown(found[second])} in row {first} and in row "
+            f"{second}: keep one row for each. Row 0 is the first below the header"
+        )
+        raise ValueError(msg)
+    return found
+
+
+def _wanted(
+    ds: xr.Dataset,
+    source: Source,
+    keys: _Keys,
+    columns: str | Sequence[str] | Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Return the name of the new variable for each column that is joined."""
+    if columns is None:
+        used = set(keys.columns.values())
+        names = {h for name in (model.SAMPLE_ID, FAMILY) for h in HEADERS[name]}
+        ids = names if keys.dim == model.SAMPLES else set()
+        wanted = {c: c for c in source.columns if c not in used and c.upper() not in ids}
+    elif isinstance(columns, str):
+        wanted = {columns: columns}
+    else:
+        wanted = dict(columns) if isinstance(columns, dict) else {c: c for c in columns}
+    for column in wanted:
+        if column not in source.columns:
+            known = ", ".join(map(repr, source.columns))
+            msg = f"{source.name} has no column {column!r}: columns= takes some of {known}"
+            raise KeyError(msg)
+    if not wanted:
+        msg = f"{source.name} has no column beside its key: nothing to join"
+        raise ValueError(msg)
+    for column, name in wanted.items():
+        if name in ds.variables or name in ds.dims:
+            kind = "variable" if name in ds.variables else "dimension"
+            msg = (
+                f"the Dataset has a {kind} {name!r} already: rename the column, "
+                f"columns={{{column!r}: '{name}_2'}}, or choose others with columns=[...]"
+                + (f", or drop it first, ds.drop_vars({name!r})" * (kind == "variable"))
+            )
+            raise ValueError(msg)
+    return wanted
+
+
+def _require_all(source: Source, keys: _Keys, places: NDArray[np.intp]) -> None:
+    lacking = np.flatnonzero(places < 0)
+    if lacking.size:
+        k = int(lacking[0])
+        msg = (
+            f"{source.name} has no row for {lacking.size:,} of {places.size:,} {keys.dim}, first "
+            f"for {keys.named()}[{k}] = {_shown(keys.labels[k])}: add the rows, or join with "
+            "missing='keep', which gives them missing values"
+        )
+        raise ValueError(msg)
+
+
+def _report(
+    source: Source,
+    keys: _Keys,
+    places: NDArray[np.intp],
+    theirs: NDArray[np.object_],
+    variables: Mapping[str, xr.Variable],
+) -> str:
+    """Return one line: matches, members without a row, rows without a member, values of -9."""
+    names = ", ".join(list(variables)[:6]) + (", ..." * (len(variables) > 6))
+    lacking = np.flatnonzero(places < 0)
+    line = (
+        f"{source.name} by {keys.named()}: {places.size - lacking.size:,} of {places.size:,} "
+        f"{keys.dim} have a row ({names})"
+    )
+    if lacking.size:
+        k = int(lacking[0])
+        line += f"; {lacking.size:,} without, first {keys.dim}={k} ({_shown(keys.labels[k])})"
+    unused = np.ones(theirs.size, bool)
+    unused[places[places >= 0]] = False
+    if unused.any():
+        k = int(unused.argmax())
+        line += (
+            f"; {int(unused.sum()):,} of {theirs.size:,} rows match none of the {keys.dim}, first "
+            f"row {k} ({_shown(theirs[k])})"
+        )
+    coded = [n for n, v in variables.items() if v.dtype.kind in "if" and (v == -9).any()]
+    if coded:
+        line += f"; -9 is kept as a value in {', '.join(coded)}"
+    return line

@@ -1,0 +1,127 @@
+"""``ds.genobit.join``: columns of a table as variables of samples or variants."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import xarray as xr
+
+from genobit.data.joining import Source
+from genobit.data.joining import join as joined
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class JoinMethods:
+    """Methods of ``ds.genobit`` that take tables."""
+
+    _ds: xr.Dataset
+
+    def join(
+        self,
+        table: Any,
+        *,
+        on: str | Sequence[str] | Mapping[str, str] = "sample_id",
+        columns: str | Sequence[str] | Mapping[str, str] | None = None,
+        missing: str = "keep",
+    ) -> xr.Dataset:
+        r"""Add the columns of a table as variables of the samples or variants, by label.
+
+        The table is read at once; genotypes stay lazy. The order of the Dataset is kept.
+
+        Parameters
+        ----------
+        table
+            Path of a text file with a header, or a frame. Columns of a file are separated by tabs,
+            commas, semicolons or spaces, and the file may be compressed by gzip. A frame is a
+            DataFrame of pandas, polars or Arrow, a named Series, or an xarray Dataset or DataArray.
+        on
+            Variable of the Dataset whose values are the key of the table, such as "sample_id",
+            "variant_id" or "sample_family_id". Several variables form a key together:
+            ``("sample_family_id", "sample_id")``. The key column of the table has the same name, or
+            PLINK's name for it: IID, FID, SNP or ID, CHROM or CHR, POS or BP. For another name,
+            give ``{"sample_id": "name of the column"}``. The index of a pandas frame is a column
+            too.
+        columns
+            Columns to add: a name, a list of names, or a dictionary that gives new names,
+            ``{"sex": "reported_sex"}``. The default is all columns but the key, FID and IID.
+        missing
+            Rule for samples (variants) that have no row. "keep" gives them missing values: NaN for
+            numbers, None for text, NaT for dates. "refuse" raises an error.
+
+        Returns
+        -------
+            Dataset with one more variable for each column. Integers and booleans become float64 if
+            a value is missing. ``attrs["joined"]`` has one line for each joined table. It gives the
+            number of samples with a row, samples without a row, and rows without a sample. The same
+            line is logged by the logger "genobit", as a warning if a sample has no row.
+
+        Raises
+        ------
+        KeyError
+            If the Dataset lacks a variable of ``on``, the table lacks a column, or no key matches.
+        ValueError
+            If a key is empty or repeated in the table, if a name exists already in the Dataset, or
+            if a text file is malformed. With "refuse", if a sample has no row.
+        TypeError
+            For another kind of table, and for columns that are not numbers, text or dates.
+
+        Notes
+        -----
+        Keys are compared as text, so "007" in a file differs from "7". Other columns are parsed by
+        pandas. Only its own names (empty, NA, NaN, null and so on) mean missing. -9 stays a number;
+        use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, pandas as pd, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds = ds.assign(sample_id=("samples", ["a", "b", "c"]))
+        >>> table = pd.DataFrame({"IID": ["c", "a", "b"], "bmi": [30.0, 21.5, np.nan]})
+        >>> ds.genobit.join(table).bmi.values
+        array([21.5,  nan, 30. ])
+        >>> ds.genobit.join(table).attrs["joined"]
+        'the table by sample_id: 3 of 3 samples have a row (bmi)'
+        """
+        return joined(self._ds, source_of(table, on), on, columns, missing)
+
+
+def source_of(table: Any, on: str | Sequence[str] | Mapping[str, str]) -> Source:
+    """Return a table in any accepted form, ready to be read."""
+    from genobit.io import tables
+
+    if isinstance(table, str | os.PathLike):
+        text = tables.read_text(table)
+        return Source(text.name, text.columns, text.parsed)
+    if isinstance(table, xr.Dataset | xr.DataArray):
+        names = [on] if isinstance(on, str) else list(on)
+        keys = [on[name] if isinstance(on, dict) else name for name in names]
+        frame = tables.frame_of_xarray(table, keys)
+    else:
+        frame = _with_index(tables.frame_of(table, "the table"), on)
+    columns = [str(column) for column in frame.columns]
+    tables.require_unique("the table", columns)
+    frame.columns = columns
+    return Source("the table", columns, lambda _: frame)
+
+
+def _with_index(frame: pd.DataFrame, on: str | Sequence[str] | Mapping[str, str]) -> pd.DataFrame:
+    """Return a copy with the index as columns, unless it is the default 0, 1, 2, ...
+
+    An index without a name gets the name of the only key.
+    """
+    index = frame.index
+    if index.equals(pd.RangeIndex(len(index))) and index.name is None:
+        return frame.copy(deep=False)
+    names = [on] if isinstance(on, str) else list(on)
+    if index.name is None and index.nlevels == 1 and len(names) == 1:
+        key = on[names[0]] if isinstance(on, dict) else names[0]
+        if key not in frame.columns:
+            frame = frame.rename_axis(index=key)
+    if index.nlevels == 1 and frame.index.name is None:
+        return frame.reset_index(drop=True)
+    return frame.reset_index()

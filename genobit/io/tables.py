@@ -1,0 +1,190 @@
+"""Read a table of text or a frame of any library as a pandas DataFrame, with its keys as text."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections import Counter
+from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from genobit.engine.files import local_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+_GZIP = b"\x1f\x8b"
+MISSING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""Names that mean missing to pandas.read_csv, and no others."""
+_EXTRA = "\0extra"
+"""Column that detects lines with more fields than the header."""
+
+
+class TextTable(NamedTuple):
+    """A table of text with one header line."""
+
+    name: str
+    """File name, for messages."""
+    columns: list[str]
+    separator: str
+    """A single character, or the pattern of any white space."""
+    body: str
+    """All lines below the header."""
+
+    def parsed(self, as_text: Collection[str] | None = None) -> pd.DataFrame:
+        """Return the rows; columns in ``as_text`` keep every character, None means all columns."""
+        keep = set(self.columns if as_text is None else as_text)
+        try:
+            found = pd.read_csv(
+                StringIO(self.body),
+                sep=self.separator,
+                header=None,
+                names=[*self.columns, _EXTRA],
+                index_col=False,
+                dtype=dict.fromkeys(keep, object),
+                keep_default_na=False,
+                na_values={n: MISSING for n in (*self.columns, _EXTRA) if n not in keep},
+                low_memory=False,
+            )
+        except pd.errors.EmptyDataError:
+            return pd.DataFrame({name: pd.Series(dtype=object) for name in self.columns})
+        except pd.errors.ParserError as error:
+            msg = f"{self.name} cannot be read as a table: {error}. Correct the file"
+            raise ValueError(msg) from error
+        long = found.pop(_EXTRA).notna().to_numpy()
+        if long.any():
+            msg = (
+                f"row {int(long.argmax())} of {self.name} has more fields than the "
+                f"{len(self.columns)} names of the header: correct the file. Row 0 is below the "
+                "header"
+            )
+            raise ValueError(msg)
+        for name in keep:
+            found[name] = found[name].str.strip()
+        return found
+
+
+def read_text(path: str | os.PathLike[str]) -> TextTable:
+    """Return a table separated by tabs, commas, semicolons or spaces, as its header tells.
+
+    Files compressed by gzip are decompressed. Raises ValueError for a file that is not UTF-8 text,
+    for repeated column names, and for lines that are too short.
+    """
+    file = local_path(path, "join")
+    lines = _decoded(file).split("\n", 1)
+    header, body = lines[0].rstrip("\r"), lines[1] if len(lines) > 1 else ""
+    separator = next((mark for mark in "\t,;" if mark in header), r"\s+")
+    if separator == r"\s+":
+        columns = header.split()
+        _require_equal_widths(file.name, body, len(columns))
+    else:
+        columns = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
+    if columns:
+        columns[0] = columns[0].removeprefix("#")
+    require_unique(file.name, columns)
+    return TextTable(file.name, columns, separator, body)
+
+
+def _decoded(file: Path) -> str:
+    raw = file.read_bytes()
+    try:
+        text = (gzip.decompress(raw) if raw.startswith(_GZIP) else raw).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        msg = (
+            f"{file.name} is not UTF-8 text: read it with pandas, for example pd.read_excel, "
+            "pd.read_parquet or pd.read_csv(encoding='latin-1'), and give the frame"
+        )
+        raise ValueError(msg)
+    return text
+
+
+def _require_equal_widths(name: str, body: str, width: int) -> None:
+    """Raise ValueError for a line with fewer fields, which would shift its values."""
+    if '"' in body:
+        return  # A quoted field may hold spaces.
+    for row, line in enumerate(filter(str.strip, body.split("\n"))):
+        fields = len(line.split())
+        if fields < width:
+            msg = (
+                f"row {row} of {name} has {fields} fields, the header has {width}: write NA where "
+                "a value is missing, or separate the columns with tabs. Row 0 is below the header"
+            )
+            raise ValueError(msg)
+
+
+def require_unique(name: str, columns: list[str]) -> None:
+    """Raise ValueError if two columns of a table have the same name."""
+    repeated = [column for column, count in Counter(columns).items() if count > 1]
+    if repeated:
+        first = columns.index(repeated[0])
+        second = columns.index(repeated[0], first + 1)
+        msg = (
+            f"columns {first} and {second} of {name} are both called {repeated[0]!r}: rename one "
+            "of them. A file without a header is read by pd.read_csv(..., header=None, names=[...])"
+        )
+        raise ValueError(msg)
+
+
+def frame_of(table: Any, what: str) -> pd.DataFrame:
+    """Return a pandas DataFrame of a frame of pandas, polars, Arrow or dask, or of a Series.
+
+    Raises TypeError for anything else, and ValueError for a Series without a name.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    for lazy in ("collect", "compute"):  # polars and dask
+        # Of the type: polars warns where a lazy frame is asked for its columns.
+        if hasattr(table, lazy) and hasattr(type(table), "columns"):
+            table = getattr(table, lazy)()
+    if isinstance(table, pd.Series):
+        if table.name is None:
+            msg = f"{what} is a Series without a name: name it, series.rename('bmi')"
+            raise ValueError(msg)
+        return table.to_frame()
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "to_dict") and hasattr(table, "get_column"):
+        # polars; its to_pandas() needs pyarrow.
+        return pd.DataFrame(table.to_dict(as_series=False))
+    if hasattr(table, "to_pandas") and hasattr(table, "columns"):
+        found: pd.DataFrame = table.to_pandas()
+        return found
+    msg = (
+        f"{what} is of type {type(table).__name__}, expected a path, a frame of pandas or polars, "
+        "a Series, a Dataset or a DataArray"
+    )
+    raise TypeError(msg)
+
+
+def frame_of_xarray(table: xr.Dataset | xr.DataArray, on: Collection[str]) -> pd.DataFrame:
+    """Return the variables of a Dataset along the dimension of its keys ``on``.
+
+    Raises KeyError if it lacks a key, and ValueError for a DataArray without a name.
+    """
+    if isinstance(table, xr.DataArray):
+        if table.name is None:
+            msg = "the table is a DataArray without a name: name it, array.rename('bmi')"
+            raise ValueError(msg)
+        table = table.to_dataset()
+    first = next(iter(on))
+    if first not in table.variables or table[first].ndim != 1:
+        known = ", ".join(str(k) for k, v in table.variables.items() if v.ndim == 1) or "none"
+        msg = (
+            f"the table has no variable {first!r} along one dimension (such variables: {known}): "
+            "name its key, for example on={'sample_id': 'id'}"
+        )
+        raise KeyError(msg)
+    dims = table[first].dims
+    return pd.DataFrame(
+        {str(name): v.values for name, v in table.variables.items() if v.dims == dims}
+    )

@@ -1,0 +1,420 @@
+"""Tables joined to samples and variants: by label, in any order, with misses reported."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import genobit as gb
+from tests.cohorts import cohort, random_calls
+from tests.laziness import raise_if_dask_computes
+
+KINDS = ["U", object, "S", np.dtypes.StringDType(), "pandas", "int"]
+
+
+def genotypes(samples: int = 5, **settings: Any) -> xr.Dataset:
+    return cohort(random_calls(2, 4, samples), **settings)
+
+
+def frame(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"sample_id": ["s4", "s0", "s2", "s1", "s3"], **columns})
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# By label
+
+
+@given(st.data())
+def test_join__equals_a_dictionary_for_every_type_of_label(data: st.DataObject) -> None:
+    ours = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True))
+    theirs = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=20, unique=True))
+    kinds = [data.draw(st.sampled_from(KINDS)) for _ in range(2)]
+    ds = genotypes(len(ours)).assign(sample_id=("samples", typed(ours, kinds[0])))
+    numbers = np.array(theirs, float) * 1.5
+    words = [None if label % 5 == 0 else f"w{label}" for label in theirs]
+    table = pd.DataFrame({"IID": typed(theirs, kinds[1]), "x": numbers, "word": words})
+    if not set(ours) & set(theirs):
+        with pytest.raises(KeyError, match="no sample_id of the Dataset is in 'IID'"):
+            ds.genobit.join(table)
+        return
+    found = ds.genobit.join(table)
+    known = dict(zip(theirs, zip(numbers, words, strict=True), strict=True))
+    expected = [known.get(label, (np.nan, None)) for label in ours]
+    np.testing.assert_array_equal(found.x.values, [number for number, _ in expected])
+    # A column of None alone has no type, and becomes NaN.
+    seen = [None if pd.isna(word) else word for word in found.word.values]
+    assert seen == [word for _, word in expected]
+    xr.testing.assert_identical(found.drop_vars(["x", "word"]).drop_attrs(), ds.drop_attrs())
+    count = len(set(ours) & set(theirs))
+    assert f"{count} of {len(ours)} samples have a row" in found.attrs["joined"]
+
+
+def typed(labels: list[int], kind: Any) -> Any:
+    if kind == "int":
+        return np.array(labels)
+    texts = [f"{label}" for label in labels]
+    return pd.array(texts, "str") if kind == "pandas" else np.array(texts).astype(kind)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0]])
+def test_variants__are_joined_by_id_and_by_contig_and_position(order: list[int]) -> None:
+    ds = genotypes(contigs=2)
+    table = pd.DataFrame(
+        {
+            "CHR": [["chr1", "chr1", "chr2", "chr2"][k] for k in order],
+            "BP": ds.variant_position.values[order],
+            "SNP": [f"rs{k}" for k in order],
+            "p": [k / 10 for k in order],
+        }
+    )
+    right = [k / 10 if k in order else np.nan for k in range(4)]
+    for on in ("variant_id", ("variant_contig", "variant_position")):
+        found = ds.genobit.join(table, on=on, columns="p")
+        assert found.p.dims == ("variants",)
+        np.testing.assert_array_equal(found.p.values, right)
+
+
+def test_family__gives_one_row_to_all_its_samples() -> None:
+    ds = genotypes().assign(sample_family_id=("samples", ["f", "g", "f", "", "h"]))
+    table = pd.DataFrame({"FID": ["g", "f"], "region": ["north", "south"]})
+    found = ds.genobit.join(table, on="sample_family_id", columns=["region"])
+    assert found.region.values.tolist() == ["south", "north", "south", None, None]
+
+
+@pytest.mark.parametrize("joined", [True, False], ids=["FAMILY_INDIVIDUAL", "individual"])
+def test_family_and_individual__form_a_key_together(joined: bool) -> None:
+    family, own = ["a", "a", "b", "b", "c"], ["1", "2", "1", "2", "1"]
+    ids = [f"{x}_{y}" for x, y in zip(family, own, strict=True)] if joined else own
+    ds = genotypes().assign(
+        sample_family_id=("samples", family), sample_id=("samples", np.array(ids, object))
+    )
+    table = pd.DataFrame({"FID": family, "IID": own, "x": range(5)}).iloc[[3, 1, 4, 0]]
+    found = ds.genobit.join(table, on=("sample_family_id", "sample_id"))
+    np.testing.assert_array_equal(found.x.values, [0, 1, np.nan, 3, 4])
+
+
+def test_packed__gets_coordinates_and_computes_nothing() -> None:
+    bits = genotypes(chunks=(2, 5)).genobit.pack()
+    with raise_if_dask_computes():
+        found = bits.genobit.join(frame(case=[1, 0, 1, 0, 1]))
+    assert found.coords["case"].values.tolist() == [0, 0, 1, 1, 1]
+    chosen = found.genobit.isel(samples=[4, 0])
+    assert chosen.coords["case"].values.tolist() == [1, 0]
+    assert "case" in chosen.genobit.grm().coords or "case_0" in chosen.genobit.grm().coords
+
+
+def test_text_with_missing_values__round_trips_through_zarr(tmp_path: Path) -> None:
+    bits = genotypes().genobit.pack().genobit.join(frame(colour=["a", None, "c", "d", "e"]))
+    gb.to_zarr(bits, tmp_path / "bits.gb")
+    back = xr.open_zarr(tmp_path / "bits.gb")
+    assert [w or None for w in back.colour.values] == [None, "d", "c", "e", "a"]
+    assert back.attrs["joined"] == bits.attrs["joined"]
+
+
+# Types of columns
+
+
+@pytest.mark.parametrize(
+    ("column", "whole", "partial"),
+    [
+        ([1, 2, 3], np.int64, np.float64),
+        (np.array([1, 2, 3], "int8"), np.int8, np.float64),
+        ([True, False, True], np.bool_, np.float64),
+        (np.array([1, 2, 3], "f4"), np.float32, np.float32),
+        (pd.array([1, 2, 3], "Int16"), np.int16, np.float64),
+        (pd.array([1, None, 3], "Int16"), np.float64, np.float64),
+        (pd.array([True, None, True], "boolean"), np.float64, np.float64),
+        (pd.Categorical(["a", "b", "a"]), object, object),
+        (pd.Categorical([3, 1, 3]), np.int64, np.float64),
+        (pd.array([0, 0, 2], pd.SparseDtype(int)), np.int64, np.float64),
+        (["a", None, "b"], object, object),
+        (np.array([1, None, 2.5], object), np.float64, np.float64),
+        (np.array([True, False, True], object), np.bool_, np.float64),
+        (np.array([None, None, None], object), np.float64, np.float64),
+        (pd.to_datetime(["2024-01-01", "2024-01-02", None]), "M", "M"),
+    ],
+)
+def test_columns__keep_their_type_unless_a_value_is_missing(
+    column: Any, whole: Any, partial: Any
+) -> None:
+    table = pd.DataFrame({"sample_id": ["s0", "s1", "s2"], "x": column})
+    for samples, dtype in ((3, whole), (4, partial)):
+        found = genotypes(samples).genobit.join(table).x
+        if dtype == "M":
+            assert found.dtype.kind == "M"
+        else:
+            assert found.dtype == dtype
+        assert pd.isna(found.values[3:]).all()
+        right = [None if pd.isna(x) else x for x in column]
+        assert [None if pd.isna(x) else x for x in found.values[:3]] == right
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[["a"], [1], {}], np.array([1, "a", 2.0], object), pd.date_range("2024", periods=3, tz="UTC")],
+)
+def test_columns__of_other_types_are_refused_by_name(column: Any) -> None:
+    table = pd.DataFrame({"sample_id": ["s0", "s1", "s2"], "odd": column})
+    with pytest.raises(TypeError, match=r"column 'odd' holds .* convert it"):
+        genotypes(3).genobit.join(table)
+
+
+def test_large_integers__do_not_lose_digits() -> None:
+    table = pd.DataFrame({"sample_id": ["s0", "s1"], "x": [2**60 + 1, 5]})
+    assert genotypes(2).genobit.join(table).x.values[0] == 2**60 + 1
+    with pytest.raises(ValueError, match="too large to stand beside missing"):
+        genotypes(3).genobit.join(table)
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sample_id\tbmi\tword\ns2\t1.5\ta b\ns0\tNA\t\ns1\t-9\tc\n",
+        "sample_id,bmi,word\ns2,1.5,a b\ns0,,NA\ns1,-9,c\n",
+        'sample_id;bmi;word\r\ns2;1.5;"a b"\r\ns0;;\r\ns1;-9;c\r\n',
+        '  #IID  bmi  word \n s2 1.5 "a b"\n\n  s0   NA NA \ns1 -9 c',
+        "\ufeffFID\tIID\tbmi\tword\nf\ts2\t1.5\ta b\nf\ts0\tNA\t\nf\ts1\t-9\tc\n",
+    ],
+    ids=["tsv", "csv", "semicolons", "spaces", "BOM and FID"],
+)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_files__are_read_by_their_header(tmp_path: Path, text: str, packed: bool) -> None:
+    path = tmp_path / "pheno.txt"
+    raw = text.encode()
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    found = genotypes(3).genobit.join(path)
+    np.testing.assert_array_equal(found.bmi.values, [np.nan, -9, 1.5])
+    assert found.word.values.tolist() == [None, "c", "a b"]
+    assert "-9 is kept as a value in bmi" in found.attrs["joined"]
+    assert "FID" not in found
+
+
+def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> None:
+    ids = ["007", "7", "NA", "1e3"]
+    ds = genotypes(4).assign(sample_id=("samples", ids))
+    path = write(tmp_path / "x.tsv", "IID\tx\n" + "".join(f"{i}\t{k}\n" for k, i in enumerate(ids)))
+    assert ds.genobit.join(path).x.values.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("IID bmi sex\ns0 1 M\ns1 M\n", "row 1 of x.txt has 2 fields, the header has 3: write NA"),
+        ("IID,bmi\ns0,1\ns1,2,3\n", "row 1 of x.txt has more fields than the 2 names"),
+        ("IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
+        ("IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
+        ("IID,bmi\ns0,1\ns1,2\ns0,3\n", "'IID' of x.txt is 's0' in row 0 and in row 2"),
+        ("IID,bmi\ns0,1\n,2\n", "'IID' of x.txt is empty in row 1"),
+        ("IID\ns0\n", "x.txt has no column beside its key"),
+        ("PK\0\0", "x.txt is not UTF-8 text: read it with pandas"),
+    ],
+)
+def test_malformed_files__are_refused_with_the_row(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        genotypes(3).genobit.join(write(tmp_path / "x.txt", text))
+
+
+def test_bytes_that_are_not_utf8__are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("IID,ort\ns0,Köln\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="latin-1"):
+        genotypes(3).genobit.join(path)
+
+
+def test_files_without_a_row_or_a_header__say_so(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="the table none"):
+        genotypes(3).genobit.join(write(tmp_path / "x.csv", "IID,bmi\n"))
+    with pytest.raises(KeyError, match="has no header"):
+        genotypes(3).genobit.join(write(tmp_path / "x.csv", "f1,s0,2.5\nf2,s1,3\n"))
+    with pytest.raises(KeyError, match=r"has no column 'sample_id', nor 'IID' \(columns: none\)"):
+        genotypes(3).genobit.join(write(tmp_path / "x.csv", ""))
+
+
+# Frames
+
+
+class Polars:
+    """The part of a polars frame that is read, where polars is not installed."""
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self._columns = columns
+        self.columns = list(columns)
+
+    def get_column(self, name: str) -> list[Any]:
+        return self._columns[name]
+
+    def to_dict(self, *, as_series: bool = True) -> dict[str, list[Any]]:
+        assert not as_series
+        return self._columns
+
+
+class Lazy:
+    columns = ("sample_id", "x")
+
+    def collect(self) -> Polars:
+        return Polars({"sample_id": ["s1", "s0"], "x": [None, 4]})
+
+
+class Arrow:
+    columns = ("sample_id", "x")
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame({"sample_id": ["s1", "s0"], "x": [np.nan, 4]})
+
+
+def test_frames_of_other_libraries__are_taken_by_what_they_can() -> None:
+    ds = genotypes(2)
+    for table in (Lazy(), Lazy().collect(), Arrow()):
+        np.testing.assert_array_equal(ds.genobit.join(table).x.values, [4, np.nan])
+    with pytest.raises(TypeError, match="the table is of type dict, expected a path"):
+        ds.genobit.join({"sample_id": ["s0"]})
+
+
+def test_polars__frames_join() -> None:
+    pl = pytest.importorskip("polars")
+    table = pl.DataFrame({"IID": ["s1", "s0"], "x": [None, 4], "word": ["b", None]})
+    for given_table in (table, table.lazy()):
+        found = genotypes(2).genobit.join(given_table)
+        np.testing.assert_array_equal(found.x.values, [4, np.nan])
+        assert found.word.values.tolist() == [None, "b"]
+
+
+def test_index__is_a_column_too() -> None:
+    ds, values = genotypes(2), pd.Series([1.0, 2.0], ["s1", "s0"], name="bmi")
+    tables = [
+        values,
+        values.to_frame(),
+        values.rename_axis("IID").to_frame(),
+        values.rename_axis("anything").reset_index().rename(columns={"anything": "sample_id"}),
+        values.to_frame()
+        .set_index(pd.MultiIndex.from_arrays([["f", "g"], ["s1", "s0"]]))
+        .rename_axis(["FID", "IID"]),
+    ]
+    for table in tables:
+        assert ds.genobit.join(table).bmi.values.tolist() == [2, 1]
+    named = values.rename_axis("id")
+    assert ds.genobit.join(named, on={"sample_id": "id"}).bmi.values.tolist() == [2, 1]
+    shuffled = pd.DataFrame({"sample_id": ["s0", "s1"], "bmi": [2.0, 1.0]}, index=[8, 3])
+    assert ds.genobit.join(shuffled).bmi.values.tolist() == [2, 1]
+    with pytest.raises(ValueError, match="Series without a name"):
+        ds.genobit.join(pd.Series([1.0], ["s0"]))
+
+
+def test_xarray__tables_join() -> None:
+    ds, other = genotypes(3), genotypes(5).isel(samples=[4, 2, 0, 1])
+    other = other.assign(x=("samples", [4, 2, 0, 1]))
+    assert ds.genobit.join(other, columns="x").x.values.tolist() == [0, 1, 2]
+    array = other.set_coords("sample_id").x
+    assert ds.genobit.join(array).x.values.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="DataArray without a name"):
+        ds.genobit.join(array.rename(None))
+    with pytest.raises(KeyError, match="no variable 'sample_id' along one dimension"):
+        ds.genobit.join(array.drop_vars("sample_id"))
+
+
+def test_the_table__is_not_changed() -> None:
+    table = frame(x=range(5)).set_index("sample_id")
+    before = table.copy()
+    genotypes().genobit.join(table)
+    pd.testing.assert_frame_equal(table, before)
+
+
+# Reports and refusals
+
+
+def test_report__counts_both_sides_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    table = frame(x=range(5)).iloc[:4].replace("s4", "t9")
+    with caplog.at_level(logging.INFO, "genobit"):
+        found = genotypes().genobit.join(table)
+    assert found.attrs["joined"] == (
+        "the table by sample_id: 3 of 5 samples have a row (x); 2 without, first samples=3 ('s3')"
+        "; 1 of 4 rows match none of the samples, first row 0 ('t9')"
+    )
+    assert caplog.record_tuples == [("genobit", logging.WARNING, found.attrs["joined"])]
+    caplog.clear()
+    again = found.genobit.join(frame(y=range(5)))
+    assert again.attrs["joined"].splitlines() == [
+        found.attrs["joined"],
+        "the table by sample_id: 5 of 5 samples have a row (y)",
+    ]
+    assert [record.levelno for record in caplog.records] == []
+
+
+def test_names__can_be_chosen_and_changed() -> None:
+    table = frame(a=range(5), b=range(5), sample_sex=range(5))
+    ds = genotypes().assign(sample_sex=("samples", np.zeros(5, "i1")))
+    with pytest.raises(ValueError, match=r"a variable 'sample_sex' already: rename the column, co"):
+        ds.genobit.join(table)
+    assert {"b"} == set(ds.genobit.join(table, columns="b").variables) - set(ds.variables)
+    found = ds.genobit.join(table, columns={"sample_sex": "reported_sex"})
+    assert found.reported_sex.values.tolist() == [1, 3, 2, 4, 0]
+    with pytest.raises(KeyError, match="no column 'c': columns= takes some of 'sample_id', 'a', "):
+        ds.genobit.join(table, columns=["c"])
+    with pytest.raises(ValueError, match="a dimension 'samples' already"):
+        ds.genobit.join(table, columns={"a": "samples"})
+
+
+def test_refuse__names_the_first_sample_without_a_row() -> None:
+    table = frame(x=range(5)).iloc[:3]
+    with pytest.raises(ValueError, match=r"no row for 2 of 5 samples, first for sample_id\[1\] = "):
+        genotypes().genobit.join(table, missing="refuse")
+    genotypes().genobit.join(frame(x=range(5)), missing="refuse")
+    with pytest.raises(ValueError, match="missing='drop' is not one of"):
+        genotypes().genobit.join(table, missing="drop")
+
+
+def test_no_match__names_the_column_that_was_meant() -> None:
+    table = frame(IID=range(5)).rename(columns={"sample_id": "name"})
+    with pytest.raises(KeyError, match="Column 'name' has 5 of the 5 sample_id; did you mean on="):
+        genotypes().genobit.join(table)
+    with pytest.raises(KeyError, match=r"has no column 'sample_id', nor 'IID' .*column 'name'"):
+        genotypes().genobit.join(table.drop(columns="IID"))
+    with pytest.raises(KeyError, match="no column 'nome'"):
+        genotypes().genobit.join(table, on={"sample_id": "nome"})
+    ds = genotypes().assign(sample_id=("samples", [f"f_{k}" for k in range(5)]))
+    with pytest.raises(KeyError, match=r"join on=\('sample_family_id', 'sample_id'\)"):
+        ds.genobit.join(table, columns="name")
+
+
+def test_on__takes_variables_along_one_dimension() -> None:
+    with pytest.raises(KeyError, match="no variable 'sample' along one dimension"):
+        genotypes().genobit.join(frame(x=range(5)), on="sample")
+    with pytest.raises(ValueError, match="one dimension at a time"):
+        genotypes().genobit.join(frame(x=range(5)), on=("sample_id", "variant_id"))
+    with pytest.raises(ValueError, match="names no variable"):
+        genotypes().genobit.join(frame(x=range(5)), on=())
+
+
+# Real tables
+
+
+@pytest.mark.parametrize(
+    ("data", "table", "columns"),
+    [("hapmap279", "samples.tsv", 5), ("mice_hs", "pheno.tsv", 37), ("asthma_cc", "pheno.tsv", 6)],
+)
+def test_real_tables__equal_pandas(shared_data: Path, data: str, table: str, columns: int) -> None:
+    ds = gb.open_plink(shared_data / data / f"{data}.bed").isel(samples=slice(None, None, -3))
+    path = shared_data / data / table
+    found = ds.genobit.join(path)
+    right = pd.read_csv(path, sep="\t", dtype={"IID": str}).set_index("IID").loc[ds.sample_id]
+    assert len(right.columns) == columns
+    for name in right.columns:
+        ours, theirs = found[name].values, right[name].to_numpy()
+        assert (pd.isna(ours) == pd.isna(theirs)).all()
+        assert (ours[~pd.isna(ours)] == theirs[~pd.isna(theirs)]).all()
