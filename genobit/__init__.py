@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from genobit.engine.options import get_options, set_options
     from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
+    from genobit.io.measurements import measurements
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.resumable_zarr import to_zarr
@@ -50,6 +51,7 @@ _PUBLIC = {
     "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.launcher.ipython",
+    "measurements": "genobit.io.measurements",
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
     "open_plink": "genobit.io.plink",
@@ -72,6 +74,7 @@ __all__ = [
     "accessor",
     "get_options",
     "load_ipython_extension",
+    "measurements",
     "open_alignment",
     "open_gcta",
     "open_plink",

@@ -102,7 +102,8 @@ def source_of(table: Any, on: str | Sequence[str] | Mapping[str, str]) -> Source
         keys = [on[name] if isinstance(on, dict) else name for name in names]
         frame = tables.frame_of_xarray(table, keys)
     else:
-        frame = _with_index(tables.frame_of(table, "the table"), on)
+        expected = "a path, a frame of pandas or polars, a Series, a Dataset or a DataArray"
+        frame = _with_index(tables.frame_of(table, "the table", expected), on)
     columns = [str(column) for column in frame.columns]
     tables.require_unique("the table", columns)
     frame.columns = columns

@@ -135,9 +135,10 @@ def require_unique(name: str, columns: list[str]) -> None:
         raise ValueError(msg)
 
 
-def frame_of(table: Any, what: str) -> pd.DataFrame:
+def frame_of(table: Any, what: str, expected: str) -> pd.DataFrame:
     """Return a pandas DataFrame of a frame of pandas, polars, Arrow or dask, or of a Series.
 
+    ``what`` was given, and ``expected`` describes what is accepted, both for messages.
     Raises TypeError for anything else, and ValueError for a Series without a name.
     """
     if isinstance(table, pd.DataFrame):
@@ -153,16 +154,13 @@ def frame_of(table: Any, what: str) -> pd.DataFrame:
         return table.to_frame()
     if isinstance(table, pd.DataFrame):
         return table
-    if hasattr(table, "to_dict") and hasattr(table, "get_column"):
+    if hasattr(table, "get_column"):
         # polars; its to_pandas() needs pyarrow.
-        return pd.DataFrame(table.to_dict(as_series=False))
+        return pd.DataFrame({name: table.get_column(name).to_numpy() for name in table.columns})
     if hasattr(table, "to_pandas") and hasattr(table, "columns"):
         found: pd.DataFrame = table.to_pandas()
         return found
-    msg = (
-        f"{what} is of type {type(table).__name__}, expected a path, a frame of pandas or polars, "
-        "a Series, a Dataset or a DataArray"
-    )
+    msg = f"{what} is of type {type(table).__name__}, expected {expected}"
     raise TypeError(msg)
 
 

@@ -256,12 +256,8 @@ class Polars:
         self._columns = columns
         self.columns = list(columns)
 
-    def get_column(self, name: str) -> list[Any]:
-        return self._columns[name]
-
-    def to_dict(self, *, as_series: bool = True) -> dict[str, list[Any]]:
-        assert not as_series
-        return self._columns
+    def get_column(self, name: str) -> pd.Series:
+        return pd.Series(self._columns[name])
 
 
 class Lazy:

@@ -1,0 +1,209 @@
+"""`genobit.measurements`: frames of pandas and polars, and AnnData, as a labelled DataArray."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data import columns as table_columns
+from genobit.data.labels import text
+from genobit.io.tables import frame_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Labels = NDArray[np.object_] | None
+
+_NUMBERS = "biuf"
+
+
+def measurements(
+    frame: Any,
+    *,
+    rows: str = "genes",
+    observations: str = "samples",
+    labels: str | None = None,
+    layer: str | None = None,
+) -> xr.DataArray:
+    """Convert a frame or an AnnData object to a DataArray for ``da.genobit.kendall()``.
+
+    Parameters
+    ----------
+    frame
+        A DataFrame of pandas or polars whose rows are the variables and whose columns are the
+        observations; transpose other frames, ``frame.T``. Or an AnnData object, whose ``var`` are
+        the variables and whose ``obs`` are the observations.
+    rows, observations
+        Names of the two dimensions.
+    labels
+        Column of the frame with the labels of the rows. The default is the index of a pandas frame.
+    layer
+        Layer of an AnnData object; the default is ``X``.
+
+    Returns
+    -------
+        DataArray (rows, observations) of numbers or booleans, with the labels as text. The default
+        index 0, 1, 2, ... gives no labels. Missing values are NaN. A frame and a dense matrix stay
+        in memory. A sparse matrix becomes a lazy array: each task makes a part of it dense. Labels
+        may repeat; ``attrs["note"]`` then names the first, and the logger "genobit" warns.
+
+    Raises
+    ------
+    TypeError
+        For columns that are not numbers, and for other kinds of tables and matrices.
+    ValueError
+        If the dimensions have the same name, for an index of several levels, if two columns have
+        the same name as ``labels``, or for ``layer`` or ``labels`` that do not apply.
+    KeyError
+        If ``labels`` or ``layer`` does not exist.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"s1": [5.1, 0.2], "s2": [4.8, 0.9]}, index=["MYC", "MAX"])
+    >>> expr = measurements(frame)
+    >>> expr.dims, expr.genes.values.tolist()
+    (('genes', 'samples'), ['MYC', 'MAX'])
+    >>> expr.genobit.kendall().values
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if rows == observations:
+        msg = f"rows and observations are both named {rows!r}: give two names"
+        raise ValueError(msg)
+    if all(hasattr(frame, name) for name in ("obs_names", "var_names", "layers")):
+        if labels is not None:
+            msg = f"labels={labels!r} names a column of a frame; AnnData has var_names"
+            raise ValueError(msg)
+        values, names = _of_anndata(frame, layer)
+    else:
+        if layer is not None:
+            msg = f"layer={layer!r} needs an AnnData object, not {type(frame).__name__}"
+            raise ValueError(msg)
+        values, names = _of_frame(frame, labels)
+    dims = (rows, observations)
+    known = {dim: own for dim, own in zip(dims, names, strict=True) if own is not None}
+    notes = [note for dim, own in known.items() if (note := _repeated(dim, own))]
+    for note in notes:
+        logging.getLogger("genobit").warning(note)
+    return xr.DataArray(
+        values,
+        # A Variable keeps the objects; from plain arrays pandas makes its own text type.
+        {dim: xr.Variable(dim, own) for dim, own in known.items()},
+        dims,
+        "measurements",
+        {"note": "; ".join(notes)} if notes else {},
+    )
+
+
+def _of_frame(given: Any, labels: str | None) -> tuple[NDArray[Any], tuple[_Labels, _Labels]]:
+    """Return values (rows, columns) of a frame, and the labels of both."""
+    if isinstance(given, xr.DataArray | xr.Dataset):
+        msg = (
+            f"measurements takes a frame or AnnData, not a {type(given).__name__}: call "
+            ".genobit.kendall(dim=...) of a DataArray, dim being that of the observations"
+        )
+        raise TypeError(msg)
+    frame = frame_of(given, "frame", "a frame of pandas or polars, or AnnData")
+    for axis, index in (("index", frame.index), ("columns", frame.columns)):
+        if index.nlevels > 1:
+            msg = (
+                f"the frame has {index.nlevels} levels in its {axis}, {list(index.names)}: keep "
+                f"one, for example frame.droplevel(0, axis={axis!r})"
+            )
+            raise ValueError(msg)
+    names = _texts(frame.index)
+    if labels is not None:
+        if labels not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns[:8]))
+            msg = f"the frame has no column {labels!r} for labels=; its columns are {listed}"
+            raise KeyError(msg)
+        places = np.flatnonzero(frame.columns == labels)
+        if places.size > 1:
+            msg = f"columns {places[0]} and {places[1]} are both called {labels!r}: rename one"
+            raise ValueError(msg)
+        names = text(frame[labels].to_numpy(object), labels)
+        frame = frame.drop(columns=labels)
+    return _numbers(frame), (names, _texts(frame.columns))
+
+
+def _texts(index: pd.Index) -> _Labels:
+    default = pd.api.types.is_integer_dtype(index) and index.equals(pd.RangeIndex(len(index)))
+    return None if default and index.name is None else text(index.to_numpy(object))
+
+
+def _numbers(frame: pd.DataFrame) -> NDArray[Any]:
+    """Return the values of a frame; raise TypeError for columns that are not numbers."""
+    kinds = frame.dtypes.unique()
+    if len(kinds) == 1 and isinstance(kinds[0], np.dtype) and kinds[0].kind in _NUMBERS:
+        return np.asarray(frame.to_numpy())
+    found: list[NDArray[Any]] = []
+    others: list[Any] = []
+    for k, name in enumerate(frame.columns):
+        values = _numbers_of_column(frame.iloc[:, k], str(name))
+        if values is None:
+            others.append(name)
+        else:
+            found.append(values)
+    if others:
+        listed = ", ".join(map(repr, others[:4])) + (", ..." * (len(others) > 4))
+        msg = (
+            f"{len(others):,} of {frame.shape[1]:,} columns are not numbers: {listed}. Name the "
+            f"column that has the labels of the rows, labels={others[0]!r}, and leave out others "
+            "with frame.drop(columns=[...])"
+        )
+        raise TypeError(msg)
+    if not found:
+        msg = f"the frame of shape {frame.shape} has no column of numbers: columns are observations"
+        raise TypeError(msg)
+    return np.column_stack(found)
+
+
+def _numbers_of_column(column: pd.Series, name: str) -> NDArray[Any] | None:
+    try:
+        values = table_columns.values(column, name)
+    except TypeError:
+        return None
+    return values if values.dtype.kind in _NUMBERS else None
+
+
+def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Labels]]:
+    """Return values (variables, observations) of an AnnData object, and the labels of both."""
+    if layer is not None and layer not in given.layers:
+        listed = ", ".join(map(repr, given.layers)) or "none"
+        msg = f"the AnnData object has no layer {layer!r} (layers: {listed})"
+        raise KeyError(msg)
+    matrix = given.X if layer is None else given.layers[layer]
+    names = (text(np.asarray(given.var_names)), text(np.asarray(given.obs_names)))
+    if hasattr(matrix, "tocsc"):
+        from genobit.engine.schedule.columns import dense_rows
+
+        return dense_rows(matrix), names
+    if hasattr(matrix, "map_blocks"):
+        if hasattr(matrix._meta, "toarray"):
+            meta = np.empty((0, 0), matrix.dtype)
+            matrix = matrix.map_blocks(_toarray, dtype=matrix.dtype, meta=meta)
+        return matrix.T, names
+    if not isinstance(matrix, np.ndarray):
+        kind = "no X" if matrix is None else f"a matrix of type {type(matrix).__name__}"
+        msg = f"the AnnData object has {kind}: load it with adata.to_memory(), or name a layer"
+        raise TypeError(msg)
+    return matrix.T, names
+
+
+def _toarray(block: Any) -> NDArray[Any]:
+    dense: NDArray[Any] = block.toarray()
+    return dense
+
+
+def _repeated(dim: str, own: NDArray[np.object_]) -> str:
+    """Return a note about labels that repeat, or ""."""
+    again = np.flatnonzero(pd.Index(own, dtype=object).duplicated())
+    if not again.size:
+        return ""
+    k = int(again[0])
+    return f"{again.size:,} of {own.size:,} {dim} repeat a label, first {dim}={k} ({own[k]!r})"
