@@ -191,10 +191,8 @@ class EpistasisMethods:
         prepare: Any
         if statistic == "f":
             found, prepare = phenotypes.trait(values, name, note), trait.prepared
-            names: tuple[str, ...] = ("all",)
         else:
             found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
-            names = found.names
         used = phenotypes.present(values)
         wanted = arguments.checked(
             order=order,
@@ -206,7 +204,7 @@ class EpistasisMethods:
             min_count=min_count,
             variants=ds.sizes[model.VARIANTS],
             samples=used,
-            classes=len(names),
+            classes=len(found.names),
         )
         limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
@@ -217,11 +215,12 @@ class EpistasisMethods:
                 raise ValueError(msg)
             ranking, columns = epistasis.single_variants(planes, layout, found, wanted)
         else:
-            prepared = prepare(planes, layout, found, wanted, limits)
+            search, columns_of = prepare(planes, layout, found, wanted, limits)
             if estimate:
-                return prepared.estimate(checkpoint)
-            ranking, columns = prepared.run(checkpoint=checkpoint, progress=progress)
-        return _labelled(ds, ranking, columns, wanted, names, about)
+                return search.estimate(checkpoint=checkpoint)
+            ranking = search.run(checkpoint=checkpoint, progress=progress)
+            columns = epistasis.tested(ranking, columns_of)
+        return _labelled(ds, ranking, columns, wanted, found.names, about)
 
 
 def _limits(

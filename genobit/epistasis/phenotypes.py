@@ -38,6 +38,8 @@ class Trait(NamedTuple):
 
     values: NDArray[np.float64]
     """(samples,), NaN where missing."""
+    names: tuple[str, ...] = ("all",)
+    """Name of the only class of the tables."""
 
 
 def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:

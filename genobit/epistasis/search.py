@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     import dask.array as da
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.mutual_information import Logarithms
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
-    from genobit.epistasis.schedule.estimates import Estimate
     from genobit.epistasis.schedule.search import CombinationSearch, Ranking
 
 COLUMNS = {"mutual_information": "mi"}
@@ -68,24 +66,8 @@ class Prepared(NamedTuple):
     """A search that can be estimated and run."""
 
     search: CombinationSearch
-    about: dict[str, Any]
-    """Values that identify the search in a checkpoint, in addition to those that ``search`` has."""
     columns: Callable[[NDArray[np.int64]], Columns]
     """Function that counts and tests members (rank, order) again."""
-
-    def estimate(self, checkpoint: str | os.PathLike[str] | None) -> Estimate:
-        """Estimate as `genobit.epistasis.schedule.search.CombinationSearch.estimate`."""
-        return self.search.estimate(checkpoint=checkpoint, about=self.about)
-
-    def run(
-        self, *, checkpoint: str | os.PathLike[str] | None, progress: bool | None
-    ) -> tuple[Ranking, Columns]:
-        """Search as `genobit.epistasis.schedule.search.CombinationSearch.run`; test the ranking."""
-        ranking = self.search.run(checkpoint=checkpoint, about=self.about, progress=progress)
-        found = self.columns(ranking.members)
-        if ranking.maxima.size:
-            found.of_rank["p_familywise"] = familywise(ranking.scores, ranking.maxima)
-        return ranking, found
 
 
 def prepared(
@@ -114,9 +96,17 @@ def prepared(
         scope=scope,
         held=held,
         times=1 + wanted.permutations,
+        about={"permutations": wanted.permutations, "seed": wanted.seed},
     )
-    about = {"permutations": wanted.permutations, "seed": wanted.seed}
-    return Prepared(work, about, partial(columns, classes, statistic=wanted.statistic))
+    return Prepared(work, partial(columns, classes, statistic=wanted.statistic))
+
+
+def tested(ranking: Ranking, columns: Callable[[NDArray[np.int64]], Columns]) -> Columns:
+    """Return the columns of a ranking, with `familywise` p-values if it has permutations."""
+    found = columns(ranking.members)
+    if ranking.maxima.size:
+        found.of_rank["p_familywise"] = familywise(ranking.scores, ranking.maxima)
+    return found
 
 
 def single_variants(

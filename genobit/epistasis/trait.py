@@ -71,11 +71,11 @@ def prepared(
     )
     scope = scope_of(limits, classes, planes, layout, wanted)
     times = SLOWER * (1 + wanted.permutations)
-    work = CombinationSearch(
-        classes, wanted.order, wanted.top, score=score, scope=scope, times=times
-    )
     about = {"trait": digest([values.trait, values.squares])}
-    return Prepared(work, about, partial(columns, classes, trait=present))
+    work = CombinationSearch(
+        classes, wanted.order, wanted.top, score=score, scope=scope, times=times, about=about
+    )
+    return Prepared(work, partial(columns, classes, trait=present))
 
 
 def _searched(*arguments: Any, **options: Any) -> Any:

@@ -163,6 +163,7 @@ class CombinationSearch:
     - score: function that scores a block, by default `genobit.epistasis.kernels.search.search`
     - held: bytes that ``score`` holds
     - times: how many times as long as a table a combination takes; units are smaller by this factor
+    - about: further JSON values that identify the search in a checkpoint
     """
 
     def __init__(
@@ -175,7 +176,9 @@ class CombinationSearch:
         scope: Scope | None = None,
         held: int = 0,
         times: int = 1,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
+        self._about = dict(about or {})
         if scope is not None:
             classes = scope.arranged(classes)
         self.classes = classes
@@ -192,12 +195,7 @@ class CombinationSearch:
         top = min(top, max(cut.combinations, 1))
         self.work = Work(cut, top, score, scope)
 
-    def estimate(
-        self,
-        *,
-        checkpoint: str | os.PathLike[str] | None = None,
-        about: Mapping[str, Any] | None = None,
-    ) -> Estimate:
+    def estimate(self, *, checkpoint: str | os.PathLike[str] | None = None) -> Estimate:
         """Estimate the time and memory of the search on the active scheduler.
 
         Units that the folder ``checkpoint`` holds take no time. Raises MemoryError past
@@ -205,7 +203,7 @@ class CombinationSearch:
         """
         finished: set[int] = set()
         if checkpoint is not None and Path(checkpoint).expanduser().is_dir():
-            with Checkpoint(checkpoint, {**(about or {}), **self.question()}) as kept:
+            with Checkpoint(checkpoint, self.question()) as kept:
                 finished = kept.units()
         return estimated(self.classes, self.work, self._held, finished)
 
@@ -215,6 +213,7 @@ class CombinationSearch:
 
         cut, top, score, scope = self.work
         return {
+            **self._about,
             "genobit": version("genobit"),
             "order": cut.order,
             "top": top,
@@ -230,13 +229,12 @@ class CombinationSearch:
         self,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
-        about: Mapping[str, Any] | None = None,
         progress: bool | None = None,
     ) -> Ranking:
         """Run the search on the active dask scheduler and return the ranking.
 
         Ctrl-C returns the ranking of the finished units. The folder ``checkpoint`` keeps finished
-        units. The JSON values ``about`` also identify the search.
+        units.
 
         Raises MemoryError past ``get_options().eager_limit``, and SearchError with a partial
         ranking if a unit fails. Raises ValueError past ``get_options().longest_search``, and for a
@@ -246,9 +244,7 @@ class CombinationSearch:
         cut = self.work.cut
         check_memory(cut, self.work.top, self.classes, self._held)
         folder: AbstractContextManager[Checkpoint | None] = (
-            nullcontext()
-            if checkpoint is None
-            else Checkpoint(checkpoint, {**(about or {}), **self.question()})
+            nullcontext() if checkpoint is None else Checkpoint(checkpoint, self.question())
         )
         with folder as kept:
             finished = set() if kept is None else kept.units()

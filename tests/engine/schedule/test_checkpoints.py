@@ -144,9 +144,9 @@ def test_another_runs_folder__is_refused(
 
 
 def test_what_else_is_asked__tells_runs_apart(tmp_path: Path) -> None:
-    work().run(checkpoint=tmp_path, about={"phenotype": "case"})
+    work(about={"phenotype": "case"}).run(checkpoint=tmp_path)
     with pytest.raises(ValueError, match="its phenotype is 'case', not 'control'"):
-        work().run(checkpoint=tmp_path, about={"phenotype": "control"})
+        work(about={"phenotype": "control"}).run(checkpoint=tmp_path)
     with pytest.raises(ValueError, match="its phenotype is 'case', not None"):
         work().run(checkpoint=tmp_path)
 
