@@ -145,7 +145,7 @@ def _move_sums(
 
 
 @njit
-def multiply(
+def _multiply(
     a: NDArray[np.uint64],
     a_sign: NDArray[np.uint64] | None,
     b: NDArray[np.uint64],
@@ -191,3 +191,29 @@ def multiply(
                 _move_sums(total, bias * held, left, fresh, counts[top:rows])
         if full:
             held, fresh = 0, False
+
+
+@njit
+def multiply_and(
+    a: NDArray[np.uint64],
+    b: NDArray[np.uint64],
+    diagonal: int,
+    tops: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None:
+    """Write popcount(a & b) over n to counts: see `_multiply`."""
+    _multiply(a, None, b, None, diagonal, tops, counts)
+
+
+@njit
+def multiply_ternary(
+    a: NDArray[np.uint64],
+    a_sign: NDArray[np.uint64],
+    b: NDArray[np.uint64],
+    b_sign: NDArray[np.uint64],
+    diagonal: int,
+    tops: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None:
+    """Add the sums of products of signs over n to counts: see `_multiply`."""
+    _multiply(a, a_sign, b, b_sign, diagonal, tops, counts)

@@ -41,11 +41,36 @@ PANEL_BYTES = 2**25
 
 
 class Block(NamedTuple):
-    """Counts of some rows of A with some rows of B; the next block reuses the array."""
+    """Counts of some rows of A with some rows of B, of ``group`` planes each.
+
+    The next block reuses the array.
+    """
 
     rows: slice
     columns: slice
+    diagonal: int
+    """Columns j >= i + diagonal of row i count."""
     counts: NDArray[Any]
+    """(group rows, group columns)."""
+
+
+class BandRows:
+    """Rows whose windows reach some columns.
+
+    ``last`` is the last column in the window of each row and never decreases; ``shift`` is the
+    first column counted from the first row.
+    """
+
+    def __init__(self, last: NDArray[np.int64], shift: int = 0) -> None:
+        self.last, self.shift = last, shift
+
+    def range_of(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the first row and the end of the rows that reach columns start..stop."""
+        return int(self.last.searchsorted(start)), min(stop + self.shift, self.last.shape[0])
+
+    def tops(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first row that reaches each column."""
+        return self.last.searchsorted(columns).astype(np.int64, copy=False)
 
 
 class _Method(NamedTuple):
@@ -83,10 +108,6 @@ def _padded(words: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.u
     return out
 
 
-def _sums_of_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], *rest: Any) -> None:
-    four_russians.multiply(a, None, b, None, *rest)
-
-
 def _table(product: str) -> _Method:
     ternary = product == "ternary"
     table = aligned((256,), np.uint8)
@@ -119,8 +140,8 @@ _METHODS = {
         popcount.multiply_ternary,
         pack_columns=partial(popcount.pack_columns, 1),
     ),
-    ("sums", "and"): _Method(1, 1, _sums_of_bits, start=None, block=TALL_BLOCK),
-    ("sums", "ternary"): _Method(1, 1, four_russians.multiply, block=TALL_BLOCK),
+    ("sums", "and"): _Method(1, 1, four_russians.multiply_and, start=None, block=TALL_BLOCK),
+    ("sums", "ternary"): _Method(1, 1, four_russians.multiply_ternary, block=TALL_BLOCK),
     ("scalar", "and"): _Method(1, 1, scalar.multiply_and),
     ("scalar", "ternary"): _Method(1, 1, scalar.multiply_ternary),
     **{("table", product): _table(product) for product in ("and", "xor", "ternary")},
@@ -211,9 +232,8 @@ def products(
     *,
     group: int = 1,
     upper: bool = False,
-    row_range: Callable[[int, int], tuple[int, int]] | None = None,
-    first_row: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None,
-    columns: int = BLOCK_COLUMNS,
+    band_rows: BandRows | None = None,
+    columns: int | None = None,
     kind: DTypeLike = np.int32,
 ) -> Iterator[Block]:
     """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
@@ -221,17 +241,18 @@ def products(
     a, b: uint64 (rows, words) with zero padding bits; one plane for "and" and "xor", mask and sign
     for "ternary". Without ``b``, ``a`` is multiplied with itself.
 
-    - ``group``: rows that no block splits, such as the interleaved planes of one variant.
+    - ``group``: planes of a row, interleaved (`stacked`); blocks and bands count rows of ``group``
+      planes, and no block splits one.
     - ``upper``: only entries with ``row <= column`` are needed.
-    - ``row_range(start, stop)``: range of rows needed for those columns (a band); default is all.
-    - ``first_row(columns)``: first row needed for each of some ascending columns, never decreasing.
-    - ``columns``: most columns of a block; narrow bands waste less with narrow blocks.
+    - ``band_rows``: only entries of a band are needed.
+    - ``columns``: most columns of a block, by default `BLOCK_COLUMNS` planes. Wider blocks have
+      fewer rows, and narrow bands waste less with narrow blocks.
     - ``kind``: dtype of the counts, int32, or for "and" the result of `count_type`.
 
     Entries that are not needed hold small numbers.
     """
     # Blocks of a band have few rows.
-    kernel = chosen_kernel(product, len(a[0]) if row_range is None else 0)
+    kernel = chosen_kernel(product, len(a[0]) if band_rows is None else 0)
     # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
     method = _method(kernel, "and" if by_and else product, kind)
@@ -239,20 +260,24 @@ def products(
     b = a if b is None else _prepared(b, method)
     totals = (count_rows(a[0]), count_rows(b[0])) if by_and else None
     m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
-    height, width = _block_shape(method, kind, n, words * len(a), columns, group)
+    most = BLOCK_COLUMNS if columns is None else columns * group
+    height, width = _block_shape(method, kind, n, words * len(a), most, group)
     row_storage, storage = _storage(method, a, min(height, m), width)
     buffer = aligned((height * width,), kind)
     for left in range(0, n, width):
         right = min(left + width, n)
         panels = -(-(right - left) // method.columns)
         packed = _packed(b, slice(left, right), panels, method.pack_columns, storage)
-        top, bottom = (0, m) if row_range is None else row_range(left, right)
-        tops = np.zeros(panels, np.int64)
-        if first_row is not None:
-            tops = first_row(np.arange(left, right, method.columns))
+        of_columns = slice(left // group, right // group)
+        top, bottom, tops = 0, m, np.zeros(panels, np.int64)
+        if band_rows is not None:
+            top, bottom = (
+                row * group for row in band_rows.range_of(of_columns.start, of_columns.stop)
+            )
+            if group == 1:
+                tops = band_rows.tops(np.arange(left, right, method.columns))
         if upper:
             bottom = min(bottom, right)
-        top -= top % group
         for start, stop in _parts(top, bottom, height, math.lcm(method.rows, group)):
             padded = -(-(stop - start) // method.rows) * method.rows
             counts = buffer[: padded * panels * method.columns].reshape(padded, -1)
@@ -267,7 +292,9 @@ def products(
             wanted = counts[: stop - start, : right - left]
             if totals is not None:
                 _differences(wanted, totals[0][start:stop], totals[1][left:right])
-            yield Block(slice(start, stop), slice(left, right), wanted)
+            of_rows = slice(start // group, stop // group)
+            begin = of_rows.start - (of_columns.start if upper else of_rows.stop)
+            yield Block(of_rows, of_columns, begin, wanted)
 
 
 def _block_shape(
@@ -311,7 +338,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     """
     kernel = chosen_kernel("and", len(a))
     if kernel == "sums":
-        four_russians.multiply(a, None, b, None, -(2**62), np.zeros(len(b), np.int64), out)
+        four_russians.multiply_and(a, b, -(2**62), np.zeros(len(b), np.int64), out)
         return
     tile = popcount.ROWS, popcount.COLUMNS
     if kernel == "popcount" and len(a) % tile[0] == 0 and len(b) % tile[1] == 0:
@@ -320,7 +347,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
         popcount.pack_columns(popcount.dealt(out.dtype), b, panels)
         popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
-    for rows, columns, counts in products("and", (a,), (b,), columns=max(1, len(b))):
+    for rows, columns, _, counts in products("and", (a,), (b,), columns=max(1, len(b))):
         out[rows, columns] = counts
 
 

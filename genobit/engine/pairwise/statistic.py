@@ -8,7 +8,6 @@ cache; `square` and `band` put the blocks together. A new statistic needs an epi
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import PlaneRows, Planes
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.products import BLOCK_COLUMNS, Block, products
+from genobit.engine.gemm.products import BLOCK_COLUMNS, BandRows, products
 from genobit.engine.simd.jit import njit
 
 if TYPE_CHECKING:
@@ -51,41 +50,12 @@ class PairStatistic(NamedTuple):
     margins: Callable[[Any], Margins] = no_margins
 
 
-class Counts(NamedTuple):
-    """A block of a product, counted in rows; the array is reused for the next block."""
-
-    rows: slice
-    columns: slice
-    diagonal: int
-    """Columns j >= i + diagonal of row i count."""
-    counts: NDArray[Any]
-
-
 class Values(NamedTuple):
     """A block of a statistic; the array is reused for the next block."""
 
     rows: slice
     columns: slice
     values: Float
-
-
-class BandRows:
-    """Rows whose windows reach some columns.
-
-    ``last`` is the last column in the window of each row and never decreases; ``shift`` is the
-    first column counted from the first row.
-    """
-
-    def __init__(self, last: NDArray[np.int64], shift: int = 0) -> None:
-        self.last, self.shift = last, shift
-
-    def __call__(self, start: int, stop: int) -> tuple[int, int]:
-        """Return the first row and the end of the rows that reach columns start..stop."""
-        return int(self.last.searchsorted(start)), min(stop + self.shift, self.last.shape[0])
-
-    def tops(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the first row that reaches each column."""
-        return self.last.searchsorted(columns).astype(np.int64, copy=False)
 
 
 def band_columns(last: NDArray[np.int64]) -> int:
@@ -96,47 +66,6 @@ def band_columns(last: NDArray[np.int64]) -> int:
     """
     reach = int((last - np.arange(last.shape[0])).max(initial=0))
     return int(np.clip(reach // 4, 64, BLOCK_COLUMNS))
-
-
-def counted(
-    product: str,
-    a: Planes,
-    b: Planes | None = None,
-    *,
-    group: int = 1,
-    upper: bool = False,
-    band_rows: BandRows | None = None,
-    columns: int | None = None,
-    kind: DTypeLike = np.int32,
-) -> Iterator[Counts]:
-    """Return the blocks of a product of rows of ``group`` planes; options as for `products`.
-
-    ``columns`` counts rows of ``group`` planes. By default, a block has `BLOCK_COLUMNS` planes: a
-    wider block has fewer rows, and more of its pairs are below the diagonal.
-    """
-
-    def scaled(start: int, stop: int) -> tuple[int, int]:
-        top, bottom = band_rows(start // group, stop // group)  # type: ignore[misc]
-        return top * group, bottom * group
-
-    found = products(
-        product,
-        a,
-        b,
-        group=group,
-        upper=upper,
-        row_range=None if band_rows is None else scaled,
-        first_row=None if band_rows is None or group > 1 else band_rows.tops,
-        columns=BLOCK_COLUMNS if columns is None else columns * group,
-        kind=kind,
-    )
-    return map(partial(_in_rows, group=group, upper=upper), found)
-
-
-def _in_rows(block: Block, *, group: int, upper: bool) -> Counts:
-    rows = slice(block.rows.start // group, block.rows.stop // group)
-    cols = slice(block.columns.start // group, block.columns.stop // group)
-    return Counts(rows, cols, rows.start - (cols.start if upper else rows.stop), block.counts)
 
 
 def blocks(
@@ -158,7 +87,7 @@ def blocks(
     y = x if b is None else statistic.margins(b)
     planes = statistic.planes(a), None if b is None else statistic.planes(b)
     out = np.empty(0, dtype)
-    for rows, cols, diagonal, counts in counted(
+    for rows, cols, diagonal, counts in products(
         statistic.product,
         *planes,
         group=statistic.group,

@@ -103,14 +103,14 @@ def _add_differences(
     left: Any, right: Any, count: int, upper: bool, out: NDArray[np.int64]
 ) -> None:
     other = None if right is None else right[1:]
-    for rows, columns, differences in products("xor", left[1:], other, upper=upper):
+    for rows, columns, _, differences in products("xor", left[1:], other, upper=upper):
         part = out[rows, columns]
         part += count
         part -= 2 * differences.astype(np.int64)
 
 
 def _add_products(left: Any, right: Any, upper: bool, out: NDArray[np.int64]) -> None:
-    for rows, columns, sums in products("ternary", left, right, upper=upper):
+    for rows, columns, _, sums in products("ternary", left, right, upper=upper):
         out[rows, columns] += sums
 
 

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import stacked
-from genobit.engine.pairwise.statistic import counted
+from genobit.engine.gemm.products import products, stacked
 from genobit.engine.simd.jit import njit
 from genobit.kendall.kernels.ranks import Ties, missing, missing_any, ordered_triples, ties
 from genobit.kendall.kernels.tau import Block, ScoreCounts, Whole
@@ -194,7 +193,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     of_a = planes(a, first, levels)
     of_b = of_a if a is b else planes(b, first, levels)
     x, y = _margins(of_a, group), _margins(of_b, group)
-    for rows, columns, diagonal, counts in counted("and", of_a, of_b, group=group, upper=upper):
+    for rows, columns, diagonal, counts in products("and", of_a, of_b, group=group, upper=upper):
         of_pairs = a.shape[1], x[:, rows], y[:, columns], diagonal, out[rows, columns]
         if levels == 3 and first:
             _complete_three(counts, *of_pairs)
@@ -288,7 +287,7 @@ def genotype_blocks(
     x, y = (_margins(planes[k], group) for k in (0, -1))
     if complete:
         ties_x, ties_y = _genotype_ties(a.bits, x), _genotype_ties(a.bits, y)
-    for rows, columns, diagonal, counts in counted(
+    for rows, columns, diagonal, counts in products(
         "and", planes[0], planes[-1], group=group, upper=upper
     ):
         shape = counts.shape[0] // group, counts.shape[1] // group

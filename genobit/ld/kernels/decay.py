@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from genobit.engine.pairwise.statistic import BandRows, Float, band_columns, blocks, in_window
+from genobit.engine.gemm.products import BandRows
+from genobit.engine.pairwise.statistic import Float, band_columns, blocks, in_window
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import r2
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import PlaneRows, Planes
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import count_type, stacked
-from genobit.engine.pairwise.statistic import Counts, Float, Margins, PairStatistic, counted
+from genobit.engine.gemm.products import Block, count_type, products, stacked
+from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import em_haplotypes
 
@@ -222,9 +222,9 @@ def homozygous(rows: PlaneRows) -> NDArray[np.float64]:
     return np.stack([count_rows(plane) for plane in rows.homozygotes()], axis=1).astype(np.float64)
 
 
-def complete_counts(a: PlaneRows, b: PlaneRows | None, **options: Any) -> Iterator[Counts]:
+def complete_counts(a: PlaneRows, b: PlaneRows | None, **options: Any) -> Iterator[Block]:
     """Yield blocks of the sums of x y of rows without missing calls, in 16 bits where they fit."""
-    return counted(
+    return products(
         "and" if a.haplotypes else "ternary",
         _operand(a),
         None if b is None else _operand(b),

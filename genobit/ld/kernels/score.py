@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.pairwise.statistic import BandRows, band_columns, blocks, in_window
+from genobit.engine.gemm.products import BandRows
+from genobit.engine.pairwise.statistic import band_columns, blocks, in_window
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import r2
 from genobit.ld.kernels.row_pairs import pair_rows, polymorphic

@@ -34,7 +34,7 @@ def expected(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def multiply(a: np.ndarray, b: np.ndarray, diagonal: int, out: np.ndarray) -> None:
-    four_russians.multiply(a, None, b, None, diagonal, np.zeros(len(b), np.int64), out)
+    four_russians.multiply_and(a, b, diagonal, np.zeros(len(b), np.int64), out)
 
 
 def product(a: np.ndarray, b: np.ndarray, diagonal: int = -(2**62)) -> np.ndarray:

@@ -34,7 +34,7 @@ def operand(rows: int, bits: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def product(a: tuple, b: tuple, diagonal: int = -(2**62)) -> np.ndarray:
     out = np.zeros((len(a[0]), len(b[0])), np.int32)
     planes = [words_of(x) for x in (*a, *b)]
-    four_russians.multiply(*planes, diagonal, np.zeros(len(b[0]), np.int64), out)
+    four_russians.multiply_ternary(*planes, diagonal, np.zeros(len(b[0]), np.int64), out)
     return out
 
 
@@ -76,7 +76,7 @@ def test_multiply__adds_to_what_is_there() -> None:
     out = np.full((7, 70), 1000, np.int32)
     planes = [words_of(x) for x in (*a, *b)]
     for _ in range(2):
-        four_russians.multiply(*planes, -(2**62), np.zeros(70, np.int64), out)
+        four_russians.multiply_ternary(*planes, -(2**62), np.zeros(70, np.int64), out)
     np.testing.assert_array_equal(out, 1000 + 2 * ternary_products(*a, *b))
 
 
@@ -111,5 +111,5 @@ def test_multiply__of_no_rows(rows: int, columns: int) -> None:
 def test_multiply__of_no_words() -> None:
     none = np.zeros((3, 0), np.uint64)
     out = np.full((3, 3), 4, np.int32)
-    four_russians.multiply(none, none, none, none, 0, np.zeros(3, np.int64), out)
+    four_russians.multiply_ternary(none, none, none, none, 0, np.zeros(3, np.int64), out)
     assert (out == 4).all()

@@ -41,11 +41,17 @@ def collect(
     kernel: str, product: str, a: tuple, b: tuple | None = None, **keywords: object
 ) -> np.ndarray:
     """All blocks of a product in one array; what no block covers is `UNWRITTEN`."""
+    group = keywords.get("group", 1)
     planes = tuple(words_of(x) for x in a)
     others = None if b is None else tuple(words_of(x) for x in b)
     out = np.full((len(a[0]), len((a if b is None else b)[0])), UNWRITTEN, np.int64)
     with set_options(kernel=kernel):
-        for rows, columns, counts in products.products(product, planes, others, **keywords):
+        for of_rows, of_columns, _, counts in products.products(
+            product, planes, others, **keywords
+        ):
+            rows, columns = (
+                slice(part.start * group, part.stop * group) for part in (of_rows, of_columns)
+            )
             assert counts.shape == (rows.stop - rows.start, columns.stop - columns.start)
             assert (out[rows, columns] == UNWRITTEN).all(), "an entry was given twice"
             out[rows, columns] = counts
@@ -117,7 +123,7 @@ def test_upper__gives_every_entry_on_and_above_the_diagonal(
     index = np.arange(n) // group
     wanted = index[:, None] <= index
     for kernel in KERNELS:
-        found = collect(kernel, product, a, upper=True, group=group, columns=width)
+        found = collect(kernel, product, a, upper=True, group=group, columns=-(-width // group))
         np.testing.assert_array_equal(found[wanted], right[wanted], err_msg=kernel)
 
 
@@ -134,9 +140,9 @@ def test_unwanted_entries__are_never_what_memory_held(
     clean = products.aligned
     monkeypatch.setattr(products, "aligned", dirty)
     words = tuple(words_of(x) for x in operand(product, 200, 70, 1))
-    tops = {"first_row": lambda columns: columns // 2}
+    band = {"band_rows": products.BandRows(2 * np.arange(200) + 1)}
     with set_options(kernel=kernel):
-        for limits in {"upper": True}, tops:
+        for limits in {"upper": True}, band:
             for block in products.products(product, words, **limits):
                 assert np.abs(block.counts.astype(np.int64)).max() < 2**16
 
@@ -149,20 +155,18 @@ def test_unwanted_entries__are_never_what_memory_held(
     width=st.sampled_from([6, 64, 512]),
     product=st.sampled_from(["and", "ternary"]),
 )
-def test_row_range__gives_every_entry_of_a_band(
+def test_band_rows__give_every_entry_of_a_band(
     n: int, m: int, group: int, reach: int, width: int, product: str
 ) -> None:
     a, b = operand(product, m, 65, n), operand(product, n, 65, m + 5)
     right = expected(product, a, b)
-    inside = np.abs(np.arange(m)[:, None] - np.arange(n)) <= reach
-
-    def row_range(start: int, stop: int) -> tuple[int, int]:
-        assert start % group == 0
-        assert stop % group == 0
-        return max(0, min(start - reach, m)), min(stop + reach, m)
-
+    row, column = np.arange(m) // group, np.arange(n) // group
+    inside = np.abs(row[:, None] - column) <= reach
+    rows = products.BandRows(np.arange(m // group) + reach, reach)
     for kernel in KERNELS:
-        found = collect(kernel, product, a, b, row_range=row_range, group=group, columns=width)
+        found = collect(
+            kernel, product, a, b, band_rows=rows, group=group, columns=-(-width // group)
+        )
         np.testing.assert_array_equal(found[inside], right[inside], err_msg=kernel)
 
 
@@ -175,7 +179,7 @@ def test_row_range__gives_every_entry_of_a_band(
     kind=st.sampled_from([np.int16, np.int32]),
     seed=st.integers(0, 2**16),
 )
-def test_first_row__gives_every_entry_of_a_band(
+def test_band_rows__give_every_entry_on_and_above_the_diagonal(
     n: int, bits: int, reach: int, width: int, product: str, kind: type, seed: int
 ) -> None:
     a = operand(product, n, bits, seed)
@@ -191,8 +195,7 @@ def test_first_row__gives_every_entry_of_a_band(
             product,
             a,
             upper=True,
-            row_range=lambda start, stop: (int(last.searchsorted(start)), stop),
-            first_row=last.searchsorted,
+            band_rows=products.BandRows(last),
             columns=width,
             kind=kind if short else np.int32,
         )
@@ -204,10 +207,19 @@ def test_first_row__gives_every_entry_of_a_band(
 def test_group__is_never_parted(kernel: str, group: int) -> None:
     words = words_of(random_bits(group * sized(400, 20), 10, 1))
     with set_options(kernel=kernel):
-        for block in products.products("and", (words,), group=group, columns=100):
-            for part in (block.rows, block.columns):
-                assert part.start % group == 0
-                assert part.stop % group == 0
+        for block in products.products("and", (words,), group=group, columns=100 // group):
+            assert block.counts.shape == (
+                group * (block.rows.stop - block.rows.start),
+                group * (block.columns.stop - block.columns.start),
+            )
+
+
+def test_diagonal__says_which_columns_of_a_row_count() -> None:
+    words = (words_of(random_bits(2 * sized(400, 20), 10, 1)),)
+    for block in products.products("and", words, group=2, upper=True, columns=sized(50, 5)):
+        assert block.diagonal == block.rows.start - block.columns.start
+    for block in products.products("and", words, group=2, columns=sized(50, 5)):
+        assert block.diagonal <= block.rows.start - block.rows.stop
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -215,7 +227,7 @@ def test_products__very_long_rows_get_narrow_blocks(
     kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(products, "PANEL_BYTES", 1000)
-    a = operand("ternary", *sized((130, 1000), (40, 200)), 1)
+    a = operand("ternary", *sized((129, 1000), (39, 200)), 1)
     np.testing.assert_array_equal(collect(kernel, "ternary", a, group=3), expected("ternary", a, a))
 
 
@@ -231,7 +243,7 @@ def test_products__from_eight_threads_at_once(kernel: str, product: str) -> None
 
     def run(_: int) -> np.ndarray:
         out = np.zeros(right.shape, np.int64)
-        for rows, columns, counts in products.products(product, planes, others):
+        for rows, columns, _, counts in products.products(product, planes, others):
             out[rows, columns] = counts
         return out
 
@@ -270,4 +282,5 @@ def test_products__of_no_rows_or_no_bits(kernel: str) -> None:
 def test_no_rows_of_some_columns__give_no_block(kernel: str) -> None:
     with set_options(kernel=kernel):
         words = (words_of(random_bits(9, 10, 1)),)
-        assert not list(products.products("and", words, row_range=lambda start, stop: (7, 2)))
+        band = products.BandRows(np.arange(9), -9)
+        assert not list(products.products("and", words, band_rows=band))
