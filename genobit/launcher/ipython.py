@@ -12,15 +12,12 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dask.callbacks import Callback
-
 from genobit.engine.options import Options, get_options, set_options
-from genobit.engine.progress import DELAY, within
+from genobit.engine.schedule.computing import TaskBars
 from genobit.launcher.machine import Info, info
 
 if TYPE_CHECKING:
@@ -55,7 +52,8 @@ class Extension:
         import xarray as xr
 
         self.shell = shell
-        self.bars = CellBars()
+        # Only while a cell runs: widgets show their own progress.
+        self.bars = TaskBars(lambda: bool(get_options().progress))
         self.earlier = get_options()
         set_options(progress=True, plot_theme=jupyterlab_theme())
         self.set = get_options()
@@ -87,55 +85,6 @@ class Extension:
         if self.shown is not None:
             self.html.for_type(xr.Dataset, self.shown)
         self.shell.magics_manager.magics["line"].pop("genobit", None)
-
-
-class CellBars(Callback):
-    """A progress bar for the dask computations of a cell, shown after one second.
-
-    It is active only while a cell runs; widgets show their own progress. A distributed cluster
-    calls no such callbacks; use `dask.distributed.progress` there.
-    """
-
-    def __init__(self) -> None:
-        Callback.__init__(self)
-        self._bars: dict[int, Any] = {}
-        self._in_a_cell = False
-
-    def begin(self, *_: Any) -> None:
-        """Start watching dask's computations."""
-        self._in_a_cell = True
-        # Add it in each cell: a computation in another thread may have set the callbacks aside.
-        Callback.active.add(self._callback)
-
-    def end(self, *_: Any) -> None:
-        """Stop watching dask's computations."""
-        self._in_a_cell = False
-        Callback.active.discard(self._callback)
-
-    def _start_state(self, _graph: Any, state: Any) -> None:
-        from tqdm.auto import tqdm
-
-        main = threading.current_thread() is threading.main_thread()
-        # A method with its own bar needs no second one.
-        if main and self._in_a_cell and get_options().progress and not within():
-            total = sum(len(state[kind]) for kind in ("ready", "waiting", "running", "finished"))
-            self._bars[id(state)] = tqdm(total=total, desc="computing", unit="task", delay=DELAY)
-
-    def _posttask(self, _key: Any, _result: Any, _graph: Any, state: Any, _worker: Any) -> None:
-        if id(state) in self._bars:
-            self._bars[id(state)].update()
-
-    def _finish(self, _graph: Any, state: Any, failed: bool) -> None:  # noqa: FBT001 - dask's call
-        bar = self._bars.pop(id(state), None)
-        if bar is not None:
-            if not failed:
-                # tqdm turns a bar red if it ends below its total.
-                bar.update(bar.total - bar.n)
-            bar.close()
-            if hasattr(bar, "container"):
-                # Hide finished bars, because a method may compute many passes. A closed widget
-                # (leave=False) becomes an error message in Voila.
-                bar.container.layout.display = "none"
 
 
 def dataset_html(ds: Any) -> str:

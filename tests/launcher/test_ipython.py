@@ -15,6 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import genobit as gb
+from genobit.engine import progress
 from genobit.engine.progress import bar
 from genobit.launcher import ipython
 
@@ -88,7 +89,7 @@ def test_magic_bench__refuses_in_the_words_of_the_command(shell: InteractiveShel
 def test_a_cell__shows_a_bar_for_work_of_a_while(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ipython, "DELAY", 0.05)
+    monkeypatch.setattr(progress, "DELAY", 0.05)
     shell.user_ns.update(dask=dask, time=time, bar=bar)
     tasks = "[dask.delayed(time.sleep)(0.1) for _ in range(3)]"
     compute = f"dask.compute(*{tasks}, scheduler='sync')"

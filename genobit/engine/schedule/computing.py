@@ -15,7 +15,7 @@ import dask
 from dask import base, local, multiprocessing, threaded
 from dask.callbacks import Callback
 
-from genobit.engine.progress import bar, wanted, within
+from genobit.engine.progress import bar, in_kernel, wanted, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,7 @@ def threads() -> int:
     if scheduler is local.get_sync:
         return 1
     pool = dask.config.get("pool", None)
+    # A ThreadPoolExecutor has no public name for its size.
     known = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
     return int(known or dask.system.CPU_COUNT or 1)
 
@@ -74,13 +75,17 @@ def counting(*collections: Any) -> Any:
 
 
 class _Count(contextlib.ExitStack):
-    """Progress bar of the tasks of one scheduler call."""
+    """Progress bar of the tasks of one scheduler call; with ``leave`` it stays at the end."""
 
     steps: Any = None
 
+    def __init__(self, *, leave: bool = False) -> None:
+        super().__init__()
+        self._leave = leave
+
     def start(self, _graph: Any, state: Any) -> None:
         total = len(state["ready"]) + len(state["waiting"])
-        shown = bar(progress=None, leave=False, total=total, desc="computing", unit="task")
+        shown = bar(progress=None, leave=self._leave, total=total, desc="computing", unit="task")
         self.steps = self.enter_context(shown)
 
     def task(self, *_: Any) -> None:
@@ -89,6 +94,48 @@ class _Count(contextlib.ExitStack):
     def end(self, _graph: Any, _state: Any, failed: bool) -> None:  # noqa: FBT001 - dask's call
         if not failed:
             self.steps.update(self.steps.total - self.steps.n)
+
+
+class TaskBars:
+    """A progress bar for each scheduler call of the main thread, between `begin` and `end`.
+
+    ``asked()`` says whether to show a call's bar. A distributed cluster calls no such callbacks;
+    use `dask.distributed.progress` there.
+    """
+
+    def __init__(self, asked: Callable[[], bool]) -> None:
+        self._asked, self._active = asked, False
+        self._counts: dict[int, _Count] = {}
+        self._callbacks = (None, self._start, None, self._task, self._end)
+
+    def begin(self, *_: Any) -> None:
+        """Start watching dask's computations."""
+        self._active = True
+        # Add it each time: a computation in another thread may have set the callbacks aside.
+        Callback.active.add(self._callbacks)
+
+    def end(self, *_: Any) -> None:
+        """Stop watching dask's computations."""
+        self._active = False
+        Callback.active.discard(self._callbacks)
+
+    def _start(self, graph: Any, state: Any) -> None:
+        main = threading.current_thread() is threading.main_thread()
+        # A method with its own bar needs no second one.
+        if main and self._active and self._asked() and not within():
+            # A kernel hides finished bars, because a method may compute many passes.
+            count = self._counts[id(state)] = _Count(leave=not in_kernel())
+            count.start(graph, state)
+
+    def _task(self, _key: Any, _result: Any, _graph: Any, state: Any, _worker: Any) -> None:
+        if id(state) in self._counts:
+            self._counts[id(state)].task()
+
+    def _end(self, graph: Any, state: Any, failed: bool) -> None:  # noqa: FBT001 - dask's call
+        count = self._counts.pop(id(state), None)
+        if count is not None:
+            with count:
+                count.end(graph, state, failed)
 
 
 def as_completed(

@@ -114,7 +114,7 @@ class Spilled(AbstractContextManager["Spilled"]):
         offset = self._dtype.itemsize * first * rows * words
         shape = planes - first, rows, words
         found = opened(str(self._path), shape, offset, self._dtype.str)
-        # Views keep this mmap alive, so it is finalized last.
+        # Views keep this mmap alive, so it is finalized last. numpy has no public name for it.
         weakref.finalize(found._mmap, _remove, str(self._path))  # type: ignore[attr-defined]
         return found
 
