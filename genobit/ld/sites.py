@@ -25,7 +25,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data.characters import sets_in
-from genobit.engine.bits.layout import CALLED, Layout
+from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.sites import by_sites
@@ -132,7 +132,7 @@ def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64
 def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:
     """Return planes (planes, sites, words), lazy, in the chunks of the alignment."""
     taxa = values.shape[0]
-    shape = (len(wanted.names),), values.chunks[1], (-(-taxa // 64),)
+    shape = (len(wanted.names),), values.chunks[1], (words_for(taxa),)
     planes: da.Array = da.map_blocks(
         _planes_of, values, sets=sets, wanted=wanted.sets, chunks=shape, drop_axis=0,
         new_axis=(0, 2), dtype=np.uint64, meta=np.empty((0, 0, 0), np.uint64),

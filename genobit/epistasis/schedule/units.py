@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.gemm.scratch import Scratch
 from genobit.epistasis.kernels.combinations import combinations
 from genobit.epistasis.kernels.tables import KEPT_BYTES, keeps_lines
@@ -188,7 +189,7 @@ def _with_tables(cut: Cut, sizes: Sequence[int]) -> float:
 
 
 def _counting(cut: Cut, sizes: Sequence[int]) -> float:
-    return 0.1 * cut.kinds**cut.order * sum(-(-size // 64) for size in sizes)
+    return 0.1 * cut.kinds**cut.order * sum(words_for(size) for size in sizes)
 
 
 def _sized(
@@ -203,7 +204,7 @@ def _sized(
     columns = max(16, CELLS // (classes * 3**order))
     # Last parts of one member have no subsets: take fewer, and more first parts, which share some.
     columns = min(columns, math.comb(variants, q), max(16, LINES // kinds ** max(q, min(p, 2))))
-    words = -(-max(sizes) // 64)
+    words = words_for(max(sizes))
     held = LINE_BYTES // (8 * words)
     columns = min(columns, max(16, held // kinds**q))
     rows = min(max(16, COUNTS // (kinds**order * columns)), max(16, held // kinds**p))
@@ -219,7 +220,7 @@ def _sized(
 
 def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
     """Return the approximate nanoseconds of a combination, planes of its parts included."""
-    words = sum(-(-size // 64) for size in sizes)
+    words = sum(words_for(size) for size in sizes)
     tables = 0.4 * cut.classes * 3**cut.order
     # A first part meets only the last parts after it, and a last part the first parts before it.
     total = max(cut.combinations, 1)

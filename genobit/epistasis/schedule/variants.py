@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import delayed
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.words import count_rows
 from genobit.engine.options import get_options
@@ -68,7 +69,7 @@ def gathered(
 
 def _spill(planes: int, variants: int, sizes: Sequence[int]) -> bool:
     """Return whether planes go to files; raises MemoryError if they must but may not."""
-    size = 8 * planes * variants * sum(-(-size // 64) for size in sizes)
+    size = 8 * planes * variants * sum(words_for(size) for size in sizes)
     options = get_options()
     if size <= options.eager_limit:
         return False
@@ -86,7 +87,7 @@ def _spill(planes: int, variants: int, sizes: Sequence[int]) -> bool:
 def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) -> Classes:
     """Write the planes of each class to files, some chunks of variants at a time."""
     starts = np.concatenate([[0], np.cumsum(rows)]).tolist()
-    shapes = [(3, starts[-1], -(-size // 64)) for size in sizes]
+    shapes = [(3, starts[-1], words_for(size)) for size in sizes]
     chunk = 24 * max(rows) * sum(words for *_, words in shapes)
     together = max(1, streaming.GROUP_BYTES // max(chunk, 1))
     folder: Any = get_options().spill_to

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.bits.words import transpose_eight
 from genobit.engine.simd.jit import njit
@@ -127,7 +128,7 @@ def missing_call_correction(
     for dosage in range(3):
         terms[: d.size, 1 + dosage] = d * (dosage - 2 * frequency)
     rows = a.planes[0].shape[0]
-    out = np.zeros((b.planes[0].shape[0], -(-rows // 64) * 64))
+    out = np.zeros((b.planes[0].shape[0], 64 * words_for(rows)))
     missing = b._replace(called=None).call_mask() ^ b.call_mask()
     carrier, hom_alt = a.planes
     _add_missing(carrier, hom_alt, a.call_mask(), missing, terms, out)

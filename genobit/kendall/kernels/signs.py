@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.gemm.products import products
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import equal_mask
@@ -129,7 +130,7 @@ def sign_planes(
     ranks: (variables, n); returns two (variables, ceil(count / 64)) uint64. Pairs are ordered by
     distance and first observation. The sign bit is set if the first observation is larger.
     """
-    shape = ranks.shape[0], -(-count // 64)
+    shape = ranks.shape[0], words_for(count)
     mask, sign = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
     _sign_planes(ranks, missing(ranks), first, count, mask, sign)
     return mask, sign

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import products, stacked
 from genobit.engine.simd.jit import njit
@@ -57,7 +58,7 @@ def _planes(ranks: NDArray[Any], absent: int, first: int, levels: int, out: Any)
 def planes(ranks: NDArray[Any], first: int, levels: int) -> Planes:
     """Return the planes of levels ``first`` to ``levels - 1`` of each variable, by variable."""
     rows, n = ranks.shape
-    out = np.zeros((rows * (levels - first), -(-n // 64)), np.uint64)
+    out = np.zeros((rows * (levels - first), words_for(n)), np.uint64)
     _planes(ranks, missing(ranks), first, levels, out)
     return (out,)
 
