@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import labels, model
-from genobit.engine.bits.layout import CALLED, PREFIX, Layout, words_for
+from genobit.engine.bits.layout import CALLED, PREFIX, Layout, unpack_bits, words_for
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -140,11 +140,7 @@ def _count_rows(*planes: NDArray[np.uint64], values: int, bits: int) -> NDArray[
 
 
 def _count_bits(*planes: NDArray[np.uint64], values: int, variants: int) -> NDArray[np.int64]:
-    counts = []
-    for plane in planes:
-        octets = np.ascontiguousarray(plane).astype("<u8").view(np.uint8)
-        bits = np.unpackbits(octets, axis=1, count=variants, bitorder="little")
-        counts.append(bits.sum(axis=0, dtype=np.int64))
+    counts = [unpack_bits(plane, variants).sum(axis=0, dtype=np.int64) for plane in planes]
     samples = len(planes[0])
     called = counts[values] if len(counts) > values else np.full(variants, samples)
     whole = np.full(variants, samples * values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.bits.layout import CALLED
+from genobit.engine.bits.layout import CALLED, unpack_bits
 from genobit.engine.options import get_options
 from genobit.engine.schedule.blocks import ordered
 from genobit.kendall.matrix import Variables
@@ -231,11 +231,6 @@ def _some_left(keep: NDArray[np.uint64], *, dim: str, bits: int) -> NDArray[np.u
     return keep
 
 
-def _bits(plane: NDArray[np.uint64], bits: int) -> NDArray[np.bool_]:
-    octets = np.ascontiguousarray(plane).astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(octets, axis=1, count=bits, bitorder="little").view(np.bool_)
-
-
 def _all_called(
     called: NDArray[np.uint64], *, names: Names, bits: int, block_info: Any = None
 ) -> NDArray[np.uint64]:
@@ -245,7 +240,7 @@ def _all_called(
     if lacking.size:
         row = int(lacking[0])
         first = block_info[0]["array-location"][0][0]
-        _refuse_missing(~_bits(called[row : row + 1], bits), names, first + row, "refuse")
+        _refuse_missing(unpack_bits(called[row : row + 1], bits) == 0, names, first + row, "refuse")
     return called
 
 
@@ -268,7 +263,7 @@ def _dosage_block(
     *,
     bits: int,
 ) -> NDArray[np.float32]:
-    dosage = _bits(carrier, bits).astype(np.float32) + _bits(hom_alt, bits)
+    dosage = unpack_bits(carrier, bits).astype(np.float32) + unpack_bits(hom_alt, bits)
     if called is not None:
-        dosage[~_bits(called, bits)] = np.nan
+        dosage[unpack_bits(called, bits) == 0] = np.nan
     return dosage

@@ -61,6 +61,12 @@ def pack_bits(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
+def unpack_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint8]:
+    """Unpack words (..., words) into the first ``bits`` bits of each row, 0 or 1: (..., bits)."""
+    octets = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(octets, axis=-1, count=bits, bitorder="little")
+
+
 def require_sound(
     words: NDArray[np.uint64], layout: Layout, name: str, row: int = 0, *, last: bool = True
 ) -> None:

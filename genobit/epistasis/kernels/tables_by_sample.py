@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.layout import unpack_bits
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.bounds import least_information
 from genobit.epistasis.kernels.statistics import Rule, score
@@ -33,8 +34,7 @@ def dosages(classes: Classes) -> NDArray[np.int8]:
     """Return dosages (variants, samples), -1 where missing; samples are sorted by class."""
     parts = []
     for planes, size in zip(classes.planes, classes.sizes, strict=True):
-        octets = np.ascontiguousarray(planes).astype("<u8", copy=False).view(np.uint8)
-        bits = np.unpackbits(octets, axis=2, count=size, bitorder="little").view(np.int8)
+        bits = unpack_bits(planes, size).view(np.int8)
         total = bits[-2] + bits[-1]
         parts.append(total if classes.complete else np.where(bits[0] == 1, total, np.int8(-1)))
     return np.concatenate(parts, axis=1)

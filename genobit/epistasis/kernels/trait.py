@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.layout import unpack_bits
 from genobit.engine.bits.planes import all_called
 from genobit.engine.gemm.products import common_bits
 from genobit.engine.gemm.scratch import Scratch
@@ -166,9 +167,8 @@ def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
     if classes.complete:
         words = np.concatenate([all_called(samples, words.shape[1])[None], words])
         starts, strides = [0, 1, 1 + m], [0, 1, 1]
-    octets = words.astype("<u8", copy=False).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, count=samples, bitorder="little")
-    return _Side(members, words, bits.astype(np.float64), np.array(starts), np.array(strides))
+    dense = unpack_bits(words, samples).astype(np.float64)
+    return _Side(members, words, dense, np.array(starts), np.array(strides))
 
 
 def _scores(
@@ -364,8 +364,7 @@ def tested_pair(
     """Return the F test of one pair, with the same bits as in a search."""
     samples = classes.sizes[0]
     exact = exact_planes(classes.planes[0][:, members], samples)
-    octets = exact.astype("<u8", copy=False).view(np.uint8)
-    bits = np.unpackbits(octets, axis=2, count=samples, bitorder="little").astype(np.float64)
+    bits = unpack_bits(exact, samples).astype(np.float64)
     first, second = bits[:, 0], bits[:, 1]
     n, s = first @ second.T, (first * values.trait) @ second.T
     called = first.sum(axis=0) * second.sum(axis=0)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.layout import pack_bits, tail_mask, words_for
+from genobit.engine.bits.layout import pack_bits, tail_mask, unpack_bits, words_for
 from genobit.engine.bits.planes import PlaneRows, all_called
 from tests.cohorts import TAILS
 
@@ -15,6 +15,7 @@ from tests.cohorts import TAILS
 def test_padding_is_zero(bits: int, words_more: int, seed: int) -> None:
     values = np.random.default_rng(seed).random((3, 5, bits)) < 0.5
     packed = pack_bits(values)
+    np.testing.assert_array_equal(unpack_bits(packed, bits), values)
     assert packed.shape == (3, 5, words_for(bits))
     assert not (packed[..., -1] & ~tail_mask(bits)).any()
     row = all_called(bits, words_for(bits) + words_more)
