@@ -159,11 +159,11 @@ CASES = [
     Case("genotypes", "ld", {"window": "2kb"}, {
         "phased": {"phased": True}, "window": {"window": "3kb"},
     }),
-    Case("packed", "ld_pairs", {"min_r2": 0.3, "window": "5kb"}, {
-        "min_r2": {"min_r2": 0.31}, "window": {"window": "6kb"},
+    Case("packed", "ld_pairs", {"threshold": 0.3, "window": "5kb"}, {
+        "threshold": {"threshold": 0.31}, "window": {"window": "6kb"},
         "statistic": {"statistic": "r2_em"},
     }),
-    Case("genotypes", "ld_pairs", {"min_r2": 0.3}, {"phased": {"phased": True}}),
+    Case("genotypes", "ld_pairs", {"threshold": 0.3}, {"phased": {"phased": True}}),
     Case("genotypes", "ld_score", {"window": "2kb"}, {
         "window": {"window": "3kb"}, "adjust": {"adjust": False}, "phased": {"phased": True},
     }),
@@ -211,10 +211,10 @@ CASES = [
         "autosomes": {"autosomes": ["chr1"]}, "count_monomorphic": {"count_monomorphic": True},
     }, eager=True),
     Case("packed", "ld_blocks", {}, {
-        "max_span": {"max_span": "2kb"}, "min_maf": {"min_maf": 0.2},
+        "window": {"window": "2kb"}, "min_maf": {"min_maf": 0.2},
     }, eager=True),
     Case("packed", "ld_clump", {"p": share(1) ** 9, "window": "5kb", "p1": 0.1, "p2": 0.2}, {
-        "p": {"p": share(2) ** 9}, "r2": {"r2": 0.1}, "window": {"window": "9kb"},
+        "p": {"p": share(2) ** 9}, "threshold": {"threshold": 0.1}, "window": {"window": "9kb"},
         "p1": {"p1": 0.01}, "p2": {"p2": 0.11}, "log10": {"log10": True},
         "statistic": {"statistic": "r2"},
     }, eager=True),
@@ -226,8 +226,8 @@ CASES = [
         "confidence": {"confidence": 0.5}, "seed": {"seed": 1},
     }, eager=True),
     Case("genotypes", "ld_prune", {}, {
-        "window": {"window": 5}, "step": {"step": 2}, "r2": {"r2": 0.5},
-        "frequency": {"frequency": share(1)}, "phased": {"phased": True},
+        "window": {"window": 5}, "step": {"step": 2}, "threshold": {"threshold": 0.5},
+        "allele_frequency": {"allele_frequency": share(1)}, "phased": {"phased": True},
     }, eager=True),
     Case("packed", "unrelated", {}, {
         "king": {"king": 0.01}, "autosomes": {"autosomes": ["chr1"]},

@@ -41,7 +41,7 @@ def everything() -> dict[str, Callable[[], Any]]:
         "ld": lambda: bits.genobit.ld("r2").compute(),
         "ld of a window": lambda: bits.genobit.ld("r2", window=20).compute(),
         "ld by EM": lambda: few.genobit.ld("r2_em").compute(),
-        "ld_pairs": lambda: bits.genobit.ld_pairs(min_r2=0.3, window=40).compute(),
+        "ld_pairs": lambda: bits.genobit.ld_pairs(threshold=0.3, window=40).compute(),
         "ld_prune": lambda: bits.genobit.ld_prune(20, 5, 0.3),
         "ld_clump": lambda: bits.genobit.ld_clump(p, 0.2, 40, 1e-2, 0.1),
         "ld_score": lambda: bits.genobit.ld_score(30).compute(),

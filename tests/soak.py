@@ -105,7 +105,7 @@ def ld_pairs(rng: np.random.Generator) -> None:
     pairs = window_pairs(len(calls), bits.variant_contig.values, None, window)
     expected = [(i, j) for i, j in pairs if right[i, j] >= limit]
     with tempfile.TemporaryDirectory() as folder:
-        bits.genobit.ld_pairs(min_r2=limit, window=window, parquet=f"{folder}/pairs")
+        bits.genobit.ld_pairs(threshold=limit, window=window, parquet=f"{folder}/pairs")
         import pandas as pd
 
         found = pd.read_parquet(f"{folder}/pairs")

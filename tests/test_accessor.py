@@ -516,7 +516,7 @@ BEHIND = {
 }
 USES = {
     "ld": lambda bits: bits.genobit.ld(),
-    "ld_pairs": lambda bits: bits.genobit.ld_pairs(min_r2=0.5),
+    "ld_pairs": lambda bits: bits.genobit.ld_pairs(threshold=0.5),
     "allele_frequency": lambda bits: bits.genobit.allele_frequency(),
     "isel samples": lambda bits: bits.genobit.isel(samples=[0]),
     "isel variants": lambda bits: bits.genobit.isel(variants=[0]),
@@ -577,7 +577,7 @@ def everything(bits: xr.Dataset) -> list[bytes]:
     ]
     if bits.attrs["genobit_layout"] == "haplotype":
         found += [bits.genobit.ld("dprime").values, bits.genobit.ld("D", window="3cM").values]
-    table = bits.genobit.ld_pairs(min_r2=0.2, window=40).compute()
+    table = bits.genobit.ld_pairs(threshold=0.2, window=40).compute()
     table = table.sort_values(["variants_0", "variants_1"])
     found += [table[c].to_numpy() for c in ("variants_0", "variants_1", "position_1", "r", "r2")]
     return [array.tobytes() for array in found]
@@ -759,8 +759,11 @@ def test_ld__of_a_dataset_against_itself_as_other_is_the_square() -> None:
         (lambda ds: ds.genobit.ld(window="nan kb"), "is neither"),
         (lambda ds: ds.genobit.ld(window=True), "window=True is neither"),
         (lambda ds: ds.genobit.ld(window=3, other=ds), "window= and other= do not go together"),
-        (lambda ds: ds.genobit.ld_pairs(min_r2=1.1), r"min_r2=1.1 is outside \[0, 1\]"),
-        (lambda ds: ds.genobit.ld_pairs(min_r2=float("nan")), r"min_r2=nan is outside \[0, 1\]"),
+        (lambda ds: ds.genobit.ld_pairs(threshold=1.1), r"threshold=1.1 is outside \[0, 1\]"),
+        (
+            lambda ds: ds.genobit.ld_pairs(threshold=float("nan")),
+            r"threshold=nan is outside \[0, 1\]",
+        ),
         (
             lambda ds: ds.genobit.ld(other=ds.isel(samples=slice(0, 30))),
             r"other= is packed as dosages with 30 bits.*\.genobit\.isel\(samples=",
@@ -800,7 +803,7 @@ def test_band_and_pairs__equal_the_matrix(window: int | str, contigs: int) -> No
         bits = ds.genobit.pack(phased=True)
         square = bits.genobit.ld("r2").values
         np.testing.assert_array_equal(bits.genobit.ld("r2", window=window), banded(square, inside))
-        table = bits.genobit.ld_pairs(min_r2=0.25, window=window).compute()
+        table = bits.genobit.ld_pairs(threshold=0.25, window=window).compute()
     found = list(zip(table.variants_0, table.variants_1, strict=True))
     assert sorted(found) == sorted((i, j) for i, j in inside if square[i, j] >= 0.25)
     i, j = table.variants_0.to_numpy(), table.variants_1.to_numpy()
@@ -818,7 +821,7 @@ def test_pairs__without_a_window_are_those_of_a_contig() -> None:
     ds = cohort(random_calls(1, 150, 60), contigs=2, chunks=(64, 60))
     with gb.set_options(chunk_rows=64):
         square = ds.genobit.ld("r2").values
-        table = ds.genobit.ld_pairs(min_r2=0).compute()
+        table = ds.genobit.ld_pairs(threshold=0).compute()
     contig = ds.variant_contig.values
     wanted = np.triu((square >= 0) & (contig[:, None] == contig), 1)
     np.testing.assert_array_equal(
@@ -829,27 +832,27 @@ def test_pairs__without_a_window_are_those_of_a_contig() -> None:
 
 def test_pairs__without_labels_and_without_any_pair() -> None:
     ds = cohort(random_calls(1, 30, 60))[["call_genotype"]]
-    table = ds.genobit.ld_pairs(min_r2=0.1).compute()
+    table = ds.genobit.ld_pairs(threshold=0.1).compute()
     assert table.columns.tolist() == ["variants_0", "variants_1", "r", "r2"]
     assert len(table) > 0
     mono = ds.assign(call_genotype=0 * ds.call_genotype)
-    assert len(mono.genobit.ld_pairs(min_r2=0).compute()) == 0
+    assert len(mono.genobit.ld_pairs(threshold=0).compute()) == 0
 
 
 def test_pairs__at_the_threshold() -> None:
     calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
     ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    assert len(ds.genobit.ld_pairs(min_r2=0.75).compute()) == 1
-    assert len(ds.genobit.ld_pairs(min_r2=0.7500001).compute()) == 0
+    assert len(ds.genobit.ld_pairs(threshold=0.75).compute()) == 1
+    assert len(ds.genobit.ld_pairs(threshold=0.7500001).compute()) == 0
     same = ds.isel(variants=[0, 0])
-    assert len(same.genobit.ld_pairs(min_r2=1).compute()) == 1
+    assert len(same.genobit.ld_pairs(threshold=1).compute()) == 1
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # dask's own
 def test_pairs__stream_to_parquet(tmp_path: Path) -> None:
     ds = cohort(random_calls(1, 300, 60), contigs=3, chunks=(64, 60))
     with gb.set_options(chunk_rows=64):
-        pairs = ds.genobit.ld_pairs(min_r2=0.3, window=50)
+        pairs = ds.genobit.ld_pairs(threshold=0.3, window=50)
         assert pairs.npartitions > 3
         pairs.to_parquet(tmp_path / "pairs", compute_kwargs={"scheduler": "threads"})
         table = pairs.compute()
@@ -866,7 +869,7 @@ def test_pairs__stream_to_parquet(tmp_path: Path) -> None:
 
 
 def test_pairs__example_has_the_types_of_the_table() -> None:
-    pairs = cohort(random_calls(1, 50, 60), contigs=2).genobit.ld_pairs(min_r2=0.3)
+    pairs = cohort(random_calls(1, 50, 60), contigs=2).genobit.ld_pairs(threshold=0.3)
     assert pairs.compute().dtypes.astype(str).to_dict() == pairs.dtypes.astype(str).to_dict()
 
 
@@ -879,7 +882,7 @@ def test_window__refuses_positions_that_decrease(dtype: str) -> None:
     ds["variant_position"] = ("variants", position)
     for use in (
         lambda: ds.genobit.ld(window="3kb"),
-        lambda: ds.genobit.ld_pairs(min_r2=0.5, window="3kb"),
+        lambda: ds.genobit.ld_pairs(threshold=0.5, window="3kb"),
     ):
         with pytest.raises(ValueError, match=r"variant_position decreases .*variants=15.*sort"):
             use()
@@ -920,7 +923,7 @@ def test_monomorphic_variants_are_not_a_number_and_silent() -> None:
     for statistic in ("r", "r2", "dprime"):
         assert np.isnan(bits.genobit.ld(statistic).values[:12]).all()
     assert np.isnan(bits.genobit.ld("r2", phased=False).values[:12]).all()
-    assert (bits.genobit.ld_pairs(min_r2=0).compute().variants_0 >= 12).all()
+    assert (bits.genobit.ld_pairs(threshold=0).compute().variants_0 >= 12).all()
     assert np.isnan(bits.genobit.allele_frequency()[10:12]).all()
 
 
@@ -928,7 +931,7 @@ def test_one_variant_of_one_sample() -> None:
     ds = cohort(random_calls(1, 1, 1))
     assert np.isnan(ds.genobit.ld("r2")).all()
     assert ds.genobit.ld("r2", window=5).shape == (1, 0)
-    assert len(ds.genobit.ld_pairs(min_r2=0).compute()) == 0
+    assert len(ds.genobit.ld_pairs(threshold=0).compute()) == 0
 
 
 def test_no_variants__as_after_a_filter_that_none_passed() -> None:
@@ -937,7 +940,7 @@ def test_no_variants__as_after_a_filter_that_none_passed() -> None:
     assert none.genobit.ld(window=4).compute().shape == (0, 0)
     assert none.genobit.allele_frequency().compute().shape == (0,)
     for window in (None, 3, "1kb"):
-        assert len(none.genobit.ld_pairs(min_r2=0.2, window=window).compute()) == 0
+        assert len(none.genobit.ld_pairs(threshold=0.2, window=window).compute()) == 0
 
 
 # Computing at once
@@ -999,7 +1002,7 @@ def test_nothing_computes_before_it_is_asked_to(tmp_path: Path) -> None:
                 bits.genobit.ld(other=bits.isel(variants=slice(0, 20))),
                 source.genobit.ld(),
             ]
-            bits.genobit.ld_pairs(min_r2=0.2)
+            bits.genobit.ld_pairs(threshold=0.2)
         haploid = ds.genobit.pack(phased=True)
         results += [haploid.genobit.ld("dprime"), haploid.genobit.ld("r2", phased=False)]
     assert all(dask.is_dask_collection(result.data) for result in results)

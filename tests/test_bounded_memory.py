@@ -207,7 +207,9 @@ def analyses(size, where):
         "epistasis": epistasis,
         "pca": pca,
         "ld of a window": lambda: gb.to_zarr(wide.genobit.ld(window=4), where / "band"),
-        "ld_pairs": lambda: wide.genobit.ld_pairs(min_r2=0.01, window=4, parquet=where / "pairs"),
+        "ld_pairs": lambda: wide.genobit.ld_pairs(
+            threshold=0.01, window=4, parquet=where / "pairs"
+        ),
         "ld_prune": lambda: wide.genobit.ld_prune(4, 1, 0.2),
         "ld_clump": lambda: wide.genobit.ld_clump(p, 0.2, 4, 1e-4, 1e-2),
         "ld_score": lambda: wide.genobit.ld_score(4).compute(),

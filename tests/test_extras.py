@@ -159,8 +159,8 @@ calls = {
     "msprime": [lambda: gb.sample_dataset(cache_dir=folder)],
     "panel": [draw],
     "pyarrow": [
-        lambda: cohort().genobit.ld_pairs(min_r2=0.3),
-        lambda: cohort().genobit.ld_pairs(min_r2=0.3, parquet=folder / "pairs"),
+        lambda: cohort().genobit.ld_pairs(threshold=0.3),
+        lambda: cohort().genobit.ld_pairs(threshold=0.3, parquet=folder / "pairs"),
         lambda: cohort().genobit.grm_pairs(minimum=0.1),
         lambda: cohort().genobit.kendall_pairs(0.1, parquet=folder / "pairs.parquet"),
         lambda: pairs().to_parquet(folder / "pairs.parquet"),

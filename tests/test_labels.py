@@ -196,7 +196,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.ld_decay": lambda x: x.bits.genobit.ld_decay(
         "20kb", bins=3, resamples=2, parts=2, populations="sample_population"
     ),
-    "Dataset.ld_pairs": lambda x: x.bits.genobit.ld_pairs(min_r2=0.1, window="5kb"),
+    "Dataset.ld_pairs": lambda x: x.bits.genobit.ld_pairs(threshold=0.1, window="5kb"),
     "Dataset.ld_prune": lambda x: x.bits.genobit.ld_prune(5, 1, 0.3),
     "Dataset.ld_score": lambda x: x.bits.genobit.ld_score(3),
     "Dataset.pack": lambda x: x.ds.genobit.pack(rows="samples"),
@@ -250,7 +250,7 @@ PLOTS: dict[str, Callable[[Inputs], Any]] = {
                 "20kb", bins=3, resamples=2, parts=2, populations="sample_population"
             )
         ),
-        plots.ld_decay(x.bits.genobit.ld_pairs(min_r2=0.0, window="20kb").compute()),
+        plots.ld_decay(x.bits.genobit.ld_pairs(threshold=0.0, window="20kb").compute()),
     ],
     "ld_heatmap": lambda x: [
         plots.ld_heatmap(x.ld, lead=2, blocks=x.bits.genobit.ld_blocks("5kb")),
@@ -337,7 +337,7 @@ EXPORTS: dict[str, Callable[[Inputs], Any]] = {
         )
     ],
     "ld_pairs(parquet=)": lambda x: written(
-        x, lambda path: x.bits.genobit.ld_pairs(min_r2=0.1, parquet=path, progress=False)
+        x, lambda path: x.bits.genobit.ld_pairs(threshold=0.1, parquet=path, progress=False)
     ),
     "kendall_pairs(parquet=)": lambda x: written(
         x, lambda path: x.expr.genobit.kendall_pairs(0.1, None, parquet=path, progress=False)

@@ -75,7 +75,7 @@ _NEAR = "pairs near each other"
 
 METHODS = {
     "ld": Method(_OF_VARIANTS, "linkage"),
-    "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(min_r2=)"),
+    "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
     "ld_prune": Method(_OF_VARIANTS, _NEAR),
     "ld_clump": Method(_BY_POSITION, _NEAR, "ld_clump(p)"),
     "ld_decay": Method(_BY_POSITION, _NEAR, "ld_decay(window)"),
@@ -160,7 +160,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     >>> [(a.calls, a.wants) for a in of_dataset(ds)][:3]
-    [('ld()', ''), ('ld_pairs(min_r2=), ld_prune()', ''), \
+    [('ld()', ''), ('ld_pairs(threshold=), ld_prune()', ''), \
 ('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """
     named = phenotypes(ds)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genobit.ld.kernels.blocks import Candidates
 
 
-def parse_span(max_span: str) -> float:
+def parse_span(window: str) -> float:
     """Return the base pairs of a span. Raises ValueError unless it is in bp, kb or Mb.
 
     Examples
@@ -38,10 +38,10 @@ def parse_span(max_span: str) -> float:
     >>> parse_span("200kb")
     200000.0
     """
-    variable, size = parse_window(max_span, "max_span")
+    variable, size = parse_window(window)
     if variable != "variant_position":
         msg = (
-            f"max_span={max_span!r} of a block is measured in base pairs: give '200kb', '1Mb' or "
+            f"window={window!r} of a block is measured in base pairs: give '200kb', '1Mb' or "
             "'250000bp'"
         )
         raise ValueError(msg)

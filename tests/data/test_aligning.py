@@ -109,8 +109,10 @@ CASES = {
         shares,
         lambda x: genotypes().genobit.pca(2, allele_frequency=x).explained_variance,
     ),
-    "ds.ld_prune frequency": Case(
-        "variants", shares, lambda x: genotypes().genobit.ld_prune(r2=0.02, frequency=x)
+    "ds.ld_prune allele_frequency": Case(
+        "variants",
+        shares,
+        lambda x: genotypes().genobit.ld_prune(threshold=0.02, allele_frequency=x),
     ),
     "ds.ld_clump p": Case(
         "variants",
@@ -213,7 +215,7 @@ EXEMPT = {
     "explore.ld blocks": "is drawn at its own positions",
     "explore.ld genes": "is drawn at its own positions",
     "explore.parsimony trees": RESULT,
-    "plots.allele_frequency_spectrum frequency": UNORDERED,
+    "plots.allele_frequency_spectrum allele_frequency": UNORDERED,
     "plots.degree_histogram degree": UNORDERED,
     "plots.grm_heatmap selected": PLACES,
     "plots.ld_heatmap selected": PLACES,

@@ -44,7 +44,7 @@ DATASETS: dict[str, Callable[[], xr.Dataset]] = {
 
 METHODS: dict[str, Callable[[Any], Any]] = {
     "ld": lambda x: x.ld(),
-    "ld_pairs": lambda x: x.ld_pairs(min_r2=0.1),
+    "ld_pairs": lambda x: x.ld_pairs(threshold=0.1),
     "ld_prune": lambda x: x.ld_prune(),
     "ld_clump": lambda x: x.ld_clump(np.linspace(1e-6, 1, 40)),
     "ld_decay": lambda x: x.ld_decay("20kb", parts=2, resamples=2),

@@ -138,7 +138,7 @@ def test_applicable__says_what_each_analysis_wants() -> None:
     assert wants["relationships"] == ""
     without = of_dataset(ds.drop_vars("variant_position"))
     near = {a.calls: a.wants for a in without if a.name == "pairs near each other"}
-    assert near["ld_pairs(min_r2=), ld_prune()"] == ""
+    assert near["ld_pairs(threshold=), ld_prune()"] == ""
     assert near["ld_clump(p), ld_decay(window), ld_blocks()"] == "variant_position"
 
 

@@ -65,7 +65,7 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
         f"{path}.csv", {".csv": lambda new: pairs().to_pandas().to_csv(new)}
     ),
     "to_zarr": lambda path: gb.to_zarr(packed(), path),
-    "ld_pairs": lambda path: packed().genobit.ld_pairs(min_r2=0, parquet=path),
+    "ld_pairs": lambda path: packed().genobit.ld_pairs(threshold=0, parquet=path),
     "a checkpoint": lambda path: Checkpoint(path, {}).__enter__(),
 }
 READERS: dict[str, Callable[[Any], Any]] = {

@@ -45,7 +45,7 @@ METHODS: dict[str, Callable[[xr.Dataset], Any]] = {
     "ld_blocks": lambda ds: ds.genobit.ld_blocks(),
     "ld_clump": lambda ds: ds.genobit.ld_clump(_p_values(ds)),
     "ld_decay": lambda ds: ds.genobit.ld_decay("20kb", bins=4, parts=3, resamples=5),
-    "ld_pairs": lambda ds: _all(ds.genobit.ld_pairs(min_r2=0.2)),
+    "ld_pairs": lambda ds: _all(ds.genobit.ld_pairs(threshold=0.2)),
     "ld_prune": lambda ds: ds.genobit.ld_prune(),
     "ld_score": lambda ds: ds.genobit.ld_score(),
     "pca": lambda ds: _all(ds.genobit.pca(2)),

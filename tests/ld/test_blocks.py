@@ -213,5 +213,5 @@ def test_blocks__hold_few_chunks_at_a_time() -> None:
 
 
 def test_a_span_in_other_units__is_refused_by_its_name() -> None:
-    with pytest.raises(ValueError, match="max_span='200 miles' is neither"):
+    with pytest.raises(ValueError, match="window='200 miles' is neither"):
         parse_span("200 miles")

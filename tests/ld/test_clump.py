@@ -123,7 +123,7 @@ def test_no_p_small_enough__gives_no_clump() -> None:
         ({"p": [0.1, 2.0, 0.1]}, r"p\[1\] = 2.0 is outside \[0, 1\]; -log10"),
         ({"p": [0.1, -2.0, 0.1], "log10": True}, r"p\[1\] = -2.0 is negative"),
         ({"p1": 0.1}, "p1=0.1 is larger than p2=0.01"),
-        ({"r2": -1}, r"r2=-1 is outside \[0, 1\]"),
+        ({"threshold": -1}, r"threshold=-1 is outside \[0, 1\]"),
         ({"statistic": "D"}, "statistic 'D' of clumps is not one of r2, r2_em"),
         ({"statistic": "r2_em", "phased": True}, "these are haplotypes"),
     ],

@@ -78,7 +78,7 @@ def test_em__does_not_depend_on_chunks_or_on_how_it_is_asked_for() -> None:
 def test_pairs__by_r2_of_em() -> None:
     ds = cohort(random_calls(4, 60, 70, missing=0.05), contigs=2, chunks=(17, 70))
     square = ds.genobit.ld("r2_em").values
-    table = ds.genobit.ld_pairs(min_r2=0.3, window=20, statistic="r2_em").compute()
+    table = ds.genobit.ld_pairs(threshold=0.3, window=20, statistic="r2_em").compute()
     assert [*table.columns[-2:]] == ["id_1", "r2_em"]
     i, j = table["variants_0"].values, table["variants_1"].values
     np.testing.assert_array_equal(table["r2_em"], square[i, j])
@@ -100,7 +100,7 @@ def test_em__needs_dosages() -> None:
         phased.ld("dprime_em")
     np.testing.assert_array_equal(phased.ld("r2_em", phased=False), ds.genobit.ld("r2_em"))
     with pytest.raises(ValueError, match="'dprime' of pairs is not one of r2, r2_em"):
-        phased.ld_pairs(min_r2=0.5, statistic="dprime")
+        phased.ld_pairs(threshold=0.5, statistic="dprime")
 
 
 def test_explorer__offers_em_of_dosages() -> None:

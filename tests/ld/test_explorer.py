@@ -101,7 +101,7 @@ def test_contigs_are_not_mixed(bits):
 @pytest.mark.parametrize("view", ["square", "triangle"])
 @pytest.mark.parametrize("axis", ["rank", "position"])
 def test_views_and_axes(bits, view, axis):
-    explorer = bits.genobit.explore.ld(view=view, axis=axis, lead=3, min_r2=0.2)
+    explorer = bits.genobit.explore.ld(view=view, axis=axis, lead=3, threshold=0.2)
     assert not explorer.status.startswith("Error")
 
 
@@ -275,24 +275,24 @@ def test_table_of_variants_and_selection_both_ways(bits):
 
 
 def test_table_of_pairs_and_selection_both_ways(bits):
-    explorer = bits.genobit.explore.ld(beside="pairs", min_r2=0.9)
+    explorer = bits.genobit.explore.ld(beside="pairs", threshold=0.9)
     first, second = listed(explorer).T
     r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2").values
     assert len(first) == (np.triu(r2, k=1) >= 0.9).sum() > 0
     assert (r2[first, second] >= 0.9).all()
     explorer._beside._picked([1])
     assert explorer.selected == (first[1], second[1])
-    explorer.min_r2 = 0.0
+    explorer.threshold = 0.0
     assert len(listed(explorer)) == 1_000
     # A click on a pair of the picture selects both of its variants.
-    explorer.min_r2 = 0.9
+    explorer.threshold = 0.9
     explorer._on_tap((first[0] + second[0]) / 2, -float(second[0] - first[0]) - 0.5)
     assert explorer._beside._picks.shown == {0}
 
 
 def test_no_pair_above_the_threshold_is_said(bits):
     explorer = bits.genobit.explore.ld(
-        region=("1", 5_000, 7_000), statistic="D", beside="pairs", min_r2=1.0
+        region=("1", 5_000, 7_000), statistic="D", beside="pairs", threshold=1.0
     )
     assert "No pair in view" in explorer._beside.box.children[0].children[0].value
 

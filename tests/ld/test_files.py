@@ -31,22 +31,24 @@ def written(folder: Path) -> pd.DataFrame:
     return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
 
 
-def in_memory(ds: xr.Dataset, min_r2: float = 0.01) -> pd.DataFrame:
-    table = ds.genobit.ld_pairs(min_r2=min_r2, window=WINDOW).compute()
+def in_memory(ds: xr.Dataset, threshold: float = 0.01) -> pd.DataFrame:
+    table = ds.genobit.ld_pairs(threshold=threshold, window=WINDOW).compute()
     return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
 
 
-@pytest.mark.parametrize("min_r2", [0.01, 1.0])
+@pytest.mark.parametrize("threshold", [0.01, 1.0])
 def test_files__hold_the_pairs(
-    tmp_path: Path, min_r2: float, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, threshold: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ds = genotypes()
     folder = tmp_path / "pairs"
     with dask.config.set(scheduler="threads", num_workers=2):
-        found = ds.genobit.ld_pairs(min_r2=min_r2, window=WINDOW, parquet=folder, progress=True)
+        found = ds.genobit.ld_pairs(
+            threshold=threshold, window=WINDOW, parquet=folder, progress=True
+        )
     assert found == folder
-    expected = in_memory(ds, min_r2)
-    assert (len(expected) > 100) == (min_r2 < 1)
+    expected = in_memory(ds, threshold)
+    assert (len(expected) > 100) == (threshold < 1)
     pd.testing.assert_frame_equal(written(folder), expected, check_dtype=False)
     numbers = ["variants_0", "variants_1", "position_0", "position_1", "r", "r2"]
     assert (written(folder).dtypes[numbers] == expected.dtypes[numbers]).all()
@@ -63,7 +65,7 @@ def test_labels_of_a_reopened_store(tmp_path: Path, kind: np.dtype | type) -> No
     bits = xr.open_zarr(tmp_path / "planes.gb", consolidated=False)
     bits["variant_id"] = bits.variant_id.astype(kind)
     assert bits.variant_id.dtype == np.dtype(kind)
-    found = bits.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "pairs")
+    found = bits.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "pairs")
     assert written(found).id_0.tolist() == in_memory(ds, 0.5).id_0.tolist()
 
 
@@ -82,7 +84,7 @@ def test_labels_of_every_kind__are_those_in_memory(tmp_path: Path) -> None:
         ds = cohort(calls).genobit.pack().assign(variant_id=("variants", ids))
         # As netCDF 3 has them.
         ds["variant_position"] = ds.variant_position.astype(">i4")
-        found = ds.genobit.ld_pairs(min_r2=0.0, window=WINDOW, parquet=tmp_path / kind)
+        found = ds.genobit.ld_pairs(threshold=0.0, window=WINDOW, parquet=tmp_path / kind)
         table = written(found)
         for side in ("0", "1"):
             called = [*names[:-1], None if kind in {"None", "NaN"} else names[-1]]
@@ -98,7 +100,7 @@ def test_label_that_is_no_text__is_refused_by_place(tmp_path: Path) -> None:
     ids = np.array([b"rs1"] * 7 + [b"rs\xff"] + [b"rs2"] * (ds.sizes["variants"] - 8))
     ds = ds.assign(variant_id=("variants", ids))
     with pytest.raises(ValueError, match=r"variant_id\[7\] is b'rs\\xff', which is not UTF-8"):
-        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "pairs")
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "pairs")
 
 
 KILLED = """
@@ -119,7 +121,7 @@ def killed(self, unit, arrays):
     write(self, unit, arrays)
 
 checkpoints.Checkpoint.write = killed
-genotypes().genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=sys.argv[1])
+genotypes().genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=sys.argv[1])
 """
 
 
@@ -141,7 +143,7 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
 
     ds = genotypes()
     for _ in range(2):
-        ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=folder)
+        ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=folder)
         pd.testing.assert_frame_equal(written(folder), in_memory(ds), check_dtype=False)
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
     assert len(after) > 8
@@ -153,41 +155,41 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
 
 def test_lost_file__is_written_again(tmp_path: Path) -> None:
     ds = genotypes()
-    ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=tmp_path)
     (tmp_path / "part-000002.parquet").unlink()
-    ds.genobit.ld_pairs(min_r2=0.01, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=tmp_path)
     pd.testing.assert_frame_equal(written(tmp_path), in_memory(ds), check_dtype=False)
 
 
 def test_another_question__is_refused(tmp_path: Path) -> None:
     ds = genotypes()
-    ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path)
     others = {
-        "min_r2": (ds, 0.4, WINDOW),
+        "threshold": (ds, 0.4, WINDOW),
         "windows": (ds, 0.5, 4),
         "calls": (genotypes(4), 0.5, WINDOW),
         "chunks": (ds.chunk(variants=5), 0.5, WINDOW),
     }
-    for key, (genotype, min_r2, window) in others.items():
+    for key, (genotype, threshold, window) in others.items():
         with pytest.raises(ValueError, match=f"holds another run: its {key} is"):
-            genotype.genobit.ld_pairs(min_r2=min_r2, window=window, parquet=tmp_path)
+            genotype.genobit.ld_pairs(threshold=threshold, window=window, parquet=tmp_path)
 
 
 def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:
     ds = genotypes()
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ValueError, match=r"folder of something else: it holds 'thesis.txt'"):
-        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path)
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path)
     with pytest.raises(ValueError, match="is a file: name a folder"):
-        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
     with pytest.raises(ValueError, match="parquet='' is not a folder"):
-        ds.genobit.ld_pairs(min_r2=0.5, window=WINDOW, parquet="")
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet="")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_variants_without_labels(tmp_path: Path) -> None:
     calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
     ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    ds.genobit.ld_pairs(min_r2=0.5, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.5, parquet=tmp_path)
     assert written(tmp_path).columns.tolist() == ["variants_0", "variants_1", "r", "r2"]
     assert written(tmp_path).r2.tolist() == [0.75]

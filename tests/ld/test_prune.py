@@ -49,7 +49,7 @@ def test_lists_of_plink(shared_data: Path, fileset: str, program: str) -> None:
     everyone = ds.genobit.pack()
     # plink takes r2 of founders, and with --nonfounders the allele frequencies of all.
     frequency = everyone.genobit.allele_frequency().compute()
-    keep = everyone.genobit.isel(samples=founders(ds)).genobit.ld_prune(frequency=frequency)
+    keep = everyone.genobit.isel(samples=founders(ds)).genobit.ld_prune(allele_frequency=frequency)
     assert ds.variant_id.values[keep.values].astype(str).tolist() == names_in(path)
     assert keep.attrs["kept"] == len(names_in(path))
 
@@ -138,7 +138,7 @@ def test_long_rows__of_windows_that_share_little() -> None:
 
 @pytest.mark.parametrize("r2", ["0.2", True, None])
 def test_a_limit_that_is_no_number__is_refused_by_name(r2: object) -> None:
-    with pytest.raises(TypeError, match=r"^r2=.* is not a number: give one from 0 to 1"):
+    with pytest.raises(TypeError, match=r"^threshold=.* is not a number: give one from 0 to 1"):
         cohort(random_calls(1, 4, 9)).genobit.ld_prune(4, 1, r2)
 
 
@@ -157,7 +157,7 @@ def test_frequencies__decide_who_goes() -> None:
     calls = np.tile(random_calls(1, 1, 30), (3, 1, 1))
     ds = cohort(calls)
     for frequency, left in (([0.1, 0.9, 0.2], 2), ([0.1, 0.1, 0.1], 0), ([0.5, 0.1, 0.6], 0)):
-        keep = ds.genobit.ld_prune(frequency=frequency)
+        keep = ds.genobit.ld_prune(allele_frequency=frequency)
         assert np.flatnonzero(keep.values).tolist() == [left]
     assert keep.attrs["window"] == "50 variants"
     assert keep.variant_id.dims == ("variants",)
@@ -168,10 +168,10 @@ def test_frequencies__decide_who_goes() -> None:
     [
         ({"step": 0}, "step=0 is not a positive whole number"),
         ({"step": 1.5}, "step=1.5 is not a positive whole number"),
-        ({"r2": 1.1}, r"r2=1.1 is outside \[0, 1\]"),
+        ({"threshold": 1.1}, r"threshold=1.1 is outside \[0, 1\]"),
         ({"window": "5"}, "window='5' is neither"),
-        ({"frequency": [0.5]}, r"frequency has shape \(1,\), expected \(3,\)"),
-        ({"frequency": [0.5, 0.1, 1.5]}, r"frequency\[2\] = 1.5 is outside \[0, 1\]"),
+        ({"allele_frequency": [0.5]}, r"allele_frequency has shape \(1,\), expected \(3,\)"),
+        ({"allele_frequency": [0.5, 0.1, 1.5]}, r"allele_frequency\[2\] = 1.5 is outside \[0, 1\]"),
     ],
 )
 def test_arguments__are_checked(arguments: dict[str, object], message: str) -> None:

@@ -61,7 +61,7 @@ def run(folder: Path) -> Path:
         "where it changed on their tree."
     )
     settings = {
-        "min_r2": ld.MIN_R2,
+        "threshold": ld.MIN_R2,
         "window": ld.WINDOW,
         "min_kinship": grm.MIN_KINSHIP,
         "min_abs": kendall.MIN_ABS,

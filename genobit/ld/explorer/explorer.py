@@ -251,7 +251,7 @@ class LDExplorer(LDTraits):
         if self.beside == "variants":
             self._beside.list_variants(window, self._row, self.selected)
         elif self.beside == "pairs":
-            least = self.min_r2 * scale_of(self.statistic).limits[1]
+            least = self.threshold * scale_of(self.statistic).limits[1]
             self._beside.list_pairs(window, least, self.selected)
         elif self.beside == "decay":
             self._beside.draw_decay(window)
@@ -269,7 +269,7 @@ class LDExplorer(LDTraits):
         window = self._now()
         look = PictureOptions(
             axis=self.axis,
-            hidden_below=self.min_r2 * scale_of(self.statistic).limits[1],
+            hidden_below=self.threshold * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
             aggregate=self.aggregate,
             lead=window.index_of(self.lead),
@@ -362,7 +362,7 @@ _STALE_BY_TRAIT = {
     "statistic": {"window", "track", "plot"},
     "region": {"window", "track"},
     "min_maf": {"window", "track", "aim"},
-    "min_r2": {"colours"},
+    "threshold": {"colours"},
     "view": {"plot"},
     "axis": {"plot"},
     "aggregate": {"colours"},

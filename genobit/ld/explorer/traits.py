@@ -31,7 +31,7 @@ class LDTraits(Explorer):
         Region in view: (contig, from, to) in base pairs, both ends included.
     min_maf
         Smallest minor allele frequency. Rarer variants are removed before anything is computed.
-    min_r2
+    threshold
         Pairs whose absolute statistic is below this value are white. For D, the limit is a quarter
         of this value, because D is at most 0.25.
     view
@@ -68,7 +68,7 @@ class LDTraits(Explorer):
     statistic = traitlets.Unicode("r2")
     region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
     min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
-    min_r2 = traitlets.Float(0.0, min=0.0, max=1.0)
+    threshold = traitlets.Float(0.0, min=0.0, max=1.0)
     view = traitlets.Enum(("triangle", "square"), "triangle")
     axis: Any = traitlets.Enum(("rank", "position"), "rank")
     aggregate: Any = traitlets.Enum(tuple(AGGREGATES), "max")
@@ -229,8 +229,8 @@ def _what(explorer: LDTraits) -> ipywidgets.HBox:
 
 def _filters(explorer: LDTraits) -> ipywidgets.HBox:
     min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
-    min_r2 = _slider("hide below", explorer.min_r2, 1.0)
-    return row(linked(explorer, "min_maf", min_maf), linked(explorer, "min_r2", min_r2))
+    threshold = _slider("hide below", explorer.threshold, 1.0)
+    return row(linked(explorer, "min_maf", min_maf), linked(explorer, "threshold", threshold))
 
 
 def _where(explorer: LDTraits) -> ipywidgets.HBox:

@@ -21,12 +21,12 @@ class LDBlocksMethods:
 
     _ds: xr.Dataset
 
-    def ld_blocks(self, max_span: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
+    def ld_blocks(self, window: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
         """Find haplotype blocks: runs of variants with little evidence of recombination.
 
         Parameters
         ----------
-        max_span
+        window
             Longest block, as a distance in base pairs.
         min_maf
             Smallest minor allele frequency. Rarer variants are removed before anything is computed.
@@ -45,7 +45,7 @@ class LDBlocksMethods:
         KeyError
             Without ``variant_position``.
         ValueError
-            For a ``max_span`` that is not a distance in base pairs, a ``min_maf`` outside [0, 0.5],
+            For a ``window`` that is not a distance in base pairs, a ``min_maf`` outside [0, 0.5],
             or unsorted positions.
 
         Notes
@@ -53,7 +53,7 @@ class LDBlocksMethods:
         The rule follows Gabriel et al. (2002), as in ``plink --blocks no-pheno-req`` and Haploview;
         see `genobit.ld.blocks`. Phased haplotypes are summed to dosages, and D' is estimated from
         the dosages. Each pair uses the samples called at both variants. Memory holds a few chunks
-        of variants, and the variants within ``max_span`` of these chunks. The result is the same
+        of variants, and the variants within ``window`` of these chunks. The result is the same
         for any chunking.
 
         Examples
@@ -76,7 +76,7 @@ class LDBlocksMethods:
         from genobit.data import frequency
         from genobit.ld import blocks as ld_blocks
 
-        span = ld_blocks.parse_span(max_span)
+        span = ld_blocks.parse_span(window)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
         contig = labels.contig_of_variants(ds)
@@ -93,7 +93,7 @@ class LDBlocksMethods:
         )
         chosen = {name: plane[kept] for name, plane in planes.items()}
         first, ends = ld_blocks.blocks(chosen, layout, position[kept], last)
-        attributes = {"max_span": max_span, "min_maf": min_maf}
+        attributes = {"window": window, "min_maf": min_maf}
         return _labelled(ds, kept, first, ends).assign_attrs(attributes)
 
 

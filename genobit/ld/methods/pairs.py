@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 FEW_ABOVE = 0.2
-"""From this ``min_r2`` on few pairs are kept, so wider chunks do not need larger tables."""
+"""From this ``threshold`` on few pairs are kept, so wider chunks do not need larger tables."""
 
 
 class LDPairsMethods:
@@ -31,10 +31,10 @@ class LDPairsMethods:
     def ld_pairs(
         self,
         *,
-        min_r2: float,
+        threshold: float,
         window: int | str | None = None,
-        phased: bool | None = None,
         statistic: str = "r2",
+        phased: bool | None = None,
         parquet: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> dd.DataFrame | Path:
@@ -42,15 +42,15 @@ class LDPairsMethods:
 
         Parameters
         ----------
-        min_r2
+        threshold
             Smallest r2 of a pair in the table, in [0, 1].
         window
             Largest distance between two variants, as for `ld`. The default is all pairs on the same
             contig.
-        phased
-            As for `ld`.
         statistic
             "r2", or "r2_em" for dosages, as for `ld`.
+        phased
+            As for `ld`.
         parquet
             Folder to write the table to, one file for each tile. The call then computes all pairs,
             16 tiles at a time. If interrupted, repeat the call to resume; finished files are kept.
@@ -77,7 +77,7 @@ class LDPairsMethods:
         Raises
         ------
         ValueError
-            For ``min_r2`` outside [0, 1], another statistic, or unsorted positions. Also if the
+            For ``threshold`` outside [0, 1], another statistic, or unsorted positions. Also if the
             ``parquet`` folder holds the pairs of another call.
         RuntimeError
             If another run is writing to the ``parquet`` folder.
@@ -87,7 +87,7 @@ class LDPairsMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.ld_pairs(min_r2=0.5).compute()
+        >>> pairs = ds.genobit.ld_pairs(threshold=0.5).compute()
         >>> pairs[["variants_0", "variants_1", "r2"]].values.tolist()
         [[0.0, 1.0, 0.75]]
         """
@@ -96,16 +96,16 @@ class LDPairsMethods:
         from genobit.engine.schedule.windows import in_rows, wide_rows
         from genobit.ld import matrix
 
-        check_share("min_r2", min_r2)
+        check_share("threshold", threshold)
         if statistic not in {"r2", "r2_em"}:
-            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em, which min_r2= needs"
+            msg = f"statistic {statistic!r} of pairs is not one of r2, r2_em"
             raise ValueError(msg)
         size: int | str = (
             max(1, self._ds.sizes.get(model.VARIANTS, 0)) if window is None else window
         )
 
         def rows_of(ds: xr.Dataset, layout: Layout) -> int:
-            if parquet is None or min_r2 < FEW_ABOVE or not get_options().free:
+            if parquet is None or threshold < FEW_ABOVE or not get_options().free:
                 return get_options().edge
             return max(get_options().edge, wide_rows(window_ends(ds, size), layout.bits))
 
@@ -114,14 +114,14 @@ class LDPairsMethods:
         last, labels = window_ends(ds, size), pair_labels(ds)
         table = as_frame if parquet is None else as_arrow
         keys, graph, example = matrix.pair_tiles(
-            planes, layout, last, min_r2, labels, table, statistic
+            planes, layout, last, threshold, labels, table, statistic
         )
         if parquet is not None:
             from genobit.ld import files
 
             question = {
                 "statistic": statistic,
-                "min_r2": float(min_r2),
+                "threshold": float(threshold),
                 **files.question_of(planes, layout, last, labels),
             }
             return files.write(parquet, keys, graph, question, progress=progress)

@@ -30,9 +30,9 @@ class LDPruneMethods:
         self,
         window: int | str = 50,
         step: int = 5,
-        r2: float = 0.2,
+        threshold: float = 0.2,
         *,
-        frequency: str | ArrayLike | xr.DataArray | None = None,
+        allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         phased: bool | None = None,
     ) -> xr.DataArray:
         """Prune variants until no pair in a window has an r2 above a limit, as plink does.
@@ -44,9 +44,9 @@ class LDPruneMethods:
             ("500kb", "0.5cM"). Windows never span contigs.
         step
             Number of variants the window moves each step.
-        r2
+        threshold
             Largest r2 of two kept variants in one window.
-        frequency
+        allele_frequency
             Allele frequency of each variant, (variants,), or the name of a variable. The default
             is the frequency in these samples. In a pair above the limit, the variant with the
             rarer minor allele is removed. A DataArray or Series is aligned by its labels.
@@ -61,13 +61,13 @@ class LDPruneMethods:
         Raises
         ------
         ValueError
-            For a window, step, r2 or frequency out of range, or unsorted positions.
+            For a window, step, threshold or frequency out of range, or unsorted positions.
         KeyError
             For a name that the Dataset lacks.
 
         Notes
         -----
-        The result is the same as from ``plink --indep-pairwise window step r2``. Monomorphic
+        The result is the same as from ``plink --indep-pairwise window step threshold``. Monomorphic
         variants are removed first. If both variants of a pair have the same minor allele frequency,
         the later one is removed. plink computes r2 from founders only. Allele frequencies in plink
         are also from founders only, unless ``--nonfounders`` is given. Windows in kb move by
@@ -80,23 +80,23 @@ class LDPruneMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.ld_prune(r2=0.5).values
+        >>> ds.genobit.ld_prune(threshold=0.5).values
         array([ True, False])
         """
         from genobit.ld import prune as ld_prune
 
-        check_share("r2", r2)
+        check_share("threshold", threshold)
         check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         starts = labels.contig_starts(labels.contig_of_variants(ds))
         windows = ld_prune.sliding_windows(window_ends(ds, window, count=True) + 1, starts, step)
-        minor = None if frequency is None else _minor(ds, frequency)
-        keep = ld_prune.prune(planes, layout, windows, r2, minor)
+        minor = None if allele_frequency is None else _minor(ds, allele_frequency)
+        keep = ld_prune.prune(planes, layout, windows, threshold, minor)
         attributes = {
             "long_name": "variant stays when pruned by linkage disequilibrium",
             "window": named_window(window),
             "step": int(step),
-            "r2": float(r2),
+            "threshold": float(threshold),
             "source": layout.kind + "s",
             "missing": COMPLETE,
             "kept": int(keep.sum()),
@@ -107,7 +107,7 @@ class LDPruneMethods:
     def ld_clump(
         self,
         p: str | ArrayLike | xr.DataArray,
-        r2: float = 0.5,
+        threshold: float = 0.5,
         window: int | str = "250kb",
         p1: float = 1e-4,
         p2: float = 1e-2,
@@ -123,8 +123,8 @@ class LDPruneMethods:
         p
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
-        r2
-            Members have an r2 above this limit with the index variant. A relative excess of up to
+        threshold
+            Members have an r2 above this with the index variant. A relative excess of up to
             2^-44 is treated as rounding error.
         window
             Limit of the distance between a member and the index variant, on either side. A distance
@@ -194,7 +194,7 @@ class LDPruneMethods:
         from genobit.ld import clump as ld_clump
         from genobit.ld import matrix
 
-        check_share("r2", r2)
+        check_share("threshold", threshold)
         check_share("p1", p1)
         check_share("p2", p2)
         if p1 > p2:
@@ -211,14 +211,21 @@ class LDPruneMethods:
         matrix.check_statistic(statistic, layout.kind)
         largest = _limit(p1, log10=log10)
         last = window_ends(ds, window, open_end=True)
-        found = ld_clump.clump(planes, layout, statistic, last, size, largest, r2)
+        found = ld_clump.clump(planes, layout, statistic, last, size, largest, threshold)
         out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
         along = labels.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
             out = out.assign_coords(_labels_at(along, dim, variants))
-        limits = {"r2": float(r2), "p1": float(p1), "p2": float(p2), "window": named_window(window)}
-        source = {"statistic": statistic, "source": layout.kind + "s", "missing": COMPLETE}
-        return out.assign_attrs({**limits, **source})
+        attributes = {
+            "threshold": float(threshold),
+            "p1": float(p1),
+            "p2": float(p2),
+            "window": named_window(window),
+            "statistic": statistic,
+            "source": layout.kind + "s",
+            "missing": COMPLETE,
+        }
+        return out.assign_attrs(attributes)
 
     def ld_score(
         self, window: int | str = "1cM", *, adjust: bool = True, phased: bool | None = None
@@ -281,12 +288,12 @@ class LDPruneMethods:
         return xr.Dataset(variables, labels.along(ds, model.VARIANTS))
 
 
-def _minor(ds: xr.Dataset, frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
-    given = aligning.aligned_numbers(ds, frequency, model.VARIANTS, "frequency")
+def _minor(ds: xr.Dataset, allele_frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
+    given = aligning.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         k = int(wrong[0])
-        msg = f"frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
+        msg = f"allele_frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
         raise ValueError(msg)
     return np.minimum(given, 1 - given)
 

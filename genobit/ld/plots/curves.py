@@ -150,8 +150,8 @@ def ld_decay(
     ----------
     decay
         Result of `.genobit.ld_decay()`. A result of `.genobit.ld()` without `other`, or a table of
-        `.genobit.ld_pairs()` (pandas or dask), is averaged in bins. Make the table with `min_r2=0`,
-        because the mean of strong pairs alone does not decay.
+        `.genobit.ld_pairs()` (pandas or dask), is averaged in bins. Make the table with
+        `threshold=0`, because the mean of strong pairs alone does not decay.
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
@@ -242,13 +242,13 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def allele_frequency_spectrum(
-    frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
+    allele_frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
 ) -> hv.Histogram:
     """Draw a histogram of allele frequencies.
 
     Parameters
     ----------
-    frequency
+    allele_frequency
         Result of `.genobit.allele_frequency()`: frequency of the counted allele, shape (variants,).
         Variants without calls (NaN) are left out; the title counts them.
     bins
@@ -267,7 +267,7 @@ def allele_frequency_spectrum(
     >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).dimension_values(1)
     array([0, 2, 0, 0, 0])
     """
-    values = np.asarray(frequency, dtype="f8").ravel()
+    values = np.asarray(allele_frequency, dtype="f8").ravel()
     known = values[~np.isnan(values)]
     if not len(known):
         raise ValueError("no variant has a called genotype, so there are no frequencies to draw")
