@@ -178,8 +178,8 @@ CASES = [
     }),
     Case("packed", "grm", {"method": "endelman_jannink"}),
     Case("packed", "grm", {"method": "king"}, {"method": {"method": "ibs"}}),
-    Case("packed", "grm_pairs", {"minimum": 0.05, "method": "vanraden1"}, {
-        "method": {"method": "vanraden2"}, "minimum": {"minimum": 0.06},
+    Case("packed", "grm_pairs", {"threshold": 0.05, "method": "vanraden1"}, {
+        "method": {"method": "vanraden2"}, "threshold": {"threshold": 0.06},
         "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
         "autosomes": {"autosomes": ["chr1"]},
         "count_monomorphic": {"method": "gcta", "count_monomorphic": True},
@@ -205,9 +205,9 @@ CASES = [
         "tree": {"tree": OTHER_TREE}, "resolve": {"resolve": "deltran"}, "gap": {"gap": "state"},
     }),
     Case("packed", "pca", {"components": 3}, {
-        "components": {"components": 2}, "algorithm": {"algorithm": "randomized"},
+        "components": {"components": 2}, "method": {"method": "randomized"},
         "missing": {"missing": "pairwise"}, "allele_frequency": {"allele_frequency": share(1)},
-        "seed": {"algorithm": "randomized", "seed": 1},
+        "seed": {"method": "randomized", "seed": 1},
         "autosomes": {"autosomes": ["chr1"]}, "count_monomorphic": {"count_monomorphic": True},
     }, eager=True),
     Case("packed", "ld_blocks", {}, {
@@ -230,7 +230,7 @@ CASES = [
         "allele_frequency": {"allele_frequency": share(1)}, "phased": {"phased": True},
     }, eager=True),
     Case("packed", "unrelated", {}, {
-        "king": {"king": 0.01}, "autosomes": {"autosomes": ["chr1"]},
+        "threshold": {"threshold": 0.01}, "autosomes": {"autosomes": ["chr1"]},
     }, eager=True),
     Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, "min_n": 0}, {
         "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},

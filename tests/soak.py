@@ -219,8 +219,8 @@ def king(rng: np.random.Generator) -> None:
 def components(rng: np.random.Generator) -> None:
     calls = pca.structured(int(rng.integers(2**32)), 300, 40, missing=0.05)
     chunks = (int(rng.integers(1, 301)), int(rng.integers(1, 41)))
-    algorithm = str(rng.choice(["exact", "randomized"]))
-    found = cohort(calls, chunks=chunks).genobit.pca(3, algorithm=algorithm)
+    method = str(rng.choice(["exact", "randomized"]))
+    found = cohort(calls, chunks=chunks).genobit.pca(3, method=method)
     right = pca.oracle(*pca.standardised(dosages(calls)), 3)
     np.testing.assert_allclose(found.explained_variance, right[2], rtol=pca.SINGLE)
 

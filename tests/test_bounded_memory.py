@@ -168,7 +168,7 @@ def analyses(size, where):
 
     def pca():
         with gb.set_options(eager_limit=2**22):
-            square.genobit.pca(1, algorithm="randomized")
+            square.genobit.pca(1, method="randomized")
 
     def parsimony():
         gb.open_alignment(file, chunks=2**14).genobit.parsimony(tree, sites=False)
@@ -219,7 +219,7 @@ def analyses(size, where):
         "grm in memory": lambda: long.genobit.grm().compute(),
         "grm to GCTA": lambda: gb.to_gcta(long.genobit.grm(), where / "cohort"),
         "king": lambda: gb.to_zarr(long.genobit.grm("king"), where / "king"),
-        "grm_pairs": lambda: long.genobit.grm_pairs(minimum=0.9).to_parquet(where / "related"),
+        "grm_pairs": lambda: long.genobit.grm_pairs(threshold=0.9).to_parquet(where / "related"),
         "crossproduct": lambda: gb.to_zarr(long.genobit.crossproduct(), where / "products"),
         "parsimony of a FASTA file": parsimony,
         "parsimony_search of a FASTA file": parsimony_search,

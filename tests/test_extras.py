@@ -161,7 +161,7 @@ calls = {
     "pyarrow": [
         lambda: cohort().genobit.ld_pairs(threshold=0.3),
         lambda: cohort().genobit.ld_pairs(threshold=0.3, parquet=folder / "pairs"),
-        lambda: cohort().genobit.grm_pairs(minimum=0.1),
+        lambda: cohort().genobit.grm_pairs(threshold=0.1),
         lambda: cohort().genobit.kendall_pairs(0.1, parquet=folder / "pairs.parquet"),
         lambda: pairs().to_parquet(folder / "pairs.parquet"),
         lambda: type(pairs()).from_parquet(folder / "pairs.parquet"),

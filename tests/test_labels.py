@@ -176,7 +176,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
         "sample_case", top=4, variants_0=x.ds.variant_id.values[:3], min_gap="1kb", progress=False
     ),
     "Dataset.grm": lambda x: [x.bits.genobit.grm(), x.ds.genobit.grm("gcta", loco=True)],
-    "Dataset.grm_pairs": lambda x: x.bits.genobit.grm_pairs(minimum=0.0),
+    "Dataset.grm_pairs": lambda x: x.bits.genobit.grm_pairs(threshold=0.0),
     "Dataset.isel": lambda x: [
         side.genobit.isel(variants=[0, 7], samples=slice(3, 6))
         for side in (x.bits, x.ds.genobit.pack(rows="samples"))

@@ -52,16 +52,19 @@ def check_share(name: str, value: object) -> None:
         raise ValueError(msg)
 
 
-def check_minimum(
-    name: str, minimum: Any, remedy: str = "give the smallest value that counts"
-) -> None:
-    """Raise TypeError for a threshold that is not a number, ValueError for NaN and infinities.
+def check_threshold(threshold: Any) -> None:
+    """Raise TypeError for a threshold that is not a number, ValueError for NaN and infinities."""
+    check_number("threshold", threshold, "give the smallest value that counts")
+
+
+def check_number(name: str, number: Any, remedy: str) -> None:
+    """Raise TypeError for an argument that is not a number, ValueError for NaN and infinities.
 
     True and False do not count as numbers.
     """
-    if isinstance(minimum, bool | np.bool_) or not isinstance(minimum, numbers.Real):
-        msg = f"{name}={minimum!r} is not a number: {remedy}"
+    if isinstance(number, bool | np.bool_) or not isinstance(number, numbers.Real):
+        msg = f"{name}={number!r} is not a number: {remedy}"
         raise TypeError(msg)
-    if not np.isfinite(float(minimum)):
-        msg = f"{name}={minimum!r} is not a finite number: {remedy}"
+    if not np.isfinite(float(number)):
+        msg = f"{name}={number!r} is not a finite number: {remedy}"
         raise ValueError(msg)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.data.checks import check_minimum
+from genobit.data.checks import check_threshold
 from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
@@ -63,12 +63,12 @@ def _above(
 
 
 def _table(
-    tile: NDArray[Any], top: int, left: int, a: Labels, b: Labels, *, method: str, minimum: float
+    tile: NDArray[Any], top: int, left: int, a: Labels, b: Labels, *, method: str, threshold: float
 ) -> Any:
     import pandas as pd
 
     values = tile["kinship"] if method == "king" else tile
-    first, second = _above(values >= minimum, top, left)
+    first, second = _above(values >= threshold, top, left)
     i, j = first - top, second - left
     columns: dict[str, Any] = {"samples_0": first, "samples_1": second}
     for name, labels in a.items():
@@ -81,9 +81,9 @@ def _table(
 
 
 def table(
-    matrix: da.Array, method: str, minimum: float, labels: Mapping[str, NDArray[Any]]
+    matrix: da.Array, method: str, threshold: float, labels: Mapping[str, NDArray[Any]]
 ) -> dd.DataFrame:
-    """Return the pairs of samples whose value in a symmetric matrix is at least ``minimum``.
+    """Return the pairs of samples whose value in a symmetric matrix is at least ``threshold``.
 
     matrix: (samples, samples) float64, or the result of `kinship.shared` for method "king". The
     value column is named ``method``. ``labels`` are columns that describe a sample, each
@@ -91,10 +91,10 @@ def table(
 
     The result is a lazy dask DataFrame, with a partition for each tile on or above the diagonal.
     Each pair of different samples is listed once, the earlier sample first, in sorted order. Raises
-    ValueError for a minimum that is not finite.
+    ValueError for a threshold that is not finite.
     """
-    check_minimum("minimum", minimum)
-    function = partial(_table, method=method, minimum=float(minimum))
+    check_threshold(threshold)
+    function = partial(_table, method=method, threshold=float(threshold))
     none = {name: values[:0] for name, values in labels.items()}
     empty = function(np.empty((0, 0), matrix.dtype), 0, 0, none, none)
     layer = _triangle(function, matrix, labels)

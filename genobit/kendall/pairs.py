@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.data.checks import check_minimum
+from genobit.data.checks import check_number
 from genobit.engine.files import replacing
 from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
@@ -72,7 +72,7 @@ class PairQuery(NamedTuple):
         for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
             if number is None:
                 continue
-            check_minimum(name, number, REMEDIES[name])
+            check_number(name, number, REMEDIES[name])
             limits[name] = float(number)
             if not 0 <= number <= 1 or (name == "fdr" and number == 0):
                 inside = "(0, 1]" if name == "fdr" else "[0, 1]"

@@ -37,7 +37,7 @@ from genobit.pca.schedule import stacked, summed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ALGORITHMS = ("auto", "exact", "randomized")
+METHODS = ("auto", "exact", "randomized")
 MISSING = {
     "mean": "mean: a missing call counts as the variant's mean, 0 when standardised",
     "pairwise": "pairwise: each element of K is over the variants called in both samples",
@@ -63,7 +63,7 @@ class Eigen(NamedTuple):
     """(samples, components)"""
     total: float
     """Sum of all eigenvalues."""
-    algorithm: str
+    method: str
     passes: int
     """Number of products with K, for "randomized"."""
     residual: float
@@ -84,17 +84,17 @@ class Components(NamedTuple):
     eigen: Eigen
 
 
-def check(components: int | None, algorithm: str, missing: str) -> None:
+def check(components: int | None, method: str, missing: str) -> None:
     """Raise ValueError for an invalid argument, with its name and its valid values."""
     if components is not None and not is_whole(components):
         msg = f"components={components!r} is not a positive whole number"
         raise ValueError(msg)
-    check_one_of("algorithm", algorithm, ALGORITHMS)
+    check_one_of("method", method, METHODS)
     check_one_of("missing", missing, MISSING)
-    if missing == "pairwise" and algorithm == "randomized":
+    if missing == "pairwise" and method == "randomized":
         msg = (
             "missing='pairwise' divides each element of the relationship matrix by a number of its "
-            "own, and algorithm='randomized' never forms it: take 'exact', or missing='mean'"
+            "own, and method='randomized' never forms it: take 'exact', or missing='mean'"
         )
         raise ValueError(msg)
 
@@ -113,7 +113,7 @@ def pca(
     samples: SampleChunks,
     components: int | None = None,
     *,
-    algorithm: str = "auto",
+    method: str = "auto",
     missing: str = "mean",
     frequency: NDArray[np.float64] | None = None,
     count_monomorphic: bool = False,
@@ -121,8 +121,8 @@ def pca(
 ) -> Components:
     """Return the principal components of the dosages, computed at once.
 
-    The default of ``components`` is `DEFAULT`, or fewer if fewer exist. The algorithm "auto" is
-    exact up to `EXACT_SAMPLES` samples, if the matrix fits. Only the exact algorithm has
+    The default of ``components`` is `DEFAULT`, or fewer if fewer exist. The method "auto" is
+    exact up to `EXACT_SAMPLES` samples, if the matrix fits. Only the exact method has
     "pairwise". The array ``frequency`` (variants,) is that of the counted allele, by default in
     these samples. With ``count_monomorphic`` the divisor of K counts monomorphic variants. The
     random block uses ``seed``.
@@ -130,11 +130,11 @@ def pca(
     Raises ValueError for more components than exist. The limits are the samples (less one if
     dosages are centred by their own mean), the polymorphic variants, and the components of positive
     variance. Raises ValueError for pairwise samples without a common call. Raises MemoryError if
-    the matrix of the exact algorithm exceeds ``get_options().eager_limit``.
+    the matrix of the exact method exceeds ``get_options().eager_limit``.
     """
-    check(components, algorithm, missing)
+    check(components, method, missing)
     n = samples.planes[0].shape[0]
-    algorithm = _chosen(algorithm, n, missing)
+    method = _chosen(method, n, missing)
     samples, own = _prepared(samples)
     # Dosages minus their own mean sum to 0 over the samples, so there is one component less.
     centred = frequency is None and missing == "mean"
@@ -144,7 +144,7 @@ def pca(
     wanted = _wanted(components, n, varying, centred=centred)
     used = _used(values, frequency, count_monomorphic=count_monomorphic)
     along = [da.from_array(values, chunks=(samples.variants, 4))]
-    if algorithm == "exact":
+    if method == "exact":
         count = partial(_gram, count_monomorphic=count_monomorphic)
         eigen = _exact(samples, along, used, wanted, missing, count)
     else:
@@ -164,16 +164,16 @@ def _used(
     return int(counts.sum())
 
 
-def _chosen(algorithm: str, n: int, missing: str) -> str:
-    """Return the algorithm to use.
+def _chosen(method: str, n: int, missing: str) -> str:
+    """Return the method to use.
 
-    Raises MemoryError if the exact algorithm takes too much memory.
+    Raises MemoryError if the exact method takes too much memory.
     """
     size, limit = 16 * n * n, get_options().eager_limit
-    if algorithm == "auto" and missing != "pairwise":
+    if method == "auto" and missing != "pairwise":
         return "exact" if n <= EXACT_SAMPLES and size <= limit else "randomized"
-    if algorithm != "randomized" and size > limit:
-        remedy = "algorithm='randomized'"
+    if method != "randomized" and size > limit:
+        remedy = "method='randomized'"
         if missing == "pairwise":
             remedy += " with missing='mean'"
         msg = (
@@ -183,7 +183,7 @@ def _chosen(algorithm: str, n: int, missing: str) -> str:
             "gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
-    return "randomized" if algorithm == "randomized" else "exact"
+    return "randomized" if method == "randomized" else "exact"
 
 
 def _wanted(components: int | None, n: int, used: int, *, centred: bool) -> int:

@@ -64,7 +64,7 @@ def warn_unsettled(residual: NDArray[np.float64], passes: int) -> None:
         msg = (
             f"{unsettled.size} of {residual.size} components have not settled after {passes} "
             f"passes, first component {k + 1} (residual {residual[k]:.1g} of the largest "
-            "eigenvalue): take algorithm='exact', or fewer components"
+            "eigenvalue): take method='exact', or fewer components"
         )
         warnings.warn(msg, RuntimeWarning, stacklevel=2)
 

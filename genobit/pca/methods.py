@@ -35,7 +35,7 @@ class PCAMethods:
         self,
         components: int | None = None,
         *,
-        algorithm: str = "auto",
+        method: str = "auto",
         missing: str = "mean",
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         autosomes: Autosomes = True,
@@ -50,7 +50,7 @@ class PCAMethods:
             Number of components, in descending order of variance. The default is 10, or all if
             fewer exist. The number cannot exceed the number of polymorphic variants or the number
             of samples. With the samples' own frequencies, it must be below the number of samples.
-        algorithm
+        method
             "exact" decomposes the relationship matrix (samples, samples). "randomized" computes the
             same components without this matrix, in passes over the packed genotypes. "auto" chooses
             "exact" for up to 3,000 samples if its memory fits ``get_options().eager_limit``.
@@ -58,7 +58,7 @@ class PCAMethods:
         missing
             "mean" replaces a missing call by the mean dosage of its variant. "pairwise" computes
             each element of the relationship matrix from the variants called in both samples, as
-            ``plink --pca`` and GCTA do. "pairwise" requires the exact algorithm.
+            ``plink --pca`` and GCTA do. "pairwise" requires the exact method.
         allele_frequency
             Frequency of the counted allele in a base population, (variants,), or the name of a
             variable. The default is the frequency in these samples. A DataArray or Series is
@@ -73,7 +73,7 @@ class PCAMethods:
             plink2 do. The eigenvalues then become smaller. Without missing calls, the components do
             not change.
         seed
-            Seed of the randomized algorithm. With the same seed, different chunks give the same
+            Seed of the randomized method. With the same seed, different chunks give the same
             results except for rounding.
 
         Returns
@@ -103,7 +103,7 @@ class PCAMethods:
             "pairwise", for a sample without calls, or for two samples without a variant called in
             both.
         MemoryError
-            If the exact algorithm would take more than ``get_options().eager_limit`` bytes.
+            If the exact method would take more than ``get_options().eager_limit`` bytes.
 
         Notes
         -----
@@ -129,7 +129,7 @@ class PCAMethods:
         from genobit.data.frequency import DIVISORS, checked
         from genobit.pca import components as pca
 
-        pca.check(components, algorithm, missing)
+        pca.check(components, method, missing)
         chosen = choose(self._ds, autosomes)
         ds = packed.in_chunks_of_samples(self._ds)
         samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
@@ -142,7 +142,7 @@ class PCAMethods:
         found = pca.pca(
             samples,
             components,
-            algorithm=algorithm,
+            method=method,
             missing=missing,
             frequency=frequency,
             count_monomorphic=count_monomorphic,
@@ -153,7 +153,7 @@ class PCAMethods:
         out.attrs["missing"] = pca.MISSING[missing]
         out.attrs["divisor"] = DIVISORS[count_monomorphic]
         out.attrs["allele_frequency"] = "of these samples" if frequency is None else "given"
-        if found.eigen.algorithm == "randomized":
+        if found.eigen.method == "randomized":
             out.attrs["seed"] = seed
         return out
 
@@ -251,13 +251,13 @@ def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:
         },
         {**_labels(ds), COMPONENTS: np.arange(1, eigen.values.size + 1)},
         {
-            "algorithm": eigen.algorithm,
+            "method": eigen.method,
             "scaling": "(dosage - 2 p) / sqrt(2 p (1 - p))",
             "variants": found.variants,
             model.COUNTED_ALLELE: model.counted_allele(ds),
         },
     )
-    if eigen.algorithm == "randomized":
+    if eigen.method == "randomized":
         out.attrs |= {"passes": eigen.passes, "residual": eigen.residual}
     for name, text in _LONG_NAMES.items():
         out[name].attrs["long_name"] = text

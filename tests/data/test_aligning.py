@@ -101,7 +101,7 @@ CASES = {
         "variants",
         shares,
         lambda x: (
-            genotypes().genobit.grm_pairs("gcta", minimum=-9, allele_frequency=x).compute().gcta
+            genotypes().genobit.grm_pairs("gcta", threshold=-9, allele_frequency=x).compute().gcta
         ),
     ),
     "ds.pca allele_frequency": Case(

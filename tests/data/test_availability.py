@@ -51,7 +51,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "ld_blocks": lambda x: x.ld_blocks(),
     "ld_score": lambda x: x.ld_score(),
     "grm": lambda x: x.grm(),
-    "grm_pairs": lambda x: x.grm_pairs(minimum=0.1),
+    "grm_pairs": lambda x: x.grm_pairs(threshold=0.1),
     "unrelated": lambda x: x.unrelated(),
     "crossproduct": lambda x: x.crossproduct(),
     "pca": lambda x: x.pca(2),

@@ -114,7 +114,7 @@ CALLS = {
     "kendall": lambda: rows().genobit.kendall(compute=True),
     "kendall_pairs": lambda: rows().genobit.kendall_pairs(0.1),
     "pca": lambda: data().genobit.pca(2),
-    "unrelated": lambda: data().genobit.unrelated(king=0.1),
+    "unrelated": lambda: data().genobit.unrelated(threshold=0.1),
     "ld_prune": lambda: data().genobit.ld_prune(10, 1),
     "ld_decay": lambda: data().genobit.ld_decay("10kb"),
     "epistasis": lambda: data().genobit.epistasis(np.arange(40) % 2),

@@ -151,9 +151,9 @@ def test_matrices__are_the_same_bits_in_any_chunks(
         np.testing.assert_array_equal(a, b)
 
 
-def pairs_of(matrix: np.ndarray, minimum: float) -> list[tuple[int, int]]:
+def pairs_of(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
     n = len(matrix)
-    return [(i, j) for i in range(n) for j in range(i + 1, n) if matrix[i, j] >= minimum]
+    return [(i, j) for i in range(n) for j in range(i + 1, n) if matrix[i, j] >= threshold]
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_pairs__are_those_of_the_matrix(related: xr.Dataset, chunk_rows: int) ->
     kinship, _, opposite, variants = relatives_matrices(values)
     with gb.set_options(chunk_rows=chunk_rows):
         with raise_if_dask_computes():
-            lazy = related.genobit.grm_pairs("king", minimum=0.0884)
+            lazy = related.genobit.grm_pairs("king", threshold=0.0884)
         parts = [lazy.get_partition(k).compute() for k in range(lazy.npartitions)]
     tiles = -(-25 // chunk_rows)
     assert len(parts) == tiles * (tiles + 1) // 2
@@ -204,11 +204,11 @@ def test_pairs__are_those_of_the_matrix(related: xr.Dataset, chunk_rows: int) ->
 def test_pairs_of_any_method(related: xr.Dataset, method: str) -> None:
     matrix = related.genobit.grm(method).values
     # Tiles of other sizes add their floats in another order: the threshold is between two values.
-    minimum = float(np.sort(matrix[np.triu_indices(25, 1)])[[-8, -7]].mean())
+    threshold = float(np.sort(matrix[np.triu_indices(25, 1)])[[-8, -7]].mean())
     with gb.set_options(chunk_rows=6):
-        table = related.genobit.grm_pairs(method, minimum=minimum).compute()
+        table = related.genobit.grm_pairs(method, threshold=threshold).compute()
     places = list(zip(table["samples_0"], table["samples_1"], strict=True))
-    assert sorted(places) == pairs_of(matrix, minimum)
+    assert sorted(places) == pairs_of(matrix, threshold)
     assert len(places) == 7
     np.testing.assert_allclose(table[method], [matrix[place] for place in places], atol=1e-6)
     assert "degree" not in table
@@ -216,7 +216,7 @@ def test_pairs_of_any_method(related: xr.Dataset, method: str) -> None:
 
 def test_pairs__stream_to_parquet(related: xr.Dataset, tmp_path: Path) -> None:
     with gb.set_options(chunk_rows=6):
-        lazy = related.genobit.grm_pairs(minimum=0.0884)
+        lazy = related.genobit.grm_pairs(threshold=0.0884)
     lazy.to_parquet(tmp_path / "pairs")
     read = pd.read_parquet(tmp_path / "pairs")
     assert len(read) == len(lazy.compute())
@@ -226,22 +226,22 @@ def test_pairs__stream_to_parquet(related: xr.Dataset, tmp_path: Path) -> None:
 def test_planes_of_a_zarr_store__give_the_same(related: xr.Dataset, tmp_path: Path) -> None:
     related.genobit.pack().to_zarr(tmp_path / "bits.zarr", consolidated=False)
     bits = xr.open_zarr(tmp_path / "bits.zarr", consolidated=False)
-    expected = related.genobit.grm_pairs(minimum=0.0884).compute()
-    pd.testing.assert_frame_equal(bits.genobit.grm_pairs(minimum=0.0884).compute(), expected)
+    expected = related.genobit.grm_pairs(threshold=0.0884).compute()
+    pd.testing.assert_frame_equal(bits.genobit.grm_pairs(threshold=0.0884).compute(), expected)
     keep = bits.genobit.unrelated()
     np.testing.assert_array_equal(keep, related.genobit.unrelated())
 
 
-@pytest.mark.parametrize("minimum", [np.nan, np.inf, -np.inf])
-def test_a_threshold_that_is_no_number__is_refused(related: xr.Dataset, minimum: float) -> None:
+@pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf])
+def test_a_threshold_that_is_no_number__is_refused(related: xr.Dataset, threshold: float) -> None:
     with pytest.raises(ValueError, match="not a finite number"):
-        related.genobit.grm_pairs(minimum=minimum)
+        related.genobit.grm_pairs(threshold=threshold)
     with pytest.raises(ValueError, match="not a finite number"):
-        related.genobit.unrelated(minimum)
+        related.genobit.unrelated(threshold)
 
 
 def test_no_pair__an_empty_table(related: xr.Dataset) -> None:
-    table = related.genobit.grm_pairs(minimum=0.6).compute()
+    table = related.genobit.grm_pairs(threshold=0.6).compute()
     assert len(table) == 0
     assert list(table)[-4:] == ["king", "ibs0", "variants", "degree"]
 
@@ -326,7 +326,7 @@ def test_unrelated__has_labels(related: xr.Dataset) -> None:
     keep = bits.genobit.unrelated()
     assert keep.dims == ("samples",)
     assert keep.dtype == bool
-    assert keep.attrs["king"] == 0.0884
+    assert keep.attrs["threshold"] == 0.0884
     np.testing.assert_array_equal(keep.sample_id, related.sample_id)
     xr.testing.assert_identical(keep.variable, related.genobit.unrelated().variable)
     # One of the twins, and the other of the child and its parents and sibling that leaves most.
@@ -344,7 +344,7 @@ def test_one_sample() -> None:
     kinship, ibs, variants = matrices(ds)
     assert (kinship.item(), ibs.item(), variants.item()) == (0.5, 1.0, 50)
     assert ds.genobit.unrelated().values.tolist() == [True]
-    assert len(ds.genobit.grm_pairs(minimum=0).compute()) == 0
+    assert len(ds.genobit.grm_pairs(threshold=0).compute()) == 0
 
 
 MEMORY = """
@@ -368,7 +368,7 @@ ds = model.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 with gb.set_options(chunk_rows=1024), dask.config.set(scheduler="threads", num_workers=2):
     keep = ds.genobit.unrelated(0.354)
     assert keep.sum() == n - 16
-    ds.genobit.grm_pairs(minimum=0.354).to_parquet(sys.argv[1])
+    ds.genobit.grm_pairs(threshold=0.354).to_parquet(sys.argv[1])
 print(peak_gib())
 """
 
@@ -383,8 +383,8 @@ def test_relatives_among_16_000_samples__stay_under_half_the_matrix(tmp_path: Pa
     assert float(printed) < 0.95
 
 
-@pytest.mark.parametrize("king", ["a", None, [0.1]])
-def test_unrelated__refuses_a_cutoff_that_is_no_number(king: object) -> None:
+@pytest.mark.parametrize("threshold", ["a", None, [0.1]])
+def test_unrelated__refuses_a_cutoff_that_is_no_number(threshold: object) -> None:
     ds = cohort(random_calls(1, 20, 4))
-    with pytest.raises(TypeError, match=r"king=.* is not a number"):
-        ds.genobit.unrelated(king=king)
+    with pytest.raises(TypeError, match=r"threshold=.* is not a number"):
+        ds.genobit.unrelated(threshold=threshold)

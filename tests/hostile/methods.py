@@ -36,7 +36,7 @@ METHODS: dict[str, Callable[[xr.Dataset], Any]] = {
     "epistasis": lambda ds: ds.genobit.epistasis("sample_case", top=5),
     "grm": lambda ds: _all(ds.genobit.grm()),
     "grm loco": lambda ds: _all(ds.genobit.grm(loco=True)),
-    "grm_pairs": lambda ds: _all(ds.genobit.grm_pairs(minimum=0.05)),
+    "grm_pairs": lambda ds: _all(ds.genobit.grm_pairs(threshold=0.05)),
     "kendall": lambda ds: _all(ds.genobit.kendall()),
     "kendall_pairs": lambda ds: ds.genobit.kendall_pairs(0.5, None),
     "ld": lambda ds: _all(ds.genobit.ld()),

@@ -119,19 +119,19 @@ class TestAgainstOthers:
         subprocess.run([str(part) for part in command], check=True, capture_output=True)
         expected = pd.read_csv(f"{out}.eigenvec", sep="\t").iloc[:, 2:].to_numpy()
         values = np.loadtxt(f"{out}.eigenval")
-        for algorithm in ("exact", "randomized"):
-            pcs = gb.open_plink(fileset).genobit.pca(4, algorithm=algorithm)
+        for method in ("exact", "randomized"):
+            pcs = gb.open_plink(fileset).genobit.pca(4, method=method)
             np.testing.assert_allclose(pcs.explained_variance, values, rtol=5.1e-6)
             found = (pcs.scores / np.sqrt(pcs.explained_variance)).values
             signs = np.sign((found * expected).sum(axis=0))
             np.testing.assert_allclose(found * signs, expected, atol=5e-6)
 
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
-    def test_populations_stand_apart(self, shared_data: Path, algorithm: str) -> None:
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
+    def test_populations_stand_apart(self, shared_data: Path, method: str) -> None:
         ds = gb.open_plink(shared_data / "hapmap279/hapmap279.bed")
         table = pd.read_csv(shared_data / "hapmap279/samples.tsv", sep="\t", index_col="IID")
         population = table.loc[ds.sample_id.values, "pop"].replace({"JPT": "ASN", "HCB": "ASN"})
-        scores = ds.genobit.pca(2, algorithm=algorithm).scores.values
+        scores = ds.genobit.pca(2, method=method).scores.values
         groups = {name: scores[(population == name).to_numpy()] for name in ("YRI", "CEU", "ASN")}
         centres = {name: group.mean(axis=0) for name, group in groups.items()}
         for name, group in groups.items():
@@ -141,12 +141,12 @@ class TestAgainstOthers:
 
 
 class TestAgainstNumpy:
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
     @pytest.mark.parametrize("missing", [0.0, 0.1])
     @pytest.mark.parametrize(("variants", "samples"), [(300, 40), (45, 130), (1000, 65)])
-    def test_svd(self, algorithm: str, missing: float, variants: int, samples: int) -> None:
+    def test_svd(self, method: str, missing: float, variants: int, samples: int) -> None:
         calls = structured(variants, variants, samples, missing=missing)
-        found = cohort(calls).genobit.pca(3, algorithm=algorithm)
+        found = cohort(calls).genobit.pca(3, method=method)
         same(found, oracle(*standardised(dosages(calls)), 3))
         np.testing.assert_allclose(np.linalg.norm(found.loadings, axis=0), 1)
         np.testing.assert_allclose((found.scores**2).sum("samples"), found.explained_variance)
@@ -160,7 +160,7 @@ class TestAgainstNumpy:
     )
     @settings(max_examples=30)
     def test_products_of_any(
-        self, variants: int, samples: int, missing: float, algorithm: str, seed: int
+        self, variants: int, samples: int, missing: float, method: str, seed: int
     ) -> None:
         calls = random_calls(seed, variants, samples, missing=missing)
         z, vary = standardised(dosages(calls))
@@ -169,7 +169,7 @@ class TestAgainstNumpy:
             return
         k = min(int(rank), 4)
         with np.errstate(divide="raise", invalid="raise", over="raise"):
-            found = cohort(calls).genobit.pca(k, algorithm=algorithm)
+            found = cohort(calls).genobit.pca(k, method=method)
         m = vary.sum()
         values = np.linalg.eigvalsh(z @ z.T / m)[::-1]
         size = values[0]
@@ -207,20 +207,18 @@ class TestAgainstNumpy:
 
 
 class TestTheSameResult:
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
-    def test_for_every_chunking_and_packing(self, algorithm: str) -> None:
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
+    def test_for_every_chunking_and_packing(self, method: str) -> None:
         calls = structured(5, 700, 90, missing=0.03)
-        expected = cohort(calls).genobit.pca(3, algorithm=algorithm)
+        expected = cohort(calls).genobit.pca(3, method=method)
         chunked = cohort(calls, chunks=(130, 40))
         by_rows = {rows: cohort(calls).genobit.pack(rows=rows) for rows in ("variants", "samples")}
         with gb.set_options(chunk_rows=64):
-            results = [
-                ds.genobit.pca(3, algorithm=algorithm) for ds in (chunked, *by_rows.values())
-            ]
-        if algorithm == "randomized":
+            results = [ds.genobit.pca(3, method=method) for ds in (chunked, *by_rows.values())]
+        if method == "randomized":
             with gb.set_options(eager_limit=1):
                 # Planes that do not fit are read again in each pass.
-                results.append(chunked.genobit.pca(3, algorithm=algorithm))
+                results.append(chunked.genobit.pca(3, method=method))
         for found in results:
             for name in ("scores", "loadings", "explained_variance", "allele_frequency"):
                 np.testing.assert_allclose(found[name], expected[name], atol=2e-6)
@@ -233,9 +231,9 @@ class TestTheSameResult:
 
     def test_for_every_seed(self) -> None:
         ds = cohort(structured(7, 500, 120, missing=0.02))
-        first, second = (ds.genobit.pca(3, algorithm="randomized", seed=k) for k in (0, 1))
+        first, second = (ds.genobit.pca(3, method="randomized", seed=k) for k in (0, 1))
         np.testing.assert_allclose(first.scores, second.scores, atol=2e-5)
-        again = ds.genobit.pca(3, algorithm="randomized", seed=0)
+        again = ds.genobit.pca(3, method="randomized", seed=0)
         np.testing.assert_array_equal(first.scores, again.scores)
 
     def test_whichever_allele_is_counted(self) -> None:
@@ -247,11 +245,11 @@ class TestTheSameResult:
 
     def test_many_leaves(self, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = structured(9, 900, 50)
-        expected = cohort(calls).genobit.pca(2, algorithm="randomized")
+        expected = cohort(calls).genobit.pca(2, method="randomized")
         monkeypatch.setattr("genobit.pca.schedule.LEAF_CALLS", 50 * 64)
         monkeypatch.setattr("genobit.engine.schedule.by_samples.CHUNK_CALLS", 50 * 64)
         with dask.config.set(scheduler="threads"):
-            found = cohort(calls).genobit.pca(2, algorithm="randomized")
+            found = cohort(calls).genobit.pca(2, method="randomized")
         np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)
 
 
@@ -272,7 +270,7 @@ class TestLabels:
         for name in ("sample_id", "sample_population", "variant_id", "variant_allele", "contig_id"):
             np.testing.assert_array_equal(pcs[name], ds[name])
         assert "sample_bit" not in pcs.coords
-        assert pcs.attrs["algorithm"] == "exact"
+        assert pcs.attrs["method"] == "exact"
 
     def test_it_goes_through_zarr(self, tmp_path: Path) -> None:
         ds = cohort(structured(11, 120, 20))
@@ -284,19 +282,19 @@ class TestLabels:
     def test_auto_goes_by_the_number_of_samples(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ds = cohort(structured(12, 100, 30))
         monkeypatch.setattr(analysis, "EXACT_SAMPLES", 29)
-        assert ds.genobit.pca(1).attrs["algorithm"] == "randomized"
-        assert ds.genobit.pca(1, missing="pairwise").attrs["algorithm"] == "exact"
+        assert ds.genobit.pca(1).attrs["method"] == "randomized"
+        assert ds.genobit.pca(1, missing="pairwise").attrs["method"] == "exact"
         monkeypatch.setattr(analysis, "EXACT_SAMPLES", 30)
-        assert ds.genobit.pca(1).attrs["algorithm"] == "exact"
+        assert ds.genobit.pca(1).attrs["method"] == "exact"
 
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
-    def test_as_many_as_there_are(self, algorithm: str) -> None:
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
+    def test_as_many_as_there_are(self, method: str) -> None:
         for variants, samples, expected in ((300, 30, 10), (300, 6, 5), (4, 30, 4), (50, 2, 1)):
             ds = cohort(structured(22, variants, samples))
-            assert ds.genobit.pca(algorithm=algorithm).sizes["components"] == expected
+            assert ds.genobit.pca(method=method).sizes["components"] == expected
         # Two kinds of samples have one component, which no count of samples says.
         calls = np.repeat(np.array([[[0, 0], [1, 1]]], np.int8), 30, axis=0)[:, [0, 1] * 10]
-        pcs = cohort(calls).genobit.pca(algorithm=algorithm)
+        pcs = cohort(calls).genobit.pca(method=method)
         assert pcs.components.values.tolist() == [1]
         assert pcs.loadings.shape == (30, 1)
 
@@ -316,11 +314,11 @@ class TestLabels:
         calls[::2] = 1 - calls[::2]
         np.testing.assert_allclose(cohort(calls).genobit.pca(k).scores, whole, atol=2e-5)
 
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
-    def test_the_longer_tail_is_positive(self, algorithm: str) -> None:
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
+    def test_the_longer_tail_is_positive(self, method: str) -> None:
         calls = np.repeat(np.array([[[1, 1], [0, 0]]], np.int8), 30, axis=0)
         for members, positive in (([0] * 7 + [1] * 3, 1), ([0] * 3 + [1] * 7, 0), ([1, 0] * 5, 1)):
-            pcs = cohort(calls[:, members]).genobit.pca(algorithm=algorithm)
+            pcs = cohort(calls[:, members]).genobit.pca(method=method)
             expected = np.where(np.array(members) == positive, 1, -1)
             assert (np.sign(pcs.scores.values[:, 0]) == expected).all()
 
@@ -333,12 +331,12 @@ class TestLabels:
 
 
 class TestProjection:
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
     @pytest.mark.parametrize("missing", [0.0, 0.1])
-    def test_the_same_samples_get_their_scores(self, algorithm: str, missing: float) -> None:
+    def test_the_same_samples_get_their_scores(self, method: str, missing: float) -> None:
         calls = structured(14, 500, 60, missing=missing)
         ds = cohort(calls, chunks=(100, 60))
-        pcs = ds.genobit.pca(3, algorithm=algorithm)
+        pcs = ds.genobit.pca(3, method=method)
         with raise_if_dask_computes():
             projected = ds.genobit.project(pcs)
         assert projected.dims == ("samples", "components")
@@ -430,9 +428,9 @@ class TestRefusals:
             ({"components": "ten"}, "components='ten' is not a positive whole number"),
             ({"components": [3]}, r"components=\[3\] is not"),
             ({"components": np.float64(3)}, "is not a positive whole number"),
-            ({"algorithm": "fast"}, "algorithm='fast'.*'randomized'"),
+            ({"method": "fast"}, "method='fast'.*'randomized'"),
             ({"missing": "drop"}, "missing='drop'.*'pairwise'"),
-            ({"missing": "pairwise", "algorithm": "randomized"}, "never forms it"),
+            ({"missing": "pairwise", "method": "randomized"}, "never forms it"),
             ({"allele_frequency": [0.5]}, r"shape \(1,\), expected \(80,\)"),
             ({"allele_frequency": np.where(np.arange(80) == 9, 1.2, 0.5)}, r"1\.2 at variants=9"),
             ({"allele_frequency": np.where(np.arange(80) == 7, np.nan, 0.5)}, "nan at variants=7"),
@@ -445,13 +443,13 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             ds.genobit.pca(**arguments)
 
-    @pytest.mark.parametrize("algorithm", ["exact", "randomized"])
-    def test_more_components_than_there_are(self, algorithm: str) -> None:
+    @pytest.mark.parametrize("method", ["exact", "randomized"])
+    def test_more_components_than_there_are(self, method: str) -> None:
         # Two kinds of samples have one component.
         calls = np.repeat(np.array([[[0, 0], [1, 1]]], np.int8), 30, axis=0)[:, [0, 1] * 10]
-        assert cohort(calls).genobit.pca(1, algorithm=algorithm).scores.shape == (20, 1)
+        assert cohort(calls).genobit.pca(1, method=method).scores.shape == (20, 1)
         with pytest.raises(ValueError, match=r"component 2 has the variance.*components=1"):
-            cohort(calls).genobit.pca(2, algorithm=algorithm)
+            cohort(calls).genobit.pca(2, method=method)
 
     @pytest.mark.parametrize("components", [None, 1])
     def test_nothing_varies(self, components: int | None) -> None:
@@ -479,12 +477,12 @@ class TestRefusals:
         expected = ds.genobit.pca(2)
         with gb.set_options(eager_limit=1600):
             found = ds.genobit.pca(2)
-        assert found.attrs["algorithm"] == "exact"
+        assert found.attrs["method"] == "exact"
         np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)
         with gb.set_options(eager_limit=1599):
-            assert ds.genobit.pca(2).attrs["algorithm"] == "randomized"
-            with pytest.raises(MemoryError, match=r"1\.56 kiB .*1\.56 kiB.*algorithm='randomized'"):
-                ds.genobit.pca(2, algorithm="exact")
+            assert ds.genobit.pca(2).attrs["method"] == "randomized"
+            with pytest.raises(MemoryError, match=r"1\.56 kiB .*1\.56 kiB.*method='randomized'"):
+                ds.genobit.pca(2, method="exact")
             with pytest.raises(MemoryError, match="'randomized' with missing='mean'"):
                 ds.genobit.pca(2, missing="pairwise")
 
@@ -492,4 +490,4 @@ class TestRefusals:
         ds = cohort(random_calls(19, 300, 100))
         monkeypatch.setattr(krylov, "PASSES", 2)
         with pytest.warns(RuntimeWarning, match="have not settled after 2 passes"):
-            ds.genobit.pca(5, algorithm="randomized")
+            ds.genobit.pca(5, method="randomized")

@@ -9,7 +9,7 @@ import xarray as xr
 
 from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
-from genobit.data.checks import check_minimum
+from genobit.data.checks import check_threshold
 from genobit.engine.extras import require
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class RelativesMethods:
         self,
         method: str = "king",
         *,
-        minimum: float,
+        threshold: float,
         missing: str | None = None,
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         autosomes: Autosomes = True,
@@ -48,7 +48,7 @@ class RelativesMethods:
         ----------
         method, missing, allele_frequency, autosomes, count_monomorphic
             As for `grm`.
-        minimum
+        threshold
             Smallest value of a pair in the table. 0.0884 is the lower bound of the second degree
             for "king"; 0.05 is a usual cutoff for "gcta".
 
@@ -71,7 +71,7 @@ class RelativesMethods:
         Raises
         ------
         ValueError
-            For an unknown method, or a ``minimum`` that is not finite.
+            For an unknown method, or a ``threshold`` that is not finite.
 
         Notes
         -----
@@ -84,14 +84,14 @@ class RelativesMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [0, 1], [0, 0]], [[0, 1], [1, 1], [0, 1]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.grm_pairs("king", minimum=0.0884).compute()
+        >>> pairs = ds.genobit.grm_pairs("king", threshold=0.0884).compute()
         >>> pairs[["samples_0", "samples_1", "king", "degree"]].values.tolist()
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """
         require("grm_pairs", "pyarrow")
         from genobit.grm import kinship, pairs
 
-        check_minimum("minimum", minimum)
+        check_threshold(threshold)
         # `grm` refuses options that the method does not support.
         matrix = self.grm(
             method,
@@ -110,14 +110,14 @@ class RelativesMethods:
             for name in LABELS
             if name in self._ds.variables
         }
-        return pairs.table(values, method, minimum, names)
+        return pairs.table(values, method, threshold, names)
 
-    def unrelated(self, king: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
+    def unrelated(self, threshold: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
         """Select a maximal set of unrelated samples: the larger result of two greedy algorithms.
 
         Parameters
         ----------
-        king
+        threshold
             Pairs with KING-robust kinship above this value are related. 0.354 removes duplicates
             and identical twins. 0.177 also removes relatives of the first degree, 0.0884 of the
             second, and 0.0442 of the third.
@@ -153,14 +153,14 @@ class RelativesMethods:
         from genobit.grm.pairs import relatives_above
         from genobit.grm.unrelated import unrelated
 
-        check_minimum("king", king)
+        check_threshold(threshold)
         chosen = choose(self._ds, autosomes)
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept)
         n = ds.sizes[model.SAMPLES]
         return xr.DataArray(
-            unrelated(relatives_above(samples, king), n),
+            unrelated(relatives_above(samples, threshold), n),
             labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
-            {"long_name": "in the unrelated set", "king": king, **chosen.attributes()},
+            {"long_name": "in the unrelated set", "threshold": threshold, **chosen.attributes()},
         )

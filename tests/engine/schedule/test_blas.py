@@ -89,7 +89,7 @@ def test_products_in_tasks_have_one_thread(
         elif name == "fourth_moments":
             ds.genobit.grm("endelman_jannink").compute()
         else:
-            pcs = ds.genobit.pca(2, algorithm="randomized")
+            pcs = ds.genobit.pca(2, method="randomized")
             ds.genobit.project(pcs).compute()
         assert blas_threads() == BEFORE
     assert found
