@@ -27,7 +27,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from genobit import accessor
+from genobit import accessor as _accessor  # noqa: F401 - registers ds.genobit and da.genobit
 
 if TYPE_CHECKING:
     from genobit.data.selection import Selection
@@ -71,7 +71,6 @@ _PUBLIC = {
 
 __all__ = [
     "Selection",
-    "accessor",
     "get_options",
     "load_ipython_extension",
     "measurements",
@@ -106,4 +105,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC, *_MODULES})
+    dunders = {name for name in globals() if name.startswith("__") and name.endswith("__")}
+    return sorted({*dunders, *_PUBLIC, *_MODULES})

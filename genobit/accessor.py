@@ -60,6 +60,12 @@ class GenobitDatasetAccessor(
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = labels.plain(ds)
 
+    def __repr__(self) -> str:
+        """Return the contents of the Dataset and the analyses that apply, as text."""
+        from genobit.data.summary_text import dataset_text
+
+        return dataset_text(self._ds)
+
     def _repr_html_(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as HTML."""
         from genobit.data.summary_html import dataset_html
@@ -177,6 +183,12 @@ class GenobitDataArrayAccessor(
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = labels.plain(da)
+
+    def __repr__(self) -> str:
+        """Return the contents of the DataArray and the analyses that apply, as text."""
+        from genobit.data.summary_text import dataarray_text
+
+        return dataarray_text(self._da)
 
     def _repr_html_(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as HTML."""

@@ -9,15 +9,17 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from packaging.requirements import Requirement
 
 import genobit
-from genobit.engine.extras import EXTRAS, needed_by, require
+from genobit.engine.extras import EXTRAS, REQUIREMENTS, install_command, needed_by, require
 from tests.programs import run
 
 if TYPE_CHECKING:
@@ -216,6 +218,25 @@ def test_each_optional_package__is_in_the_extra_that_messages_name() -> None:
         assert package in found[extra]
 
 
+def requirement(line: str) -> Requirement:
+    """Return a requirement by name and extras, without the version and the marker."""
+    found = Requirement(line)
+    return Requirement(str(Requirement(f"{found.name}[{','.join(sorted(found.extras))}]")))
+
+
+def test_install_commands__install_what_the_extra_does() -> None:
+    pyproject = PACKAGE.parent / "pyproject.toml"
+    if not pyproject.is_file():
+        pytest.skip("a wheel has no pyproject.toml")
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    named = project["optional-dependencies"]
+    assert set(REQUIREMENTS) == set(named) - {"all"}
+    for package, extra in EXTRAS.items():
+        program, verb, *packages = shlex.split(install_command(package))
+        assert (program, verb) == ("pip", "install")
+        assert set(map(requirement, packages)) == set(map(requirement, named[extra]))
+
+
 def imported(file: Path) -> set[str]:
     """Return the top-level packages that a file imports, for types alone too."""
     names: set[str] = set()
@@ -251,7 +272,7 @@ def test_what_needs_an_extra__says_how_to_install_it(tmp_path: Path) -> None:
             assert kind == "returned"
         else:
             assert kind == ["ModuleNotFoundError", package], said
-        line = f" needs the package {package}: pip install 'genobit[{EXTRAS[package]}]'"
+        line = f" needs the package {package}: {install_command(package)}"
         assert said.rstrip("\n").endswith(line), said
     # distributed is asked for by those who have a client.
     assert seen == set(EXTRAS) - {"distributed"}

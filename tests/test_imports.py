@@ -7,6 +7,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import xarray as xr
+
 import genobit
 from tests.programs import run
 
@@ -44,6 +46,25 @@ def test_import_genobit__loads_nothing_heavy():
 def test_import_genobit__registers_the_accessor():
     modules_after("import genobit, xarray\nassert hasattr(xarray.Dataset, 'genobit')")
     modules_after("import genobit, xarray\nassert hasattr(xarray.DataArray, 'genobit')")
+
+
+def of_users(names: list[str]) -> set[str]:
+    return {name for name in names if not name.startswith("__")}
+
+
+def test_dir__shows_the_public_names_alone():
+    assert of_users(dir(genobit)) == {*genobit.__all__, "explore", "plots"}
+    assert of_users(dir(genobit.plots)) == set(genobit.plots.__all__)
+    for module in (genobit, genobit.plots):
+        assert {"__doc__", "__name__", "__file__", "__all__"} <= set(dir(module))
+        assert all(hasattr(module, name) for name in dir(module))
+
+
+def test_dir__of_an_accessor_shows_its_methods_alone():
+    for accessor in (xr.Dataset().genobit, xr.DataArray([1]).genobit):
+        names = {name for name in dir(accessor) if not name.startswith("_")}
+        members = {name for of in type(accessor).__mro__ for name in vars(of)}
+        assert names == {name for name in members if not name.startswith("_")}
 
 
 def test_command_line__answers_without_loading_anything_heavy():

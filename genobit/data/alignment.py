@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from genobit.data import characters, labels
+from genobit.data import characters, labels, model
 from genobit.data.characters import sets_in
 
 if TYPE_CHECKING:
@@ -49,9 +49,18 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     from genobit.engine.schedule.sites import whole_columns
 
     if set(array.dims) != {TAXA, SITES}:
+        dims = ", ".join(repr(str(dim)) for dim in array.dims) or "none"
+        remedy = "rename them with .rename(), select or stack others"
+        if model.VARIANTS in array.dims:
+            remedy = (
+                "analyses of genotypes take a Dataset with call_genotype (variants, samples, "
+                "ploidy); rank correlation takes dosages as they are, .genobit.kendall()"
+            )
+        elif array.dtype.kind in "biuf":
+            remedy += "; for measurements call .genobit.kendall(dim=...)"
         msg = (
-            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray {array.dims}: "
-            "rename them with .rename(), select or stack others"
+            f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray has {dims}: "
+            f"{remedy}"
         )
         raise ValueError(msg)
     array = array.transpose(TAXA, SITES)

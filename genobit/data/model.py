@@ -60,6 +60,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         msg = (
             f"the Dataset has no variable {CALL_GENOTYPE!r} (variables: {found}): open it with "
             "genobit.open_plink, open_vcf or open_vcf_zarr, or rename your genotypes"
+            + _other_than_calls(ds)
         )
         raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
@@ -86,6 +87,21 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     _, samples, ploidy = calls.shape
     _check_alleles(CALL_GENOTYPE, samples, ploidy)
     return calls
+
+
+def _other_than_calls(ds: xr.Dataset) -> str:
+    """Return advice for a Dataset that has something else than genotypes, or ""."""
+    for soft in ("call_dosage", "call_genotype_probability"):
+        if soft in ds.variables:
+            return f". {soft} is not used: give the most likely genotypes as {CALL_GENOTYPE}"
+    for name, variable in ds.data_vars.items():
+        if variable.ndim == 2 and variable.dtype.kind in "biuf":
+            dims = " or ".join(repr(str(dim)) for dim in variable.dims)
+            return (
+                f". For rank correlation of measurements call ds[{name!r}].genobit.kendall(dim=...)"
+                f", where dim is that of the observations, {dims}"
+            )
+    return ""
 
 
 def _check_alleles(name: str, samples: int, ploidy: int) -> None:

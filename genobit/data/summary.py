@@ -1,6 +1,6 @@
 """Summarise a Dataset of genotypes in numbers, from a sample of variants if it is lazy.
 
-`genobit.data.summary_html` displays the summary.
+`genobit.data.summary_page` puts it in words; `summary_html` and `summary_text` display these.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Genotypes:
     """Number of variants in each of `BINS` bins of minor allele frequency."""
 
 
-def genotypes(ds: xr.Dataset) -> Genotypes | None:
+def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
     """Return a summary of the genotypes, or None if the Dataset has none.
 
-    Only a few chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`).
+    Only a few chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`), and no
+    genotypes are read unless ``look``.
     """
     layout = model.layout_of(ds)
     if layout is None and model.CALL_GENOTYPE not in ds:
@@ -60,13 +61,13 @@ def genotypes(ds: xr.Dataset) -> Genotypes | None:
         variants, samples = calls.sizes[model.VARIANTS], calls.sizes[model.SAMPLES]
         unpacked = calls.size
         packed = 2 * 8 * words_for(samples) * variants
-        counts = _counts_of_calls(calls)
+        counts = _counts_of_calls(calls) if look else None
     else:
         planes = [ds[PREFIX + name] for name in _planes(ds, layout)]
         variants, samples = ds.sizes[model.VARIANTS], ds.sizes[model.SAMPLES]
         packed = sum(plane.nbytes for plane in planes)
         unpacked = variants * samples * (2 if layout.kind == "dosage" else layout.ploidy)
-        counts = _counts_of_planes(planes, layout, ds.sizes)
+        counts = _counts_of_planes(planes, layout, ds.sizes) if look else None
     missing, monomorphic, spectrum = _reduced(counts)
     return Genotypes(
         {"variants": variants, "samples": samples},

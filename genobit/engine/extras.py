@@ -28,6 +28,28 @@ EXTRAS = {
     "voila": "viz",
 }
 """Extra in `pyproject.toml` that installs each optional package."""
+REQUIREMENTS = {
+    "cluster": ("distributed",),
+    "io": ("bio2zarr[vcf]", "cyvcf2", "dask[dataframe]", "pyarrow"),
+    "sample": ("msprime",),
+    "trees": ("dendropy",),
+    "viz": (
+        "bokeh", "holoviews", "ipywidgets", "jupyter_bokeh", "jupyterlab", "panel", "voila",
+    ),
+}  # fmt: skip
+"""Packages of each extra. `pip install 'genobit[viz]'` works only where an index has genobit."""
+
+
+def install_command(package: str) -> str:
+    """Return a command that installs the extra of an optional package.
+
+    Examples
+    --------
+    >>> install_command("pyarrow")
+    'pip install "bio2zarr[vcf]" cyvcf2 "dask[dataframe]" pyarrow'
+    """
+    named = REQUIREMENTS[EXTRAS[package]]
+    return " ".join(["pip install", *(f'"{n}"' if "[" in n else n for n in named)])
 
 
 def require(user: str, *packages: str) -> None:
@@ -60,5 +82,5 @@ def _missing(error: BaseException | None) -> str | None:
 
 
 def _refusal(user: str, package: str) -> ModuleNotFoundError:
-    msg = f"{user} needs the package {package}: pip install 'genobit[{EXTRAS[package]}]'"
+    msg = f"{user} needs the package {package}: {install_command(package)}"
     return ModuleNotFoundError(msg, name=package)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from genobit.engine.extras import require
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     import xarray as xr
 
@@ -17,11 +17,35 @@ if TYPE_CHECKING:
     from genobit.kendall.explorer.explorer import KendallExplorer
     from genobit.kendall.network import PairTable
     from genobit.launcher.launcher import Launcher
+    from genobit.launcher.offers import Offer
     from genobit.ld.explorer.explorer import LDExplorer
     from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
 # Without panel and jupyter_bokeh the controls work, and the plots name the missing package.
 require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
+
+
+def _listed(data: Any, offers: Callable[[Any], list[Offer]], names: tuple[str, ...]) -> str:
+    """Return one line per explorer: how it is called, its question, or the unmet requirement."""
+    from genobit.data.summary_text import table
+    from genobit.launcher.offers import in_words
+
+    title = f"genobit explorers of {in_words(data)}"
+    try:
+        found = [offer for offer in offers(data) if offer.name in names]
+    except ValueError as error:
+        return f"{title}\n  {error}"
+    call = {"epistasis": "explore.epistasis(result)"}
+    rows = [
+        (
+            "–" if offer.why_not else "✓",
+            call.get(offer.name, f"explore.{offer.name}()"),
+            offer.why_not or offer.question,
+        )
+        for offer in found
+    ]
+    launcher = ("✓", "explore()", "a launcher with a button for each")
+    return "\n".join([title, *table([*rows, launcher])])
 
 
 class Explore:
@@ -37,11 +61,10 @@ class Explore:
         self._ds = ds
 
     def __repr__(self) -> str:
-        """List the explorers."""
-        return (
-            "genobit explorers: .ld(), .grm(), .kendall(), .epistasis(result); "
-            "explore() offers those that this Dataset supports"
-        )
+        """List the explorers, and what those that cannot be opened need."""
+        from genobit.launcher.offers import offers_of_dataset
+
+        return _listed(self._ds, offers_of_dataset, ("ld", "grm", "kendall", "epistasis"))
 
     def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
         """Open a launcher: one button for each explorer that this Dataset supports.
@@ -163,11 +186,10 @@ class ExploreArray:
         self._da = da
 
     def __repr__(self) -> str:
-        """List the explorers."""
-        return (
-            "genobit explorers: .kendall(), .parsimony(trees) for an alignment; "
-            "explore() offers those that these data support"
-        )
+        """List the explorers, and what those that cannot be opened need."""
+        from genobit.launcher.offers import offers_of_array
+
+        return _listed(self._da, offers_of_array, ("kendall", "parsimony"))
 
     def __call__(self, selection: Selection | None = None, **initial: Any) -> Launcher:
         """Open a launcher: one button for each explorer that these data support.

@@ -9,7 +9,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from genobit.engine.extras import EXTRAS
+from genobit.engine.extras import install_command
 from genobit.engine.options import get_options, in_units
 
 #: Packages whose versions are listed.
@@ -152,5 +152,5 @@ def _packages() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            found[name] = f"not installed: pip install 'genobit[{EXTRAS[name]}]'"
+            found[name] = f"not installed: {install_command(name)}"
     return found

@@ -74,3 +74,8 @@ __all__ = [
     "strongest_edges",
     "tanglegram",
 ]
+
+
+def __dir__() -> list[str]:
+    dunders = {name for name in globals() if name.startswith("__") and name.endswith("__")}
+    return sorted({*dunders, *__all__})

@@ -233,3 +233,32 @@ def test_leukemia__as_a_frame_equals_its_arrays(shared_data: Path) -> None:
     named = found[:20].genobit.kendall()
     right = xr.DataArray(values[:20], dims=("genes", "samples")).genobit.kendall()
     np.testing.assert_array_equal(named.values, right.values)
+
+
+# Arrays that fit neither
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (xr.DataArray(np.eye(2), dims=("variants", "samples")).genobit.ld, ValueError,
+         "this DataArray has 'variants', 'samples': analyses of genotypes take a Dataset with"),
+        (lambda: xr.DataArray(np.eye(2), dims=("gene", "cell")).genobit.parsimony("(a,b);"),
+         ValueError, "has 'gene', 'cell': rename them .*; for measurements call .genobit.kendall"),
+        (xr.DataArray(np.ones((2, 2, 2), int), dims=("variants", "samples", "ploidy"))
+         .genobit.kendall, ValueError, "for genotypes call ds.genobit.kendall"),
+        (xr.Dataset({"x": (("gene", "cell"), np.eye(2))}).genobit.grm, KeyError,
+         r"measurements call ds\['x'\].genobit.kendall\(dim=...\), .* 'gene' or 'cell'"),
+        (xr.Dataset({"call_dosage": (("variants", "samples"), np.eye(2))}).genobit.pca,
+         KeyError, "call_dosage is not used: give the most likely genotypes as call_genotype"),
+    ],
+)  # fmt: skip
+def test_arrays_that_fit_neither__are_told_what_to_do(call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_dosages__are_correlated_as_they_are() -> None:
+    dosages = np.array([[0, 1, 2, 1], [0, 1, 1, 2]])
+    found = xr.DataArray(dosages, dims=("variants", "samples")).genobit.kendall()
+    assert float(found[0, 1]) == pytest.approx(scipy.stats.kendalltau(*dosages).statistic)

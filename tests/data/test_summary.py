@@ -12,6 +12,7 @@ import genobit  # noqa: F401 - registers the accessors
 from genobit.data.availability import of_dataarray, of_dataset
 from genobit.data.summary import genotypes
 from genobit.engine.schedule import peek
+from tests.laziness import raise_if_dask_computes
 
 GENERATOR = np.random.default_rng(8)
 DIMS = ("variants", "samples", "ploidy")
@@ -117,6 +118,66 @@ def test_html__escapes_what_comes_from_data() -> None:
     assert "&lt;b&gt;2&lt;/b&gt; (200)" in shown
     assert "<b>2</b>" not in shown
     assert "<svg" in shown
+
+
+def lines(data: object) -> list[str]:
+    return repr(data).splitlines()
+
+
+def test_text__has_sizes_packing_and_a_line_for_each_analysis() -> None:
+    ds = cohort()
+    first, *others = lines(ds.genobit)
+    assert first == "genobit: 300 variants × 70 samples"
+    found = " ".join(line.split()[0] for line in others)
+    assert found == "contigs: bytes: methods " + " ".join(
+        "–" if one.wants else "✓" for one in of_dataset(ds)
+    )
+    for one, line in zip(of_dataset(ds), others[3:], strict=True):
+        assert line.split(maxsplit=1)[1].startswith(one.name)
+        assert one.calls in line
+        note = f"wants {one.wants}" if one.wants else one.note
+        assert line.endswith(f"{one.calls}  ({note})" if note else one.calls)
+    bits = ds.genobit.pack(rows="samples")
+    assert lines(bits.genobit)[0].endswith("packed: dosage planes, rows are samples")
+    assert str(ds.genobit) == repr(ds.genobit)
+
+
+def test_text__of_a_dataarray_has_its_analyses() -> None:
+    expr = xr.DataArray(np.ones((2, 3)), dims=("gene", "sample"))
+    assert [line.split()[:4] for line in lines(expr.genobit)] == [
+        ["genobit:", "2", "gene", "×"],
+        ["values:", "float64,", "48", "bytes"],
+        ["methods", "of", "da.genobit:"],
+        ["✓", "rank", "correlation", "kendall(),"],
+        ["–", "similarity", "of", "binary"],
+    ]
+
+
+def test_text__reads_no_genotypes(monkeypatch) -> None:
+    monkeypatch.setattr(peek, "compute", forbid)
+    ds = cohort()
+    ds["call_genotype"] = ds.call_genotype.chunk(variants=64)
+    with raise_if_dask_computes():
+        for data in (ds, ds.genobit.pack(), ds.call_genotype[:, :, 0]):
+            assert "not computed" not in repr(data.genobit)
+            assert "methods of" in repr(data.genobit)
+
+
+def test_text__of_what_cannot_be_used_says_why() -> None:
+    bits = cohort().genobit.pack().drop_vars("plane_carrier")
+    assert lines(bits.genobit)[0] == "genobit: genotypes that cannot be used"
+    assert "lacks the plane" in lines(bits.genobit)[1]
+    assert lines(xr.Dataset({"x": 1}).genobit) == [
+        "genobit: no genotypes",
+        "  no variable call_genotype, and not packed; there are: x",
+    ]
+
+
+def test_summaries__have_a_line_for_each_joined_table() -> None:
+    ds = cohort().assign_attrs(joined="a <b>\nc")
+    assert "  joined:   a <b>" in lines(ds.genobit)
+    assert "            c" in lines(ds.genobit)
+    assert "a &lt;b&gt;\nc" in ds.genobit._repr_html_()
 
 
 def test_html__of_broken_planes_says_what_is_wrong() -> None:

@@ -283,3 +283,29 @@ class TestLauncher:
 
         explorer = asyncio.run(session())
         assert explorer.status.startswith("r²: 10 variants")
+
+
+def test_text__lists_explorers_and_what_the_others_need(ds) -> None:
+    def marks(explore: object) -> dict[str, str]:
+        rows = [line.split(maxsplit=2) for line in repr(explore).splitlines()[1:]]
+        return {call: mark for mark, call, _ in rows}
+
+    title = repr(ds.genobit.explore).splitlines()[0]
+    assert title == "genobit explorers of 15 variants × 40 samples"
+    of_all = dict.fromkeys(["explore.ld()", "explore.grm()", "explore.kendall()"], "✓")
+    of_all |= {"explore.epistasis(result)": "✓", "explore()": "✓"}
+    assert marks(ds.genobit.explore) == of_all
+    turned = ds.genobit.pack(rows="samples").genobit.explore
+    assert [call for call, mark in marks(turned).items() if mark == "✓"] == [
+        "explore.grm()",
+        "explore()",
+    ]
+    assert "it needs pack(rows='variants')" in repr(turned)
+    expr = gb.sample_expression()
+    assert marks(expr.genobit.explore) == {
+        "explore.kendall()": "✓",
+        "explore.parsimony()": "–",
+        "explore()": "✓",
+    }
+    broken = ds.genobit.pack().drop_vars("plane_carrier")
+    assert "lacks the plane 'plane_carrier'" in repr(broken.genobit.explore)

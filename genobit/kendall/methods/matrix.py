@@ -251,6 +251,7 @@ def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
         msg = (
             f"rank correlation takes 2 dimensions, variables and observations, not {da.ndim} "
             f"{da.dims}: select or stack the others"
+            + ("; for genotypes call ds.genobit.kendall()" * (model.PLOIDY in da.dims))
         )
         raise ValueError(msg)
     if da.dtype.kind not in NUMBERS:

@@ -1,0 +1,59 @@
+"""Summaries as plain text: `repr` of the accessors. They read no genotypes and no measurements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.data import summary_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+
+    from genobit.data.availability import Analysis
+    from genobit.data.summary_page import Page
+
+
+def dataset_text(ds: xr.Dataset) -> str:
+    """Return a summary of a Dataset of genotypes: sizes, packing, and analyses that apply."""
+    return _text(summary_page.of_dataset(ds, look=False), "ds")
+
+
+def dataarray_text(da: xr.DataArray) -> str:
+    """Return a summary of a DataArray: sizes, type, and analyses that apply."""
+    return _text(summary_page.of_dataarray(da, look=False), "da")
+
+
+def _text(page: Page, data: str) -> str:
+    lines = [f"genobit: {page.title}"]
+    if page.trouble:
+        return "\n".join([*lines, f"  {page.trouble}"])
+    lines += table(_lines_of_facts(page))
+    lines.append(f"  methods of {data}.genobit:")
+    lines += table([_line(one) for one in page.analyses])
+    return "\n".join(lines)
+
+
+def _line(one: Analysis) -> tuple[str, ...]:
+    note = f"wants {one.wants}" if one.wants else one.note
+    mark = "–" if one.wants else "✓"
+    return mark, one.name, f"{one.calls}  ({note})" if note else one.calls
+
+
+def _lines_of_facts(page: Page) -> list[tuple[str, str]]:
+    """Return a name and a line each; further lines of a fact have no name."""
+    return [
+        ("" if k else f"{name}:", line)
+        for name, fact in page.facts.items()
+        for k, line in enumerate(fact.splitlines())
+    ]
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return rows of text as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
