@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "internals").glob("*.md")),
     *sorted((ROOT / "notebooks").glob("*.ipynb")),
 ]
 FENCED = re.compile(r"^( *)(`{3,}|:{3,}).*?^\1\2`*:* *$", re.MULTILINE | re.DOTALL)
@@ -54,7 +55,7 @@ def broken(page: Path) -> list[str]:
     return lost
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links__lead_somewhere(page: Path) -> None:
     assert broken(page) == []
 

@@ -4,8 +4,8 @@
 
 A discrete-event model of dask.distributed: a scheduler hands out one task after another, each for
 `DISPATCH` seconds of its own time; a worker fetches what the task takes, over its own link and from
-a store that all share, then computes. docs/scale.md has the table, the assumptions, and where the
-times of tasks come from.
+a store that all share, then computes. docs/internals/scale.md has the table, the assumptions, and
+where the times of tasks come from.
 """
 
 from __future__ import annotations

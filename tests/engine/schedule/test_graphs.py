@@ -137,7 +137,7 @@ print(len(tasks), peak_gib() - before)
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "most"), [("ld", 100_000), ("grm", 50_000)])
 def test_tasks_that_are_ready_to_run__take_less_than_2_kib_each(what: str, most: int) -> None:
-    """So that a million takes less than 2 GiB; docs/scale.md has the million itself."""
+    """So that a million takes less than 2 GiB; docs/internals/scale.md has the million itself."""
     command = [sys.executable, "-c", CLIENT, what]
     root = Path(__file__).parents[3]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
