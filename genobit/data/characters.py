@@ -343,7 +343,7 @@ def _either_case(bits: dict[str, int]) -> dict[str, int]:
 
 def _look_up(text: NDArray[np.str_], bits: dict[str, int], states: int) -> NDArray[Any]:
     """Return the set of each entry; wide entries by their members, 0 for unknown symbols."""
-    from genobit.engine.bits.symbol_tables import looked_up
+    from genobit.engine.bits.words import looked_up
 
     single = {ord(symbol): found for symbol, found in bits.items() if len(symbol) == 1}
     table = np.zeros(max(single) + 1, width_of(states))

@@ -61,7 +61,7 @@ class Options:
     """Scale factor for the size of the plots of `genobit.plots`."""
 
     @property
-    def free(self) -> bool:
+    def chunk_rows_is_default(self) -> bool:
         """Whether ``chunk_rows`` has its default, so that an analysis may choose wider chunks."""
         return self.chunk_rows == CHUNK_ROWS
 

@@ -16,7 +16,7 @@ import numpy as np
 from genobit.data.topology import NO_PARENT
 from genobit.engine.schedule.costs import check_time
 from genobit.parsimony.kernels import swaps, tree_set
-from genobit.parsimony.kernels.half_edges import around, parents_from_halves, preorder
+from genobit.parsimony.kernels.half_edges import next_at_node, parents_from_halves, preorder
 from genobit.parsimony.kernels.planes import sites_of
 from genobit.parsimony.rooting import splits
 from genobit.parsimony.schedule.steps import MOVES, looks, trees_in
@@ -121,8 +121,8 @@ def splits_of(back: NDArray[np.int64], taxa: int) -> dict[int, int]:
         if h < taxa:
             below[h] = 1 << h
         else:
-            g = around(h, taxa)
-            below[h] = below[int(back[g])] | below[int(back[around(g, taxa)])]
+            g = next_at_node(h, taxa)
+            below[h] = below[int(back[g])] | below[int(back[next_at_node(g, taxa)])]
     # The first half-edge in order belongs to the branch of tip 0.
     return {below[h]: h for h in order[1:count].tolist() if h >= taxa}
 
@@ -177,8 +177,8 @@ def _rooted(back: NDArray[np.int64], taxa: int, half: int) -> NDArray[np.int64]:
             continue
         # Numbered from the root down, so that children have smaller numbers than their parent.
         parents[free] = parent
-        g = around(h, taxa)
-        waiting += [(int(back[g]), free), (int(back[around(g, taxa)]), free)]
+        g = next_at_node(h, taxa)
+        waiting += [(int(back[g]), free), (int(back[next_at_node(g, taxa)]), free)]
         free -= 1
     return parents
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.data.characters import sets_in
 from genobit.engine.options import get_options, more_than
-from genobit.engine.schedule.memory_mapped import Spilled
+from genobit.engine.schedule.memory_mapped import PlaneFile
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony.kernels.patterns import Drawn, different
 
@@ -185,9 +185,9 @@ class PatternIndex(AbstractContextManager["PatternIndex"]):
         self._sites, self._done, self._stack = sites, 0, ExitStack()
         self._folder = options.spill_to if WIDEST.itemsize * sites > options.eager_limit else None
         self._values = np.empty(0 if self._folder else sites, np.uint8)
-        self._file: Spilled | None = None
+        self._file: PlaneFile | None = None
         if self._folder is not None:
-            self._file = self._stack.enter_context(Spilled(self._folder, (1, sites, 1), WIDEST))
+            self._file = self._stack.enter_context(PlaneFile(self._folder, (1, sites, 1), WIDEST))
 
     def __exit__(self, *raised: object) -> None:
         """Close the file, and remove it after an error."""
@@ -214,7 +214,7 @@ class PatternIndex(AbstractContextManager["PatternIndex"]):
                 piece[:] = ranks[piece]
             return self._values
         old = self._file.mapped()
-        with Spilled(self._folder, old.shape, ranks.dtype) as file:
+        with PlaneFile(self._folder, old.shape, ranks.dtype) as file:
             for start in range(0, self._sites, PIECE):
                 file.write(0, start, ranks[old[0, start : start + PIECE]])
             return file.mapped()

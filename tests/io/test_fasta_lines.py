@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.symbol_tables import looked_up
+from genobit.engine.bits.words import looked_up
 from genobit.io.kernels import fasta_lines
 
 

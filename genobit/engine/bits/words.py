@@ -1,4 +1,7 @@
-"""Move bits: interleave words, select bits, transpose bit matrices, count bits per row."""
+"""Move bits: interleave words, select bits, transpose bit matrices, count bits per row.
+
+`looked_up` turns code points of an alignment into state sets.
+"""
 
 from __future__ import annotations
 
@@ -347,3 +350,20 @@ def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     out = aligned((bits, width), np.uint64)
     _transpose_tiles(words, out)
     return out
+
+
+def looked_up(points: NDArray[np.uint32], table: NDArray[Any]) -> NDArray[Any]:
+    """Return ``table[points]``, 0 past the table's end.
+
+    numpy would first copy the points as indices.
+    """
+    out = np.empty(points.shape, table.dtype)
+    _look_up(np.ascontiguousarray(points).reshape(-1), table, out.reshape(-1))
+    return out
+
+
+@njit
+def _look_up(points: NDArray[np.uint32], table: NDArray[Any], out: NDArray[Any]) -> None:
+    for k in range(points.size):
+        point = points[k]
+        out[k] = table[point] if point < table.size else 0

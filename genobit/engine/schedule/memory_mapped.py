@@ -48,7 +48,7 @@ def opened(path: str, shape: tuple[int, ...], offset: int, dtype: str = "=u8") -
         raise FileNotFoundError(msg) from error
 
 
-class Spilled(AbstractContextManager["Spilled"]):
+class PlaneFile(AbstractContextManager["PlaneFile"]):
     """A file of words or smaller numbers that is written part by part, then mapped.
 
     shape: (planes, rows, words). The file is removed when no map of it is left, or if writing
@@ -58,7 +58,7 @@ class Spilled(AbstractContextManager["Spilled"]):
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> with Spilled(folder.name, (1, 3, 2)) as file:
+    >>> with PlaneFile(folder.name, (1, 3, 2)) as file:
     ...     file.write(0, 1, np.array([[5, 6], [7, 8]], np.uint64))
     ...     words = file.mapped()
     >>> words.tolist()
@@ -136,7 +136,7 @@ def taken(planes: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uin
         return np.ascontiguousarray(planes[:, rows])
     kinds, _, words = planes.shape
     together = max(1, 2**20 // max(words, 1))
-    with Spilled(Path(str(planes.filename)).parent, (kinds, rows.size, words)) as file:
+    with PlaneFile(Path(str(planes.filename)).parent, (kinds, rows.size, words)) as file:
         for kind in range(kinds):
             for start in range(0, rows.size, together):
                 file.write(kind, start, planes[kind, rows[start : start + together]])

@@ -4,9 +4,9 @@
 ``load_counts(array, i)``                         the next ``COUNT_LANES`` integers, unconverted
 ``gather_counts(array, i, places, k)``            ``array[i + place]`` for the next ``places``
 ``permute_counts(array, i, places, k)``           the same for places below ``COUNT_LANES``
-``everywhere(array, x)``                          an integer in each lane, of the array's type
+``splat_count(array, x)``                         an integer in each lane, of the array's type
 ``load_ratios(array, i)``                         the next ``RATIO_LANES`` numbers, as float32
-``ratio_everywhere(x)``                           a float32 in each lane
+``splat_ratio(x)``                                a float32 in each lane
 ``rough_reciprocal(a)``                           ``1 / a`` with relative error up to ``ROUGH``
 ``abs_ge_mask(a, b)``                             bit k is set where ``abs(a[k]) >= b[k]``
 ==============================================  ==========================================
@@ -52,8 +52,8 @@ ROUGH = 0.0026
 """Largest relative error of `rough_reciprocal`."""
 
 
-load_counts, everywhere = loader(COUNT_LANES), splat(COUNT_LANES)
-ratio_everywhere = splat(ratios)
+load_counts, splat_count = loader(COUNT_LANES), splat(COUNT_LANES)
+splat_ratio = splat(ratios)
 _load_ratios, _as_ratios = loader(RATIO_LANES), converted(ratios)
 
 

@@ -127,10 +127,10 @@ def filled(dtype: np.dtype[Any]) -> Callable[[Register], Register]:
     return lambda mask: Register(dtype.type(0) - mask.lanes.astype(dtype))
 
 
-def borrowed(array: Any) -> Any:
+def unowned(array: Any) -> Any:
     """Return the array; raise TypeError unless it is one-dimensional and contiguous."""
     if array.ndim != 1 or not array.flags.c_contiguous:
-        msg = f"borrowed() takes arrays of one dimension without gaps, not of {array.shape}"
+        msg = f"unowned() takes arrays of one dimension without gaps, not of {array.shape}"
         raise TypeError(msg)
     return array
 

@@ -1,7 +1,7 @@
 """Vector registers of the CPU that kernels are compiled for, and instructions of bytes and words.
 
 ==========================================  ==============================================
-``borrowed(array)``                           the array for these functions and for ``[i]``
+``unowned(array)``                            the array for these functions and for ``[i]``
 ``truncate_to(array, x)``                     the low bits of x, as an element of the array
 ``load_octets(array, i)``                     eight bytes from ``array[i]`` as one scalar word
 ``next_16(word)``                             ``word >> 16``, hidden from the optimiser
@@ -95,15 +95,15 @@ def less_mask(array: Any, index: int, value: Any) -> Any:
     return bits_of(_load_64(array, index) < _splat_64(value))
 
 
-@instruction(plain_lanes.borrowed)
-def borrowed(typing: Any, array: Any) -> Any:
+@instruction(plain_lanes.unowned)
+def unowned(typing: Any, array: Any) -> Any:
     """Return the data pointer of a one-dimensional array that the caller keeps alive.
 
     numba counts references with an atomic instruction whenever an array is passed on. That took 80%
     of the time of filling contingency tables. With bounds checks the array itself is returned.
     """
     if isinstance(array, types.Array) and (array.ndim, array.layout) != (1, "C"):
-        msg = f"borrowed() takes arrays of one dimension without gaps, not {array}"
+        msg = f"unowned() takes arrays of one dimension without gaps, not {array}"
         raise TypingError(msg)
     if BOUNDS_CHECKED:
 

@@ -29,8 +29,8 @@ from genobit.engine.simd.count_lanes import (
     ROUGH,
     abs_ge_mask,
     load_ratios,
-    ratio_everywhere,
     rough_reciprocal,
+    splat_ratio,
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import multiply_add, store
@@ -113,14 +113,14 @@ def any_may_reach(
 ) -> bool:
     """Return whether any of the first ``stop`` tables may reach ``information`` nats.
 
-    tables: (2, cells, width), `borrowed`. The rounding margin is like that of `least_bound`.
+    tables: (2, cells, width), `unowned`. The rounding margin is like that of `least_bound`.
     """
     least = (information - quick.lost) / (1 + (2 * cells + 64) * UNIT) * quick.samples
-    limit, less = ratio_everywhere(np.float32(least)), ratio_everywhere(-quick.share)
-    square, cube = ratio_everywhere(quick.square), ratio_everywhere(quick.cube)
-    fourth = ratio_everywhere(quick.fourth)
+    limit, less = splat_ratio(np.float32(least)), splat_ratio(-quick.share)
+    square, cube = splat_ratio(quick.square), splat_ratio(quick.cube)
+    fourth = splat_ratio(quick.fourth)
     for k in range(0, stop, RATIO_LANES):
-        total = ratio_everywhere(np.float32(0))
+        total = splat_ratio(np.float32(0))
         case, control = k, cells * width + k
         for _ in range(cells):
             a = load_ratios(tables, case)
@@ -267,11 +267,11 @@ def _of_two(
     See docs/internals/epistasis-bounds.md.
     """
     left, right = load_ratios(lefts, k), load_ratios(rights, k)
-    both, tiny = left * right, ratio_everywhere(TINY)
-    less, nine = ratio_everywhere(np.float32(-1)) * left, ratio_everywhere(np.float32(9)) * both
-    three = ratio_everywhere(np.float32(3)) * (right - left)
-    twice = ratio_everywhere(np.float32(-2))
-    total = ratio_everywhere(np.float32(0))
+    both, tiny = left * right, splat_ratio(TINY)
+    less, nine = splat_ratio(np.float32(-1)) * left, splat_ratio(np.float32(9)) * both
+    three = splat_ratio(np.float32(3)) * (right - left)
+    twice = splat_ratio(np.float32(-2))
+    total = splat_ratio(np.float32(0))
     case, control = k, cells * n + k
     for _ in range(cells):
         a = load_ratios(tables, case)
@@ -281,9 +281,7 @@ def _of_two(
         shared = multiply_add(nine * here, here, s)
         total = total + (d * d) * shared / multiply_add(here, shared + s, tiny)
         case, control = case + n, control + n
-    return total / multiply_add(
-        ratio_everywhere(np.float32(2)) * both, load_ratios(samples, k), tiny
-    )
+    return total / multiply_add(splat_ratio(np.float32(2)) * both, load_ratios(samples, k), tiny)
 
 
 @njit

@@ -17,13 +17,13 @@ from genobit.engine.gemm.products import LARGEST_SHORT
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
-    everywhere,
     gather_counts,
     load_counts,
     permute_counts,
+    splat_count,
 )
 from genobit.engine.simd.jit import BOUNDS_CHECKED, njit
-from genobit.engine.simd.registers import borrowed
+from genobit.engine.simd.registers import unowned
 from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def _sources(counted: Block) -> NDArray[np.int64]:
 
 
 class Flat(NamedTuple):
-    """The arrays of a block and a chunk, flat and `borrowed`, and their sizes.
+    """The arrays of a block and a chunk, flat and `unowned`, and their sizes.
 
-    `borrowed` arrays have no reference count. Their owners, the block and the chunk, must stay
+    `unowned` arrays have no reference count. Their owners, the block and the chunk, must stay
     alive.
     """
 
@@ -124,19 +124,19 @@ def flat(counted: Block, chunk: Chunk) -> Flat:
     columns = counted.columns
     classes, patterns, _, width = chunk.tables.shape
     return Flat(
-        borrowed(counted.counts.reshape(-1)),
-        borrowed(counted.row_counts.reshape(-1)),
+        unowned(counted.counts.reshape(-1)),
+        unowned(counted.row_counts.reshape(-1)),
         counted.counts.shape[1:],
-        borrowed(columns.choices),
-        borrowed(columns.starts),
-        borrowed(columns.subsets),
+        unowned(columns.choices),
+        unowned(columns.starts),
+        unowned(columns.subsets),
         columns.choices.shape[0],
-        borrowed(chunk.places.reshape(-1)),
+        unowned(chunk.places.reshape(-1)),
         chunk.places.shape[1],
-        borrowed(chunk.sources.reshape(-1)),
-        borrowed(chunk.offsets),
-        borrowed(chunk.shared.reshape(-1)),
-        borrowed(chunk.tables.reshape(-1)),
+        unowned(chunk.sources.reshape(-1)),
+        unowned(chunk.offsets),
+        unowned(chunk.shared.reshape(-1)),
+        unowned(chunk.tables.reshape(-1)),
         width,
         (classes, patterns, chunk.shared.shape[1], chunk.own),
     )
@@ -157,7 +157,7 @@ def share(counted: Block, chunk: Chunk, start: int) -> None:
     for c in range(classes):
         alone[:length] = counted.column_counts[c]
         for line in range(lines - chunk.own):
-            source, at, total = borrowed(alone), 0, counted.sizes[c]
+            source, at, total = unowned(alone), 0, counted.sizes[c]
             if line:
                 source, at = arrays.counts, (c * rows + line - 1) * length
                 total = counted.row_counts[c, line - 1]
@@ -252,7 +252,7 @@ def _cells_of(counts: Any, at: int, total: int, start: int, arrays: Flat, to: in
             place = choices[j] * parts + start
             _gather(counts, at + starts[j], places, place, there, few, cells, target)
         else:
-            every = everywhere(cells, total)
+            every = splat_count(cells, total)
             for k in range(0, width, COUNT_LANES):
                 store(cells, target + k, every)
     _separate(cells, to, patterns * width, width)
@@ -266,7 +266,7 @@ def _cells_of_two(counts: Any, at: int, total: int, start: int, arrays: Flat, to
     # Offsets of the members' subset numbers.
     seconds = arrays.choices[1] * arrays.parts + start
     firsts = arrays.choices[3] * arrays.parts + start
-    every, whole = everywhere(counts, total), at + start
+    every, whole = splat_count(counts, total), at + start
     second_once, second_twice = at + starts[1], at + starts[2]
     once, twice = at + starts[3], at + starts[6]
     both, once_twice = whole + starts[4], whole + starts[5]

@@ -117,7 +117,7 @@ def _least_of(
 ) -> np.float32:
     """Fill ``values`` (n,) and return their limit; infinite if none of ``stop`` reaches it.
 
-    tables: (classes, cells, n); flat_tables: the same tables, flat and `borrowed`.
+    tables: (classes, cells, n); flat_tables: the same tables, flat and `unowned`.
     """
     if bounds.incomplete:
         # With missing calls each table has its own number of samples.

@@ -27,7 +27,7 @@ from genobit.engine.schedule import streaming
 from genobit.engine.schedule.blocks import as_rows, ordered
 from genobit.engine.schedule.checkpoints import digest
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.memory_mapped import Spilled, taken
+from genobit.engine.schedule.memory_mapped import PlaneFile, taken
 from genobit.engine.schedule.tiles import whole_rows
 from genobit.epistasis.kernels.scope import Distances, between, within
 from genobit.epistasis.kernels.tables import Classes, by_class
@@ -93,7 +93,7 @@ def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) 
     folder: Any = get_options().spill_to
     complete: list[bool] = []
     with ExitStack() as stack:
-        files = [stack.enter_context(Spilled(folder, shape)) for shape in shapes]
+        files = [stack.enter_context(PlaneFile(folder, shape)) for shape in shapes]
         for k in range(0, len(parts), together):
             done = compute(*parts[k : k + together])
             for start, part in zip(starts[k:], done, strict=False):
@@ -107,7 +107,7 @@ def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) 
         return Classes(tuple(file.mapped(int(all(complete))) for file in files), sizes)
 
 
-def _write(files: Sequence[Spilled], start: int, part: Classes) -> None:
+def _write(files: Sequence[PlaneFile], start: int, part: Classes) -> None:
     """Write the planes of a chunk; two planes go to the last two of three places."""
     for file, planes in zip(files, part.planes, strict=True):
         for kind, plane in enumerate(planes, 3 - len(planes)):

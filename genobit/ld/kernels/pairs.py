@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from genobit.engine.gemm.products import BandRows
 from genobit.engine.pairwise.statistic import Float, band_columns, blocks, in_window
-from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, ratio_everywhere
+from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, splat_ratio
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import r2
@@ -118,7 +118,7 @@ def _collect_counts(
     (x, scale_x), (y, scale_y) = of_rows, of_columns
     k, columns = 0, counts.shape[1]
     whole = columns // RATIO_LANES * RATIO_LANES
-    least, margin = np.sqrt(float(minimum)) * SLACK, ratio_everywhere(np.float32(-UNIT * n))
+    least, margin = np.sqrt(float(minimum)) * SLACK, splat_ratio(np.float32(-UNIT * n))
     # |xy - x y / n| >= (least / scale_x) / (n scale_y). Monomorphic rows have scale NaN: never.
     share, width = np.empty(columns, np.float32), np.empty(columns, np.float32)
     for j in range(columns):
@@ -126,8 +126,8 @@ def _collect_counts(
     for i in range(counts.shape[0]):
         row, of_row = top + i, counts[i]
         first, stop = in_window(row, last[row], shift, left, columns)
-        minus = ratio_everywhere(np.float32(-x[i]))
-        wanted = ratio_everywhere(np.float32(least / scale_x[i]))
+        minus = splat_ratio(np.float32(-x[i]))
+        wanted = splat_ratio(np.float32(least / scale_x[i]))
         for begin in range(first // RATIO_LANES * RATIO_LANES, min(stop, whole), STRETCH):
             end, reached = min(begin + STRETCH, whole), np.uint64(0)
             for j in range(begin, end, RATIO_LANES):

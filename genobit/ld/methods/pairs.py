@@ -105,7 +105,8 @@ class LDPairsMethods:
         )
 
         def rows_of(ds: xr.Dataset, layout: Layout) -> int:
-            if parquet is None or threshold < FEW_ABOVE or not get_options().free:
+            default = get_options().chunk_rows_is_default
+            if parquet is None or threshold < FEW_ABOVE or not default:
                 return get_options().edge
             return max(get_options().edge, wide_rows(window_ends(ds, size), layout.bits))
 

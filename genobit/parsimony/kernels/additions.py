@@ -15,8 +15,8 @@ from genobit.parsimony.kernels.half_edges import (
     branch_changes,
     empty_views,
     fill_views,
-    halves_of,
     link,
+    n_half_edges,
 )
 from genobit.parsimony.kernels.prunings import NOWHERE
 from genobit.parsimony.kernels.random import below, shuffle
@@ -57,7 +57,7 @@ def best_branch(
     stream: NDArray[np.uint64],
 ) -> tuple[int, int]:
     """Return the branch where a tip adds least, and the changes; ties are broken at random."""
-    rows = halves_of(sites.taxa)
+    rows = n_half_edges(sites.taxa)
     best, where, equal = NOWHERE, -1, 0
     for at in range(count):
         h = order[at]
@@ -78,11 +78,11 @@ def best_branch(
 def added_stepwise(sites: Sites, closest: bool, stream: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return a tree made by stepwise addition, as half-edges ``back``."""
     taxa = sites.taxa
-    back = np.empty(halves_of(taxa), np.int64)
+    back = np.empty(n_half_edges(taxa), np.int64)
     left = np.arange(1, taxa)
     shuffle(stream, left)
     first_three(back, taxa, left[0], left[1])
-    views, order = empty_views(sites, taxa), np.empty(halves_of(taxa), np.int64)
+    views, order = empty_views(sites, taxa), np.empty(n_half_edges(taxa), np.int64)
     for made in range(1, taxa - 2):
         fill_views(back, sites, views, order)
         # A tree of made + 2 tips has 2 made + 1 branches.

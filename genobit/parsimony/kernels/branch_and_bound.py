@@ -23,8 +23,8 @@ from genobit.parsimony.kernels.half_edges import (
     branch_changes,
     empty_views,
     fill_views,
-    halves_of,
     link,
+    n_half_edges,
 )
 from genobit.parsimony.kernels.planes import BLOCK_WORDS, filled
 from genobit.parsimony.kernels.random import below
@@ -115,7 +115,7 @@ def first_level(sites: Sites, later: Later, three: NDArray[np.int64]) -> Levels:
     taxa, words = sites.taxa, int(sites.offsets[-1])
     shape = (taxa + 1, 2 * taxa)
     levels = Levels(
-        np.full(halves_of(taxa), -1, np.int64),
+        np.full(n_half_edges(taxa), -1, np.int64),
         np.array([3, 0], np.int64),
         np.concatenate([three, np.full(taxa - 2, -1, np.int64)]).astype(np.int64),
         np.full(taxa + 1, -1, np.int64),
@@ -139,7 +139,7 @@ def search_levels(
     The pool starts with the length of a known tree, and receives all trees as short.
     """
     taxa, stop = sites.taxa, levels.state[LOOKED] + most
-    order = np.empty(halves_of(taxa), np.int64)
+    order = np.empty(n_half_edges(taxa), np.int64)
     while levels.state[DEPTH] >= 3:
         level = levels.state[DEPTH]
         if levels.counts[level] < 0:
@@ -198,7 +198,7 @@ def open_level(
     taxa, level = sites.taxa, levels.state[DEPTH]
     levels.state[LOOKED] += 1
     length = fill_views(levels.back, sites, views, order)
-    branches, rows = 2 * level - 3, halves_of(taxa)
+    branches, rows = 2 * level - 3, n_half_edges(taxa)
     used = np.zeros(taxa, np.bool_)
     used[levels.tips[:level]] = True
     trial = np.empty(branches, np.int64)
@@ -246,7 +246,7 @@ def probe(
     The mean of many descents is unbiased (Mathematics of Computation 29: 121).
     """
     taxa = sites.taxa
-    order = np.empty(halves_of(taxa), np.int64)
+    order = np.empty(n_half_edges(taxa), np.int64)
     total, width = 0.0, 1.0
     while True:
         level = levels.state[DEPTH]
@@ -282,7 +282,7 @@ def best_three(sites: Sites, later: Later) -> NDArray[np.int64]:
     The lower bound is then high early.
     """
     taxa = sites.taxa
-    views, order = empty_views(sites, taxa), np.empty(halves_of(taxa), np.int64)
+    views, order = empty_views(sites, taxa), np.empty(n_half_edges(taxa), np.int64)
     best, chosen = -1, (1, 2)
     for b in range(1, taxa):
         for c in range(b + 1, taxa):

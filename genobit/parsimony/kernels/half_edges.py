@@ -1,9 +1,9 @@
 """Unrooted binary trees as half-edges, and the views along them.
 
 Every branch consists of two half-edges, one at each of its end nodes. The array ``back`` maps each
-half-edge h to the other half of its branch, and ``around(h)`` is the next half-edge at the same
-node. Half-edges 0 to n - 1 belong to the tips; inner node i has three, starting at n + 3 i. The
-array ``back`` alone defines a tree, and no branch is the root.
+half-edge h to the other half of its branch, and ``next_at_node(h)`` is the next half-edge at the
+same node. Half-edges 0 to n - 1 belong to the tips; inner node i has three, starting at n + 3 i.
+The array ``back`` alone defines a tree, and no branch is the root.
 
 The view of a half-edge is the set of states of its node as seen along its branch, which is Fitch's
 set of the subtree on its side. A tree of n tips has 4 n - 6 views. Two passes compute all of them.
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 @njit
-def halves_of(taxa: int) -> int:
+def n_half_edges(taxa: int) -> int:
     """Return the number of half-edges of a tree with ``taxa`` tips."""
     return 4 * taxa - 6
 
 
 @njit
-def around(h: int, taxa: int) -> int:
+def next_at_node(h: int, taxa: int) -> int:
     """Return the next half-edge at an inner node."""
     return h - 2 if (h - taxa) % 3 == 2 else h + 1
 
@@ -57,9 +57,9 @@ def preorder(back: NDArray[np.int64], taxa: int, order: NDArray[np.int64]) -> in
         h = order[at]
         at += 1
         if h >= taxa:
-            g = around(h, taxa)
+            g = next_at_node(h, taxa)
             order[count] = back[g]
-            order[count + 1] = back[around(g, taxa)]
+            order[count + 1] = back[next_at_node(g, taxa)]
             count += 2
     return count
 
@@ -67,7 +67,7 @@ def preorder(back: NDArray[np.int64], taxa: int, order: NDArray[np.int64]) -> in
 @njit
 def empty_views(sites: Sites, taxa: int) -> NDArray[np.uint64]:
     """Allocate the views of a tree, with the views of the tips filled in."""
-    rows = halves_of(sites.taxa)
+    rows = n_half_edges(sites.taxa)
     views = np.empty(sites.offsets[-1] * rows, np.uint64)
     for block in range(sites.states.size):
         step = sites.states[block] * BLOCK_WORDS
@@ -84,7 +84,7 @@ def fill_views(
     order: NDArray[np.int64],
 ) -> int:
     """Fill the views of all inner half-edges of the tree with tip 0; return the tree's length."""
-    taxa, rows = sites.taxa, halves_of(sites.taxa)
+    taxa, rows = sites.taxa, n_half_edges(sites.taxa)
     count = preorder(back, taxa, order)
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     length = 0
@@ -96,9 +96,9 @@ def fill_views(
             h = order[at]
             if h < taxa:
                 continue
-            g = around(h, taxa)
+            g = next_at_node(h, taxa)
             i = origin + back[g] * step
-            j = origin + back[around(g, taxa)] * step
+            j = origin + back[next_at_node(g, taxa)] * step
             length += changes_between(views, i, views, j, states, planes, first, depth)
             join_block(views, i, views, j, views, origin + h * step, states)
         i, j = origin, origin + back[0] * step
@@ -107,8 +107,8 @@ def fill_views(
             h = order[at]
             if h < taxa:
                 continue
-            g = around(h, taxa)
-            f = around(g, taxa)
+            g = next_at_node(h, taxa)
+            f = next_at_node(g, taxa)
             here = origin + back[h] * step
             i, j = origin + back[g] * step, origin + back[f] * step
             join_block(views, here, views, j, views, origin + g * step, states)
@@ -119,7 +119,7 @@ def fill_views(
 @njit
 def tree_length(back: NDArray[np.int64], sites: Sites) -> int:
     """Return the length of a tree over its informative patterns."""
-    order = np.empty(halves_of(sites.taxa), np.int64)
+    order = np.empty(n_half_edges(sites.taxa), np.int64)
     return fill_views(back, sites, empty_views(sites, sites.taxa), order)
 
 
@@ -173,7 +173,7 @@ def halves_from_parents(parents: NDArray[np.int64], taxa: int) -> NDArray[np.int
     for node, parent in enumerate(parents.tolist()):
         if parent != NO_PARENT:
             members[parent].append(node)
-    back = np.full(halves_of(taxa), -1, np.int64)
+    back = np.full(n_half_edges(taxa), -1, np.int64)
     up, made = list(range(parents.size)), 0
     for node in range(taxa, parents.size):
         ends = [up[child] for child in members[node]]
@@ -200,7 +200,7 @@ def parents_from_halves(back: NDArray[np.int64], taxa: int) -> NDArray[np.int64]
     number = {h: 2 * taxa - 3 - rank for rank, h in enumerate(inner)}
     parents = np.full(2 * taxa - 2, NO_PARENT, np.int64)
     for h in inner:
-        for g in (around(h, taxa), around(around(h, taxa), taxa)):
+        for g in (next_at_node(h, taxa), next_at_node(next_at_node(h, taxa), taxa)):
             child = int(back[g])
             parents[number.get(child, child)] = number[h]
     parents[0] = 2 * taxa - 3

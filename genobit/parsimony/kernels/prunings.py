@@ -16,7 +16,7 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.parsimony.kernels.fitch import changes_at_branch, join_block
-from genobit.parsimony.kernels.half_edges import around, branch_changes, halves_of, link
+from genobit.parsimony.kernels.half_edges import branch_changes, link, n_half_edges, next_at_node
 from genobit.parsimony.kernels.planes import BLOCK_WORDS
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out
 
     ``cut`` is the half-edge at the subtree's end of the cut branch; the other end is an inner node.
     """
-    q = around(back[cut], taxa)
-    out.far[0], out.far[1] = back[q], back[around(q, taxa)]
+    q = next_at_node(back[cut], taxa)
+    out.far[0], out.far[1] = back[q], back[next_at_node(q, taxa)]
     out.distance[0] = out.distance[1] = 0
     count, at = FIRST, 0
     while at < count:
         h = out.far[at]
         if h >= taxa and out.distance[at] < radius:
-            g = around(h, taxa)
-            left, right = back[g], back[around(g, taxa)]
+            g = next_at_node(h, taxa)
+            left, right = back[g], back[next_at_node(g, taxa)]
             out.far[count], out.beside[count] = left, right
             out.far[count + 1], out.beside[count + 1] = right, left
             out.before[count] = out.before[count + 1] = at
@@ -91,9 +91,9 @@ def list_branches(back: NDArray[np.int64], taxa: int, cut: int, radius: int, out
 @njit
 def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64], cut: int) -> int:
     """Return the changes that the side of ``cut`` adds at its present place."""
-    taxa, rows = sites.taxa, halves_of(sites.taxa)
-    q = around(back[cut], taxa)
-    a, b = back[q], back[around(q, taxa)]
+    taxa, rows = sites.taxa, n_half_edges(sites.taxa)
+    q = next_at_node(back[cut], taxa)
+    a, b = back[q], back[next_at_node(q, taxa)]
     return branch_changes(sites, views, a, rows, views, b, rows, views, cut, rows, NOWHERE)
 
 
@@ -102,7 +102,7 @@ def fill_towards(
     sites: Sites, views: NDArray[np.uint64], block: int, count: int, branches: Branches
 ) -> None:
     """Fill the views towards the cut in one block."""
-    rows, most = halves_of(sites.taxa), branches.far.size
+    rows, most = n_half_edges(sites.taxa), branches.far.size
     states = sites.states[block]
     step = states * BLOCK_WORDS
     origin, target = sites.offsets[block] * rows, sites.offsets[block] * most
@@ -128,7 +128,7 @@ def count_changes(
 
     Returns whether any count is below ``limit``. If none is, later blocks are skipped.
     """
-    rows, most = halves_of(sites.taxa), branches.far.size
+    rows, most = n_half_edges(sites.taxa), branches.far.size
     planes, stride = sites.weight_planes.reshape(-1), sites.weight_planes.shape[1] * BLOCK_WORDS
     branches.changes[:count] = 0
     for block in range(sites.states.size):
@@ -162,8 +162,8 @@ def count_changes(
 def regraft(back: NDArray[np.int64], taxa: int, cut: int, far: int) -> None:
     """Move the side of ``cut`` to the branch of half-edge ``far``."""
     q = back[cut]
-    g = around(q, taxa)
-    f = around(g, taxa)
+    g = next_at_node(q, taxa)
+    f = next_at_node(g, taxa)
     link(back, back[g], back[f])
     near = back[far]
     link(back, g, far)

@@ -21,7 +21,7 @@ import numpy as np
 
 from genobit.engine.simd.jit import njit
 from genobit.parsimony.kernels.fitch import changes_between, join_block
-from genobit.parsimony.kernels.half_edges import empty_views, fill_views, halves_of
+from genobit.parsimony.kernels.half_edges import empty_views, fill_views, n_half_edges
 from genobit.parsimony.kernels.planes import BLOCK_WORDS, weighted
 from genobit.parsimony.kernels.prunings import (
     FIRST,
@@ -75,7 +75,7 @@ def room_for_search(sites: Sites) -> Work:
     rest, part = room_for_branches(sites), room_for_branches(sites)
     return Work(
         empty_views(sites, sites.taxa),
-        np.empty(halves_of(sites.taxa), np.int64),
+        np.empty(n_half_edges(sites.taxa), np.int64),
         rest,
         part,
         np.empty(rest.towards.size, np.uint64),
@@ -94,7 +94,7 @@ def swap(
     """Shorten a tree in place until no move shortens it; return its length."""
     taxa = sites.taxa
     length = fill_views(back, sites, work.views, work.order)
-    cuts = np.arange(halves_of(taxa))
+    cuts = np.arange(n_half_edges(taxa))
     shuffle(stream, cuts)
     idle, at = 0, 0
     while idle < cuts.size:
@@ -171,7 +171,7 @@ def _join_middles(
     branches: Branches,
     sets: NDArray[np.uint64],
 ) -> None:
-    rows, most = halves_of(sites.taxa), branches.far.size
+    rows, most = n_half_edges(sites.taxa), branches.far.size
     for block in range(sites.states.size):
         fill_towards(sites, views, block, count, branches)
         states = sites.states[block]
@@ -276,7 +276,7 @@ def swap_pool(sites: Sites, moves: int, trees: int, pool: Pool, work: Work) -> N
         back = pool.trees[pool.state[SWAPPED]].copy()
         pool.state[SWAPPED] += 1
         length = fill_views(back, sites, work.views, work.order)
-        for cut in range(halves_of(sites.taxa)):
+        for cut in range(n_half_edges(sites.taxa)):
             _keep_moves(back, length, sites, cut, moves, pool, work)
             if pool.state[LENGTH] < length:
                 break

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.engine.simd.jit import njit
-from genobit.parsimony.kernels.half_edges import around, halves_of, preorder
+from genobit.parsimony.kernels.half_edges import n_half_edges, next_at_node, preorder
 from genobit.parsimony.kernels.random import mixed
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ class Pool(NamedTuple):
 
     trees: NDArray[np.int64]
     """``back`` of each tree, (most, half-edges)."""
-    marks: NDArray[np.uint64]
+    hashes: NDArray[np.uint64]
     """Open-addressing hash table, 0 in empty slots; its size is a power of two >= 2 x ``most``."""
     state: NDArray[np.int64]
     """Length of the trees, number of trees, and number of trees already swapped."""
     keys: NDArray[np.uint64]
     """Random word of each tip, (taxa,)."""
     below: NDArray[np.uint64]
-    """Work space of `mark_of`: hashes of the branches of a tree."""
+    """Work space of `hash_of`: hashes of the branches of a tree."""
     order: NDArray[np.int64]
 
 
@@ -41,7 +41,7 @@ LENGTH, COUNT, SWAPPED = 0, 1, 2
 
 def empty_pool(taxa: int, most: int, length: int) -> Pool:
     """Allocate a pool for at most ``most`` trees of ``taxa`` tips."""
-    halves = halves_of(taxa)
+    halves = n_half_edges(taxa)
     slots = 1 << max(4, (2 * most).bit_length())
     keys = np.array([mixed(np.uint64(tip + 1)) for tip in range(taxa)], np.uint64)
     return Pool(
@@ -55,7 +55,7 @@ def empty_pool(taxa: int, most: int, length: int) -> Pool:
 
 
 @njit
-def mark_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
+def hash_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
     """Return the hash of a tree, never 0."""
     taxa = pool.keys.size
     count = preorder(back, taxa, pool.order)
@@ -65,8 +65,8 @@ def mark_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
         if h < taxa:
             pool.below[h] = pool.keys[h]
             continue
-        g = around(h, taxa)
-        pool.below[h] = pool.below[back[g]] ^ pool.below[back[around(g, taxa)]]
+        g = next_at_node(h, taxa)
+        pool.below[h] = pool.below[back[g]] ^ pool.below[back[next_at_node(g, taxa)]]
         total += mixed(pool.below[h])
     return total or np.uint64(1)
 
@@ -82,17 +82,17 @@ def keep(back: NDArray[np.int64], length: int, pool: Pool) -> bool:
     if length < pool.state[LENGTH]:
         pool.state[LENGTH] = length
         pool.state[COUNT] = pool.state[SWAPPED] = 0
-        pool.marks[:] = 0
+        pool.hashes[:] = 0
     if pool.state[COUNT] == pool.trees.shape[0]:
         return False
-    mark = mark_of(back, pool)
-    last = np.uint64(pool.marks.size - 1)
-    slot = mark & last
-    while pool.marks[slot] != 0:
-        if pool.marks[slot] == mark:
+    hashed = hash_of(back, pool)
+    last = np.uint64(pool.hashes.size - 1)
+    slot = hashed & last
+    while pool.hashes[slot] != 0:
+        if pool.hashes[slot] == hashed:
             return False
         slot = (slot + np.uint64(1)) & last
-    pool.marks[slot] = mark
+    pool.hashes[slot] = hashed
     pool.trees[pool.state[COUNT]] = back
     pool.state[COUNT] += 1
     return True

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.schedule import streaming
-from genobit.engine.schedule.memory_mapped import Mapped, Spilled, in_memory, opened, taken
+from genobit.engine.schedule.memory_mapped import Mapped, PlaneFile, in_memory, opened, taken
 from genobit.epistasis.schedule import units
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import gathered
@@ -63,7 +63,7 @@ def test_planes_of_a_file__are_those_of_memory(
 
 
 def written(folder: Path) -> Mapped:
-    with Spilled(folder, (2, 3, 4)) as file:
+    with PlaneFile(folder, (2, 3, 4)) as file:
         file.write(0, 0, np.arange(12, dtype=np.uint64).reshape(3, 4))
         file.write(1, 1, np.arange(8, dtype=np.uint64).reshape(2, 4))
         return file.mapped()
@@ -98,7 +98,7 @@ def test_a_disk_without_room__is_an_error_with_a_remedy_and_leaves_no_file(tmp_p
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, limits[1]))
     try:
         with pytest.raises(OSError, match=r"needs 1 MiB; name a folder with room.*spill_to"):
-            Spilled(tmp_path, (2, 2**8, 2**8))
+            PlaneFile(tmp_path, (2, 2**8, 2**8))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not left(tmp_path)

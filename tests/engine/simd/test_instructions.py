@@ -18,13 +18,13 @@ from genobit.engine.simd.count_lanes import (
     RATIO_LANES,
     ROUGH,
     abs_ge_mask,
-    everywhere,
     gather_counts,
     load_counts,
     load_ratios,
     permute_counts,
-    ratio_everywhere,
     rough_reciprocal,
+    splat_count,
+    splat_ratio,
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
@@ -32,7 +32,6 @@ from genobit.engine.simd.registers import (
     BYTE_LANES,
     REGISTER_WORDS,
     add_bytes,
-    borrowed,
     broadcast,
     broadcast_float,
     bytes_of_bits,
@@ -47,6 +46,7 @@ from genobit.engine.simd.registers import (
     lookup,
     next_16,
     truncate_to,
+    unowned,
     zero_bytes,
     zero_register,
     zero_words,
@@ -110,7 +110,7 @@ def _registers(x, i, out):
 
 @njit
 def _bytes(x, i, pairs, out):
-    numbers = borrowed(x)
+    numbers = unowned(x)
     a, b = load_bytes(numbers, i), load_bytes(numbers, i + 5)
     word = load_octets(numbers, i)
     store(out, 0, (a & b) + andnot(a, b) - (zero_bytes() ^ a))
@@ -162,13 +162,13 @@ def _floats(x, i, word, out):
 def _counts(x, i, numbered, out, narrow):
     a, b = load_counts(x, i), gather_counts(x, i, numbered, i)
     store(out, i, a - b + permute_counts(x, i, numbered, i))
-    store(narrow, i, everywhere(x, x[i]) - a)
+    store(narrow, i, splat_count(x, x[i]) - a)
 
 
 @njit
 def _ratios(x, numbers, i, out):
     a, b = load_ratios(x, i), load_ratios(numbers, i)
-    store(out, 0, (a + b) * (a - b) / ratio_everywhere(numbers[0]))
+    store(out, 0, (a + b) * (a - b) / splat_ratio(numbers[0]))
     store(out, RATIO_LANES, multiply_add(a, b, b))
     store(out, 2 * RATIO_LANES, rough_reciprocal(b))
     return abs_ge_mask(b, a)

@@ -14,12 +14,12 @@ import pytest
 from genobit.engine.simd import plain
 from genobit.engine.simd.plain_lanes import (
     Register,
-    borrowed,
     load_octets,
     load_table,
     loader,
     lookup,
     store,
+    unowned,
     word,
     zeros,
 )
@@ -141,7 +141,7 @@ def test_words_and_borrowed_arrays() -> None:
     assert word(-1) == word(2**64 - 1) == np.uint64(2**64 - 1)
     for array in (np.zeros((2, 2)), np.zeros(4)[::2]):
         with pytest.raises(TypeError, match="one dimension without gaps"):
-            borrowed(array)
+            unowned(array)
 
 
 def run(*arguments: str) -> None:

@@ -13,7 +13,6 @@ from genobit.engine.simd.registers import (
     WORD_LANES,
     add_bytes,
     aligned,
-    borrowed,
     broadcast,
     equal_mask,
     less_mask,
@@ -21,6 +20,7 @@ from genobit.engine.simd.registers import (
     load_table,
     load_words,
     lookup,
+    unowned,
     zero_bytes,
     zero_words,
 )
@@ -140,12 +140,12 @@ def test_host__is_a_machine_that_the_lanes_fit() -> None:
 
 @njit
 def _second(array):
-    return borrowed(array)[1]
+    return unowned(array)[1]
 
 
 @njit
 def _of_two_dimensions(array):
-    return borrowed(array)[0]
+    return unowned(array)[0]
 
 
 def test_borrowed__is_of_arrays_that_are_read_in_one_go() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
-from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, ratio_everywhere
+from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratios, splat_ratio
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import pairs
@@ -137,9 +137,9 @@ def test_a_pair_at_the_minimum__is_not_lost(n: int) -> None:
 
 @njit
 def _in_lanes(counts: np.ndarray, x: np.ndarray, least: float) -> tuple[int, int]:
-    three, own = ratio_everywhere(np.float32(3.0)), load_ratios(x, 0)
+    three, own = splat_ratio(np.float32(3.0)), load_ratios(x, 0)
     a = multiply_add(three, load_ratios(counts, 1), load_ratios(x, 1))
-    return abs_ge_mask(a, ratio_everywhere(np.float32(least))), abs_ge_mask(own, own)
+    return abs_ge_mask(a, splat_ratio(np.float32(least))), abs_ge_mask(own, own)
 
 
 @pytest.mark.parametrize("kind", [np.int16, np.int32])

@@ -18,7 +18,7 @@ from genobit.parsimony.kernels.half_edges import (
     empty_views,
     fill_views,
     halves_from_parents,
-    halves_of,
+    n_half_edges,
     parents_from_halves,
     tree_length,
 )
@@ -47,7 +47,7 @@ def length_of(parents, sets, weights):
 
 def all_trees(taxa):
     """Half-branches of every unrooted binary tree."""
-    start = np.empty(halves_of(taxa), np.int64)
+    start = np.empty(n_half_edges(taxa), np.int64)
     first_three(start, taxa, 1, 2)
     trees = [start]
     for tip in range(3, taxa):
@@ -129,7 +129,7 @@ def test_what_a_move_adds_is_the_difference_of_whole_lengths(case):
                 assert tree_length(other, sites) == length - here + work.rest.changes[k]
 
 
-def test_every_topology_has_a_mark_of_its_own():
+def test_every_topology_has_a_hash_of_its_own():
     trees = all_trees(7)
     pool = tree_set.empty_pool(7, 2000, 0)
     for back in [*trees, *trees]:
