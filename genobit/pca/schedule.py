@@ -7,6 +7,7 @@ transpose in one pass over the planes. Sums over chunks are a lazy tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -14,7 +15,7 @@ import numpy as np
 
 from genobit.engine.schedule.blas import one_blas_thread
 from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.pair_sums import SampleChunks, leaves, planes_of, tree
+from genobit.engine.schedule.pair_sums import SampleChunks, planes_of, sample_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,36 +43,22 @@ def summed(
     the blocks of ``along``. Arrays in ``along`` are (variants, ...), with first-axis chunks as
     ``samples.variants``. Every task gets the arrays in ``whole`` complete.
     """
-    samples, whole = whole_samples(samples), [array.rechunk(-1) for array in whole]
-    variants, edge = samples.variants, samples.planes[0].shape[0]
-    cut = list(leaves(variants, range(len(variants)), edge, LEAF_CALLS))
-    inputs = function, samples, along, whole, cut
-    name, graph = named_layer("genobit-summed", _summed_tasks, *inputs)
-    return da.Array(graph, name, ((edge,), (columns,)), np.float64)
+    return sample_sums(
+        partial(_sums, function),
+        whole_samples(samples),
+        along=along,
+        whole=whole,
+        columns=columns,
+        enough=LEAF_CALLS,
+    )
 
 
-def _summed_tasks(
-    name: str,
-    function: Callable[..., Any],
-    samples: SampleChunks,
-    along: Sequence[da.Array],
-    whole: Sequence[da.Array],
-    cut: list[list[int]],
-) -> dict[Any, Any]:
-    """Return a leaf for each list of chunks in ``cut``, and the task that sums all leaves."""
-    others = [(array.name, *(0,) * array.ndim) for array in whole]
-    layer: dict[Any, Any] = {}
-    keys = []
-    for n, leaf in enumerate(cut):
-        layer[f"{name}-leaf", n] = (
-            _sum_leaf,
-            function,
-            [_chunk(samples, along, k) for k in leaf],
-            others,
-        )
-        keys.append((f"{name}-leaf", n))
-    layer[name, 0, 0] = (_first, tree(layer, name, (), keys))
-    return layer
+def _sums(
+    function: Callable[..., NDArray[np.float64]], chunks: list[Any], *whole: NDArray[Any]
+) -> tuple[NDArray[np.float64]]:
+    rows = [(a, *along) for a, _, *along in chunks]
+    with one_blas_thread():
+        return (function(rows, *whole),)
 
 
 def stacked(
@@ -111,17 +98,7 @@ def _chunk(samples: SampleChunks, along: Sequence[da.Array], k: int) -> list[Any
     return [samples.variants[k], blocks, [(x.name, k, *(0,) * (x.ndim - 1)) for x in along]]
 
 
-def _sum_leaf(function: Any, chunks: list[Any], whole: list[Any]) -> tuple[NDArray[np.float64]]:
-    rows = [(planes_of(blocks, bits), *along) for bits, blocks, along in chunks]
-    with one_blas_thread():
-        return (function(rows, *whole),)
-
-
 def _stack_leaf(function: Any, chunk: list[Any], whole: list[Any]) -> NDArray[np.float64]:
     bits, blocks, along = chunk
     with one_blas_thread():
         return function(planes_of(blocks, bits), *along, *whole)
-
-
-def _first(sums: tuple[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return sums[0]

@@ -223,18 +223,24 @@ def sample_sums(
     samples: SampleChunks,
     *,
     along: Sequence[da.Array] = (),
+    whole: Sequence[da.Array] = (),
     groups: Sequence[Sequence[int]] | None = None,
+    columns: int | None = None,
+    enough: int = LEAF_BITS,
     dtype: DTypeLike = np.float64,
 ) -> da.Array:
     """Return lazy sums over variants for every sample: (samples, groups), a tree of additions.
 
-    ``partial(chunks) -> (sums (samples,),)`` takes the chunks of `pair_sums`, with b None.
+    ``partial(chunks, *whole) -> (sums (samples,),)`` takes the chunks of `pair_sums`, with b None,
+    and the complete arrays ``whole``. With ``columns`` its sums are (samples, columns), of one
+    group. A leaf has at least ``enough`` calls.
     """
     parts = [range(len(samples.variants))] if groups is None else groups
     most = max(samples.tiles)
-    cut = [list(leaves(samples.variants, group, most, LEAF_BITS)) for group in parts]
-    name, graph = named_layer("genobit-sample-sums", _sample_tasks, partial, samples, along, cut)
-    return da.Array(graph, name, chunks=(samples.tiles, (len(cut),)), dtype=dtype)
+    cut = [list(leaves(samples.variants, group, most, enough)) for group in parts]
+    inputs = partial, samples, along, [array.rechunk(-1) for array in whole], cut
+    name, graph = named_layer("genobit-sample-sums", _sample_tasks, *inputs)
+    return da.Array(graph, name, (samples.tiles, (columns or len(cut),)), dtype)
 
 
 def _sample_tasks(
@@ -242,9 +248,11 @@ def _sample_tasks(
     partial: Partial,
     samples: SampleChunks,
     along: Sequence[da.Array],
+    whole: Sequence[da.Array],
     cut: list[list[list[int]]],
 ) -> dict[Any, Any]:
     """Return leaves and additions for each tile of samples; ``cut`` lists each group's leaves."""
+    complete = [(array.name, *(0,) * array.ndim) for array in whole]
     layer: dict[Any, Any] = {}
     for i in range(len(samples.tiles)):
         totals = []
@@ -256,12 +264,20 @@ def _sample_tasks(
                 others = [
                     [(array.name, k, *(0,) * (array.ndim - 1)) for array in along] for k in leaf
                 ]
-                layer[f"{name}-leaf", i, g, n] = (_leaf, partial, bits, rows, None, others)
+                inputs = partial, bits, rows, others, complete
+                layer[f"{name}-leaf", i, g, n] = (_sample_leaf, *inputs)
                 keys.append((f"{name}-leaf", i, g, n))
             totals.append(tree(layer, name, (i, g), keys))
         layer[name, i, 0] = (_columns, totals)
     return layer
 
 
+def _sample_leaf(
+    partial: Partial, bits: list[int], a: list[Any], along: list[Any], whole: list[Any]
+) -> Sums:
+    return _leaf(lambda chunks: partial(chunks, *whole), bits, a, None, along)
+
+
 def _columns(totals: list[Sums]) -> NDArray[Any]:
-    return np.stack([total[0] for total in totals if total[0] is not None], axis=1)
+    sums = [total[0] for total in totals if total[0] is not None]
+    return np.stack(sums, axis=1) if sums[0].ndim == 1 else sums[0]
