@@ -74,7 +74,7 @@ bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checke
 # Python takes a thousand times as long, so these are smaller (tests/sized.py).
 plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compilation
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "not slow" \
-	  tests/engine/simd tests/engine/bits tests/engine/gemm tests/*/kernels tests/data/test_packing.py \
+	  tests/engine/simd tests/engine/bits tests/engine/gemm tests/*/kernels \
 	  tests/engine/schedule/test_pair_sums.py tests/engine/schedule/test_tiles.py \
 	  tests/engine/schedule/test_packing.py tests/engine/schedule/test_by_samples.py
 

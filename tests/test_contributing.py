@@ -1,4 +1,4 @@
-"""The examples of docs/contributing.md do what the page says."""
+"""What docs/contributing.md says is true: its examples run, and tests follow the files tested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from genobit.engine.pairwise.statistic import band, square
 from tests.cohorts import cohort, random_calls
 from tests.reference import dosages, words_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "contributing.md"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "contributing.md"
+SEVERAL_PARTS = {"benchmarks", "browser", "distributed", "hostile"}
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +58,18 @@ def test_analysis__is_one_folder_and_one_line(examples: dict[str, Any]) -> None:
     found = Accessor(ds).carriers_shared()
     np.testing.assert_array_equal(found, shares(dosages(calls) > 0).astype(np.float32))
     assert found.variant_id_1.values.tolist() == ds.variant_id.values.tolist()
+
+
+def follows_a_file(test: Path) -> bool:
+    """Whether test_x.py or test_x_topic.py stands in the folder of a file x, or above it."""
+    folder = ROOT / "genobit" / test.parent.relative_to(ROOT / "tests")
+    tested = test.stem.removeprefix("test_")
+    names = {path.stem.lstrip("_") for path in (*folder.rglob("*.py"), *folder.glob("*/"))}
+    return any(tested == name or tested.startswith(f"{name}_") for name in names)
+
+
+def test_tests__follow_the_files_that_they_test() -> None:
+    files = {test.relative_to(ROOT / "tests"): test for test in ROOT.glob("tests/*/**/test_*.py")}
+    own = {name: test for name, test in files.items() if name.parts[0] not in SEVERAL_PARTS}
+    assert len(own) > 100
+    assert [str(name) for name, test in own.items() if not follows_a_file(test)] == []

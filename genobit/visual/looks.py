@@ -9,7 +9,7 @@ import ipywidgets
 #: canvas, and its tables and hovers are white in every theme. Dark themes therefore invert the
 #: colours of plots, and rotate hues by 180 degrees so that hues stay. White becomes the page's dark
 #: grey, strong colours stay far from the page, and order by lightness stays an order
-#: (`tests/visual/test_colours.py` checks this for colour-blind readers). Saved pictures stay on
+#: (`tests/visual/test_colouring.py` checks this for colour-blind readers). Saved pictures stay on
 #: white, for papers.
 _DARK = "invert(0.93) hue-rotate(180deg)"
 _STYLE = """

@@ -7,8 +7,10 @@ can neither hoist nor merge the work; it adds no instruction.
 from __future__ import annotations
 
 import platform
-from typing import Any
+import statistics
+from typing import TYPE_CHECKING, Any
 
+import dask
 import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
@@ -26,6 +28,12 @@ from genobit.engine.simd.registers import (
 )
 from genobit.engine.simd.vector import Vec, add_to, popcount
 
+from .measure import Row, rates, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GIGA = 1e9
 X86 = platform.machine().lower() in {"x86_64", "amd64"}
 STEPS = 400_000
 
@@ -234,3 +242,15 @@ def work() -> dict[str, tuple[Any, float]]:
         probes["table xor"] = probes["table and"]
         probes["table ternary"] = (lambda: table(_OCTETS, STEPS), lookups * 2)
     return probes
+
+
+def against_registers(table: str, what: str, call: Callable[[], Any], bits: float) -> Row:
+    """Compare a calculation of so many bits with the fastest AND and count of this core."""
+    calls = {name: probe for name, probe in work().items() if name.endswith("and")}
+    calls["ours"] = (call, bits)
+    with dask.config.set(scheduler="synchronous"):
+        found = rates(calls, 5)
+    name = max((n for n in found if n != "ours"), key=lambda n: statistics.median(found[n]))
+    rate, limit = statistics.median(found["ours"]) / GIGA, statistics.median(found[name]) / GIGA
+    at = f"register limit, {name} ({limit:.0f} Gbit/s)"
+    return Row(table, what, rate, "Gbit/s", at, ratio(found["ours"], found[name]))

@@ -25,20 +25,21 @@ from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
 
 from . import (
-    components,
+    crossproduct,
     epistasis,
     explorer,
     fitch,
     grm,
+    grm_relatives,
     kendall,
+    ld,
+    ld_prune,
     limits,
-    linkage,
     parsimony_search,
-    pruning,
-    relatives,
+    pca,
+    similarity,
 )
 from .measure import Row, cores, median, rates, ratio, seconds
-from .multiplications import multiplications, transposes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -314,23 +315,23 @@ ALL = (
     grm.crossproducts,
     grm.weights,
     grm.relationships,
-    relatives.kinship,
+    grm_relatives.kinship,
     kendall.kendall,
     epistasis.epistasis,
     epistasis.epistasis_large,
     epistasis.epistasis_threads,
     fitch.fitch,
     parsimony_search.searches,
-    components.dequantisation,
-    components.components,
-    pruning.pruning,
-    pruning.windows,
-    linkage.similarity,
-    linkage.decay,
-    linkage.sites,
+    pca.dequantisation,
+    pca.components,
+    ld_prune.pruning,
+    ld_prune.windows,
+    similarity.similarity,
+    ld.decay,
+    ld.sites,
     threads,
     startup,
-    multiplications,
-    transposes,
+    crossproduct.multiplications,
+    crossproduct.transposes,
     explorer.explorer,
 )

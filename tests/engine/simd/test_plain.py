@@ -171,7 +171,7 @@ def test_some_tests_of_kernels__pass() -> None:
         for name in (
             "engine/simd/test_vector",
             "engine/bits/test_pack",
-            "parsimony/kernels/test_joins",
+            "parsimony/kernels/test_fitch",
         )
     ]
     run("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:nbmake", *files)

@@ -15,7 +15,7 @@ from genobit.launcher.plots import (
     ld_triangle,
 )
 from genobit.ld.plots.hover import OUTSIDE
-from genobit.visual.pixels import lay_out, pair_at, rotate, strongest
+from genobit.visual.pixels import AGGREGATES, lay_out, pair_at, rotate, strongest
 from tests.cohorts import cohort, random_calls
 
 
@@ -272,3 +272,17 @@ class TestFrequencies:
     def test_no_calls_at_all(self):
         with pytest.raises(ValueError, match="no variant has a called genotype"):
             allele_frequency_spectrum(np.array([np.nan]))
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES)
+def test_the_title_says_what_a_pixel_is(aggregate):
+    plot = ld_triangle(ld_result(symmetric(20)), max_pixels=5, aggregate=aggregate)
+    assert (
+        f"pixel: {AGGREGATES[aggregate]} up to 4 × 4 variants"
+        in (plot.opts.get("plot").kwargs["title"])
+    )
+
+
+def test_an_unknown_aggregate_is_refused():
+    with pytest.raises(ValueError, match="use one of max, mean, sample"):
+        ld_heatmap(ld_result(symmetric(4)), aggregate="median")

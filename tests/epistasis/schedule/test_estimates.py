@@ -57,7 +57,7 @@ clock = Clock()
 
 @pytest.fixture(autouse=True)
 def _a_new_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.epistasis.schedule.test_limits.clock", Clock())
+    monkeypatch.setattr("tests.epistasis.schedule.test_estimates.clock", Clock())
 
 
 def slow(*args: Any) -> Best:

@@ -1,31 +1,13 @@
-"""Draws of the ratchet, and tables of exact p-values."""
+"""Exact p-values of Kendall's tau against counts in whole numbers."""
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from genobit.kendall.kernels.pvalues import exact_tables
-from genobit.parsimony.kernels.swaps import perturbed
-
-
-def test_perturbed_weights__are_binomial_and_take_no_time_for_large_ones() -> None:
-    stream = np.array([7], np.uint64)
-    weights = np.array([0, 1, 40, 10**6, 2**40], np.int64)
-    start = time.thread_time()
-    drawn = perturbed(weights, 0.25, 2000, stream) - weights
-    assert time.thread_time() - start < 5
-    assert (drawn >= 0).all()
-    assert (drawn <= weights).all()
-    mean, sd = weights / 4, np.sqrt(weights * 3 / 16)
-    assert (abs(drawn.mean(axis=0) - mean) <= 5 * sd / np.sqrt(2000)).all()
-    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=0.1)
-    again = np.array([7], np.uint64)
-    np.testing.assert_array_equal(perturbed(weights, 0.25, 2000, again) - weights, drawn)
-    assert (perturbed(weights, 0.25, 2000, again) - weights != drawn).any()
 
 
 def orders_of(n: int) -> list[int]:

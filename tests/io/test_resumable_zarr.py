@@ -186,7 +186,7 @@ import itertools, sys, time
 import genobit as gb
 from genobit.io import resumable_zarr as streams
 from genobit.engine.schedule.graphs import Grid
-from tests.io.test_streams import matrix
+from tests.io.test_resumable_zarr import matrix
 
 genuine, calls = streams._store, itertools.count()
 

@@ -125,7 +125,7 @@ KILLED = """
 import os, signal, sys
 import dask
 import genobit as gb
-from tests.io import test_whole_stores as t
+from tests.io import test_resumable_zarr_stopped as t
 
 left = [int(sys.argv[2])]
 
