@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -275,7 +276,7 @@ print(json.dumps(outcomes))
 """
 
 ANALYSES = PROGRAM.split("    return {\n")[1].split("    }\n", maxsplit=1)[0]
-NAMES = [line.split('"')[1] for line in ANALYSES.splitlines()]
+NAMES = re.findall(r'^ {8}"(.+?)": ', ANALYSES, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

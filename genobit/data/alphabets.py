@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.checks import check_one_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -47,9 +49,8 @@ _NUCLEOTIDE_SYMBOLS = {*NUCLEOTIDES, *NUCLEOTIDE_CODES}
 
 def check_kind(kind: str | None) -> None:
     """Raise ValueError for an unknown kind; None leaves the kind to the symbols."""
-    if kind is not None and kind not in KINDS:
-        msg = f"kind={kind!r} is not one of {', '.join(KINDS)}"
-        raise ValueError(msg)
+    if kind is not None:
+        check_one_of("kind", kind, KINDS)
 
 
 def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.data import alphabets
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
-from genobit.data.checks import is_whole
+from genobit.data.checks import check_one_of, is_whole
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
@@ -100,9 +100,8 @@ def open_alignment(
     ((3,), (3, 1))
     """
     source = local_path(path, "open_alignment")
-    if format is not None and format not in _READERS:
-        msg = f"format={format!r} is not one of {', '.join(_READERS)}"
-        raise ValueError(msg)
+    if format is not None:
+        check_one_of("format", format, _READERS)
     if chunks is not None:
         return _open_lazily(source, format, kind, chunks)
     text = read_text(source)

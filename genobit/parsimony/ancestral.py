@@ -12,6 +12,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data.characters import Characters, sets_in
+from genobit.data.checks import check_one_of
 from genobit.data.topology import children
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony.kernels import hartigan
@@ -140,9 +141,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
     >>> reconstruct(found, parents, "deltran").changes.tolist()
     [1, 0, 1, 0, 0, 0, 0, 0, 0]
     """
-    if resolve not in RESOLUTIONS:
-        msg = f"resolve={resolve!r} is not one of {', '.join(map(repr, RESOLUTIONS))}"
-        raise ValueError(msg)
+    check_one_of("resolve", resolve, RESOLUTIONS)
     return hartigan.ancestors(
         found.planes,
         parents,

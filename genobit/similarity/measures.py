@@ -45,9 +45,7 @@ MISSING = {
 
 def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None:
     """Raise ValueError for an unknown measure, rule, dtype or number of neighbours."""
-    if measure not in LONG_NAMES:
-        msg = f"measure {measure!r} is not one of {', '.join(LONG_NAMES)}"
-        raise ValueError(msg)
+    check_one_of("measure", measure, LONG_NAMES)
     check_one_of("missing", missing, MISSING)
     if np.dtype(dtype) not in {np.dtype("f4"), np.dtype("f8")}:
         msg = f"dtype={dtype!r} is neither 'float32' nor 'float64'"

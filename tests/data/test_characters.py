@@ -145,7 +145,10 @@ def test_kind_is_guessed(text: str, kind: str) -> None:
         ({"values": [["A", "{}"]], "kind": "dna"}, "taxon 0, site 1: '{}' is not a symbol"),
         ({"values": [["0", "{02}"]], "states": "01"}, r"site 1: '\{02\}' is not a .*more states="),
         ({"values": [["A"]], "gap": "fifth"}, "gap='fifth' is neither 'missing' nor 'state'"),
-        ({"values": [["A"]], "kind": "rna"}, "kind='rna' is not one of dna, protein, standard"),
+        (
+            {"values": [["A"]], "kind": "rna"},
+            "kind='rna' is not one of 'dna', 'protein', 'standard'",
+        ),
         ({"values": ["ACGT"]}, r"shape \(1,\), expected \(taxa, sites\)"),
         ({"values": np.zeros((2, 0), "U1")}, r"shape \(2, 0\)"),
         ({"values": [["0"]], "states": ["0", "0"]}, "repeats a state"),

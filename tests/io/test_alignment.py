@@ -224,9 +224,11 @@ def test_refusals(tmp_path, text, message) -> None:
 
 def test_refusals__of_arguments(tmp_path) -> None:
     path = write(tmp_path, THREE)
-    with pytest.raises(ValueError, match="format='clustal' is not one of fasta, phylip, nexus"):
+    with pytest.raises(
+        ValueError, match="format='clustal' is not one of 'fasta', 'phylip', 'nexus'"
+    ):
         gb.open_alignment(path, format="clustal")
-    with pytest.raises(ValueError, match="kind='rna' is not one of dna, protein, standard"):
+    with pytest.raises(ValueError, match="kind='rna' is not one of 'dna', 'protein', 'standard'"):
         gb.open_alignment(path, kind="rna")
     with pytest.raises(ValueError, match="line 1 is '>a', expected two numbers"):
         gb.open_alignment(path, format="phylip")
@@ -246,5 +248,5 @@ def test_refusals__two_matrices(tmp_path) -> None:
 
 def test_without_dendropy__says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "dendropy", None)
-    with pytest.raises(ImportError, match=r"pip install 'genobit\[trees\]'"):
+    with pytest.raises(ImportError, match="pip install dendropy"):
         _dendropy.dendropy()

@@ -248,7 +248,7 @@ def test_refusals_say_what_to_do(options, message):
 def test_refusals_of_alignments_and_resolutions():
     aln = alignment(["A", "C", "A", "C"], kind="dna")
     tree = tree_of(BALANCED)
-    with pytest.raises(ValueError, match=r"'taxa' and 'sites', this DataArray \('x', 'sites'\)"):
+    with pytest.raises(ValueError, match="'taxa' and 'sites', this DataArray has 'x', 'sites'"):
         aln.rename(taxa="x").genobit.parsimony(tree)
     with pytest.raises(ValueError, match="taxa 0 and 2 are both named 'a'"):
         aln.assign_coords(taxa=list("abad")).genobit.parsimony(tree)

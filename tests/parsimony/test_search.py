@@ -219,7 +219,7 @@ def test_weights_are_repeated_sites():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "annealing"}, "method='annealing' is not one of ratchet"),
+        ({"method": "annealing"}, "method='annealing' is not one of 'ratchet'"),
         ({"replicates": 0}, "replicates=0 is not a whole number of at least 1"),
         ({"max_trees": 0}, "max_trees=0"),
         ({"iterations": 2.5}, "iterations=2.5"),

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data.alignment import TAXA, alignment_of
+from genobit.data.checks import check_one_of
 from genobit.data.labels import text
 from genobit.parsimony.methods.lengths import TREES, weights_of
 
@@ -182,8 +183,7 @@ def _planned(
     from genobit.parsimony.schedule.steps import Plan
     from genobit.parsimony.site_patterns import site_patterns
 
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} is not one of {', '.join(METHODS)}")
+    check_one_of("method", method, METHODS)
     if len(found.taxa) < FEWEST_TAXA:
         raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs at least three")
     least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
