@@ -1,5 +1,6 @@
 """Sphinx settings: Markdown pages and notebooks by MyST-NB, the API from docstrings."""
 
+import re
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,13 @@ extensions = [
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "genobit"
-html_static_path = ["_static", str(Path(static_path(), "js", "bokeh.min.js"))]
+html_static_path = [
+    "_static",
+    *(
+        str(Path(static_path(), "js", f"{piece}.min.js"))
+        for piece in ("bokeh", "bokeh-widgets", "bokeh-tables")
+    ),
+]
 html_css_files = ["pages.css"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
@@ -59,10 +66,18 @@ def follow(_app: "Sphinx", page: "document") -> None:
             link["reftarget"] = f"notebooks/{target.name}"
 
 
+# The pieces of BokehJS in a figure, by name: base64 has no braces.
+LIBRARY = re.compile(r'\{"bokeh": "[^}]*\}')
+
+
 def load_bokeh(app: "Sphinx", _name: str, _by: str, context: dict[str, Any], _: object) -> None:
-    """Load Bokeh on pages that have a picture of `pictures.py`."""
-    if 'class="picture"' in context.get("body", ""):
-        app.add_js_file("bokeh.min.js")
+    """Load BokehJS once on pages that have figures, and leave it out of the figures."""
+    body = context.get("body", "")
+    if 'class="genobit-figure"' in body:
+        for piece in ("bokeh", "bokeh-widgets", "bokeh-tables"):
+            if f'"{piece}"' in body:
+                app.add_js_file(f"{piece}.min.js")
+        context["body"] = LIBRARY.sub("{}", body)
 
 
 def setup(app: "Sphinx") -> None:

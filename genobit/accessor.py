@@ -37,6 +37,57 @@ if TYPE_CHECKING:
     from genobit.data.packed import Selection
 
 
+class PlotMethods:
+    """The method ``plot`` of results."""
+
+    _data: Any
+
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
+        """Draw a result of genobit.
+
+        Parameters
+        ----------
+        kind
+            Kind of plot; the default is the first of the result:
+
+            - LD: "triangle", "heatmap", "decay", "histogram"; with one variant: "track"
+            - pruning: "track"; clumps: "manhattan"; LD scores: "track", "histogram"; decay:
+              "curve"; blocks: "track"
+            - relationships: "heatmap", "histogram", "pairs"; unrelated samples: "bars"
+            - principal components: "scatter", "scree", "loadings"
+            - rank correlations and similarities: "heatmap", "histogram"
+            - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
+            - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
+            - allele frequencies: "spectrum"
+        **options
+            Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
+            raises an error that lists those that exist. `genobit.plots` describes them.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure`, which a notebook shows. Elsewhere, ``.show()`` opens it
+            in a browser and ``.save("figure.html")`` writes it. ``.hv`` is the HoloViews object.
+
+        Raises
+        ------
+        ValueError
+            For data that are no result, and for an unknown kind.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.grm().genobit.plot()
+        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.html") writes it>
+        """
+        # Import by name, as `explore` does.
+        figures = importlib.import_module("genobit.launcher.figures")
+        return figures.figure_of(self._data, kind, options)
+
+
 @xr.register_dataset_accessor("genobit")
 class GenobitDatasetAccessor(
     PCAMethods,
@@ -54,11 +105,12 @@ class GenobitDatasetAccessor(
     QualityMethods,
     AlignmentMethods,
     JoinMethods,
+    PlotMethods,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 
     def __init__(self, ds: xr.Dataset) -> None:
-        self._ds = labels.plain(ds)
+        self._data = self._ds = labels.plain(ds)
 
     def __repr__(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as text."""
@@ -178,11 +230,12 @@ class GenobitDataArrayAccessor(
     ParsimonyMethods,
     SimilarityMethods,
     ParsimonySearchMethods,
+    PlotMethods,
 ):
     """Analyses of a DataArray: variables x observations, binary rows, or an alignment."""
 
     def __init__(self, da: xr.DataArray) -> None:
-        self._da = labels.plain(da)
+        self._data = self._da = labels.plain(da)
 
     def __repr__(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as text."""

@@ -201,6 +201,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.ld_score": lambda x: x.bits.genobit.ld_score(3),
     "Dataset.pack": lambda x: x.ds.genobit.pack(rows="samples"),
     "Dataset.pca": lambda x: x.pcs,
+    "Dataset.plot": lambda x: x.pcs.genobit.plot(colour_by="sample_population").hv,
     "Dataset.project": lambda x: [
         x.ds.genobit.project(pcs) for pcs in (x.pcs, inputs(*REFERENCE, x.folder).pcs)
     ],
@@ -210,6 +211,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "DataArray.kendall": lambda x: x.expr.genobit.kendall(
         other=inputs(*REFERENCE, x.folder).expr, pvalue=True
     ),
+    "DataArray.plot": lambda x: x.grm.genobit.plot(colour_by="sample_population").hv,
     "DataArray.kendall_pairs": lambda x: [
         x.pairs,
         x.expr.genobit.kendall_pairs(0.2, 0.9, names="pathway"),
@@ -239,9 +241,7 @@ PLOTS: dict[str, Callable[[Inputs], Any]] = {
     "grm_heatmap": lambda x: plots.grm_heatmap(x.grm, colour_by="sample_population"),
     "homoplasy_track": lambda x: plots.homoplasy_track(x.aln.genobit.parsimony(TREE)),
     "kendall_heatmap": lambda x: plots.kendall_heatmap(x.tau),
-    "kendall_network": lambda x: plots.kendall_network(
-        x.pairs, colour_by=x.expr.pathway.values, name="pathway"
-    ),
+    "kendall_network": lambda x: plots.kendall_network(x.pairs, colour_by=x.expr.pathway),
     "kinship_histogram": lambda x: plots.kinship_histogram(x.grm),
     "ld_decay": lambda x: [
         plots.ld_decay(x.ld),

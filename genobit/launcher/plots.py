@@ -1,6 +1,8 @@
 """Draw labelled results: pure functions that return HoloViews objects.
 
 The functions make no widgets. They compute no statistics beyond selecting, binning and colouring.
+Notebooks display the objects without ``hv.extension()``; combine them with ``+`` and ``*``.
+`result.genobit.plot()` draws any result as a `genobit.visual.figure.Figure`.
 """
 
 from __future__ import annotations
@@ -15,14 +17,18 @@ from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
 from genobit.kendall.plots.edges import degree_histogram, draw_edges, strongest_edges
 from genobit.kendall.plots.heatmap import kendall_heatmap, pair_scatter
 from genobit.kendall.plots.network import kendall_network
-from genobit.ld.plots.curves import allele_frequency_spectrum, ld_decay, ld_track
+from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.parsimony.plots.homoplasy import homoplasy_track, site_table
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import tanglegram
 from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.pca.plots.scatter import pca_scatter
+from genobit.quality.plots.spectrum import allele_frequency_spectrum
+from genobit.visual.figure import display_in_notebooks
 from genobit.visual.plot_options import styled
+
+display_in_notebooks()
 
 # Apply the size and background of the options. Explorers call the original functions.
 allele_frequency_spectrum = styled(allele_frequency_spectrum)

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from bokeh.palettes import Category20, Viridis256
 
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
+from genobit.engine.spelling import did_you_mean
 from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR
 
 if TYPE_CHECKING:
-    import xarray as xr
     from numpy.typing import ArrayLike
 
 #: Colours that colour-blind readers tell apart (Okabe & Ito 2008). Black is left out: it marks
@@ -136,20 +138,68 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
 
 def colouring_of(
     data: xr.Dataset | xr.DataArray,
-    colour: Colouring | str | ArrayLike | xr.DataArray | None,
+    colour_by: Colouring | str | ArrayLike | xr.DataArray | pd.Series | pd.DataFrame | None,
     dim: str,
 ) -> Colouring:
     """Return the colouring of values along a dimension, in the order of the data.
 
-    `colour` is an array of values, the name of a variable of `data`, a `Colouring`, or None for one
-    colour.
+    `colour_by` is the name of a variable of `data`, with or without the prefix of the dimension
+    ("population" for "sample_population"), an array of values, a frame of one column, a
+    `Colouring`, or None for one colour. Values with labels are aligned by them. Raises KeyError for
+    an unknown name.
     """
-    if isinstance(colour, Colouring):
-        return colour
-    if colour is None:
+    if isinstance(colour_by, Colouring):
+        return colour_by
+    if colour_by is None or (isinstance(colour_by, str) and not colour_by):
         return colouring("", np.zeros(data.sizes[dim]))
-    name = colour if isinstance(colour, str) else getattr(colour, "name", None)
-    return colouring(str(name or "colour"), aligned(data, colour, dim, "colour"))
+    if isinstance(colour_by, str):
+        colour_by = _label_named(data, colour_by, dim)
+    if isinstance(colour_by, pd.DataFrame):
+        if colour_by.shape[1] != 1:
+            raise ValueError(
+                f"colour_by is a table of {colour_by.shape[1]} columns; choose one of "
+                f"{', '.join(map(str, colour_by.columns))}, such as "
+                f"table[{str(colour_by.columns[0])!r}]"
+            )
+        colour_by = colour_by.iloc[:, 0]
+    name = colour_by if isinstance(colour_by, str) else getattr(colour_by, "name", None)
+    return colouring(str(name or "colour"), aligned(data, colour_by, dim, "colour_by"))
+
+
+def _label_named(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> str:
+    """Return the variable along ``dim`` that a user named, with or without its prefix."""
+    variables = data.variables if isinstance(data, xr.Dataset) else data.coords
+    known = [str(k) for k, v in variables.items() if v.dims == (dim,)]
+    for found in (name, f"{dim.removesuffix('s')}_{name}"):
+        if found in known:
+            return found
+    others = [k for k in known if k not in _NOT_COLOURS]
+    raise KeyError(
+        f"there is no label {name!r} along {dim!r} to colour by{did_you_mean(name, others)} "
+        f"Labels: {', '.join(others) or 'none'}. Add one with .assign_coords, or give an array, "
+        "DataArray or Series of values"
+    )
+
+
+def labels_of_side(matrix: xr.DataArray, side: int = 0) -> xr.DataArray:
+    """Return zeros with the labels along one side of a matrix, named without their suffix.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> population = {"sample_population_0": ("samples_0", ["A", "B"])}
+    >>> grm = xr.DataArray(np.eye(2), population, ("samples_0", "samples_1"))
+    >>> labels_of_side(grm).sample_population.values.tolist()
+    ['A', 'B']
+    """
+    dim, suffix = str(matrix.dims[side]), f"_{side}"
+    row = dim.removesuffix(suffix)
+    found = {
+        str(name).removesuffix(suffix): (row, label.values)
+        for name, label in matrix.coords.items()
+        if label.dims == (dim,) and str(name).endswith(suffix)
+    }
+    return xr.DataArray(np.zeros(matrix.sizes[dim]), found, row)
 
 
 def _text(value: object, meanings: dict[int, str]) -> str:

@@ -153,8 +153,8 @@ CASES = {
     "Selection samples": Case(
         "samples", mask, lambda x: gb.Selection(genotypes(), samples=x).samples
     ),
-    "plots.pca_scatter colour": Case(
-        "samples", letters, lambda x: points(plots.pca_scatter(components(), colour=x), "colour")
+    "plots.pca_scatter colour_by": Case(
+        "samples", letters, lambda x: points(plots.pca_scatter(components(), colour_by=x), "colour")
     ),
     "plots.pca_scatter names": Case(
         "samples", letters, lambda x: points(plots.pca_scatter(components(), names=x), "sample")
@@ -165,11 +165,11 @@ CASES = {
         lambda y: points(plots.pair_scatter(row(np.arange(N)), y), "y_value"),
         plain=False,
     ),
-    "plots.pair_scatter colour": Case(
+    "plots.pair_scatter colour_by": Case(
         "samples",
         letters,
         lambda x: points(
-            plots.pair_scatter(row(np.arange(N)), row(np.arange(N)), colour=x), "colour"
+            plots.pair_scatter(row(np.arange(N)), row(np.arange(N)), colour_by=x), "colour"
         ),
     ),
     "plots.pair_scatter names": Case(
@@ -179,10 +179,17 @@ CASES = {
             plots.pair_scatter(row(np.arange(N)), row(np.arange(N)), names=x), "observation"
         ),
     ),
+    "plots.grm_heatmap colour_by": Case(
+        "samples",
+        letters,
+        lambda x: points(
+            plots.grm_heatmap(genotypes().genobit.grm(), colour_by=x).Rectangles.Strip, "colour"
+        ),
+    ),
     "plots.kendall_network colour_by": Case(
         "variants",
         letters,
-        lambda x: plots.kendall_network(network(), colour_by=x, name="kind").Points.Nodes["colour"],
+        lambda x: plots.kendall_network(network(), colour_by=x).Points.Nodes["colour"],
     ),
     "plots.parsimony_tree support": Case(
         "nodes",

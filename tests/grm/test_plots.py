@@ -400,7 +400,7 @@ class TestScatter:
     )
     def test_legend_or_colour_bar(self, values, parts):
         colour = colouring("sample_x", values)
-        figure = hv.render(pca_scatter(self.pcs(np.eye(3)), colour=colour))
+        figure = hv.render(pca_scatter(self.pcs(np.eye(3)), colour_by=colour))
         kinds = {type(part).__name__ for side in (figure.right, figure.center) for part in side}
         assert parts <= kinds
 

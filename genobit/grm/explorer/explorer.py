@@ -278,7 +278,7 @@ class GRMExplorer(GRMTraits):
                 components,
                 x=self.component_x,
                 y=self.component_y,
-                colour=self._colouring(),
+                colour_by=self._colouring(),
                 names=self.relations.names,
             )
             self._scatter.draw(picture)

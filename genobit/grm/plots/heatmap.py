@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
 from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
-from genobit.visual.colouring import Colouring, colouring, one_colour_each
+from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, one_colour_each
 from genobit.visual.pixels import Pixels, lay_out, strongest
 from genobit.visual.style import (
     SELECTED_COLOUR,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import xarray as xr
+    from numpy.typing import ArrayLike
 
 #: Side of the square, in screen pixels.
 SQUARE = 352
@@ -97,7 +98,7 @@ def _ordered_pixels(values: np.ndarray, order: np.ndarray, bins: Pixels) -> np.n
 def grm_heatmap(
     grm: xr.DataArray,
     *,
-    colour_by: str = "",
+    colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
     selected: Sequence[int] = (),
     max_pixels: int = MAX_PIXELS,
 ) -> hv.Overlay:
@@ -109,8 +110,9 @@ def grm_heatmap(
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
         last, in grey.
     colour_by
-        Coordinate to draw as a coloured strip along the rows, named without its suffix:
-        "population" for `population_0`.
+        Label to draw as a coloured strip along the rows, named without its suffix: "population"
+        for `population_0` or `sample_population_0`. Otherwise the values of the samples; a
+        DataArray or Series is aligned by its labels.
     selected
         Positions of the samples to mark; all others become paler.
     max_pixels
@@ -127,7 +129,7 @@ def grm_heatmap(
     ValueError
         If `grm` is not a relationship matrix, or has no sample.
     KeyError
-        If `grm` has no such coordinate.
+        If `grm` has no such label.
 
     Examples
     --------
@@ -138,8 +140,8 @@ def grm_heatmap(
     """
     arranged = arrange(grm, max_pixels)
     strip = None
-    if colour_by:
-        strip = colouring(colour_by, arranged.matrix[f"{colour_by}_0"].values)
+    if colour_by is not None:
+        strip = colouring_of(labels_of_side(arranged.matrix), colour_by, "samples")
     return draw_heatmap(arranged, selected, strip)
 
 

@@ -349,7 +349,7 @@ class KendallExplorer(KendallTraits):
         chosen: Colouring | None = None
         if name:
             chosen = colouring(name, self.correlated.observation_labels[name])
-        picture = pair_scatter(x, y, tau=tau, pvalue=pvalue, colour=chosen)
+        picture = pair_scatter(x, y, tau=tau, pvalue=pvalue, colour_by=chosen)
         self._scatter.draw(picture, self._marked_samples(), self._choose_samples)
 
     def _choose(self, pair: Pair) -> None:

@@ -238,7 +238,7 @@ def pair_scatter(
     *,
     tau: float = np.nan,
     pvalue: float = np.nan,
-    colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
+    colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
     names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
     """Draw a scatter plot of two variables, with one point per observation.
@@ -250,9 +250,9 @@ def pair_scatter(
         to `x` by its labels.
     tau, pvalue
         Statistics of the pair, for the title.
-    colour
-        Values of the observations, the name of a coordinate of `x`, or a
-        `genobit.visual.colouring.Colouring`.
+    colour_by
+        Name of a coordinate of `x`, values of the observations, or a
+        `genobit.visual.colouring.Colouring`. A DataArray or Series is aligned by its labels.
     names
         Names of the observations for the hover; by default the labels along their dimension.
 
@@ -279,7 +279,7 @@ def pair_scatter(
     both = (x.values, aligned(x, y, dim, str(y.name)))
     values = [np.asarray(side, dtype="f8") for side in both]
     present = np.flatnonzero(~np.isnan(values[0]) & ~np.isnan(values[1]))
-    colour = colouring_of(x, colour, dim).of(present)
+    colour = colouring_of(x, colour_by, dim).of(present)
     names = _observations(x) if names is None else aligned(x, names, dim, "names")
     columns: dict[str, Any] = {}
     kdims = []

@@ -15,10 +15,9 @@ import xarray as xr
 from bokeh.models import HoverTool
 from bokeh.palettes import Viridis256
 
-from genobit.data.aligning import aligned
 from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gather, in_words
 from genobit.kendall.plots.links import Links, links_of
-from genobit.visual.colouring import Colouring, colouring, one_colour_each
+from genobit.visual.colouring import Colouring, colouring, colouring_of, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
 from genobit.visual.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame, shortened
 
@@ -78,8 +77,7 @@ class NetworkLayout:
 def kendall_network(
     pairs: PairTable,
     *,
-    colour_by: ArrayLike | xr.DataArray | None = None,
-    name: str = "",
+    colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
     limit: int = NODES,
     seed: int = 0,
 ) -> hv.Overlay:
@@ -91,9 +89,8 @@ def kendall_network(
         Result of `.genobit.kendall_pairs()`.
     colour_by
         One value for each variable of the data, to colour the nodes; by default the communities. A
-        DataArray or Series is aligned by the names of the variables.
-    name
-        Name of the values of `colour_by`.
+        DataArray or Series is aligned by the names of the variables, and its name is that of the
+        key.
     limit
         Largest number of nodes to draw one by one. With more nodes, or more than ten times `limit`
         edges, each community is one bubble.
@@ -125,7 +122,7 @@ def kendall_network(
     of_all = None
     if colour_by is not None:
         variables = xr.Dataset(coords={pairs.dim: pairs.names})
-        of_all = colouring(name, aligned(variables, colour_by, pairs.dim, "colour_by"))
+        of_all = colouring_of(variables, colour_by, pairs.dim)
     return draw(arrange(links, limit), colours_of(links, of_all))
 
 

@@ -85,7 +85,7 @@ def draw(
             "Principal components",
             "Each point is a sample, coloured by population. The first two components separate "
             "the three populations, although they were computed from genotypes alone.",
-            plots.pca_scatter(pcs, colour=population).opts(frame_width=560, frame_height=400),
+            plots.pca_scatter(pcs, colour_by=population).opts(frame_width=560, frame_height=400),
         ),
         Figure(
             "Relationship matrix",

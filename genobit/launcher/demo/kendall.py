@@ -153,7 +153,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
             "Each node is a gene, sized by its number of edges and coloured by its simulated "
             "module. Edges were computed without the modules. Components are drawn apart. Orange "
             "edges are negative correlations.",
-            plots.kendall_network(pairs, colour_by=expr[MODULE].values, name=MODULE),
+            plots.kendall_network(pairs, colour_by=expr[MODULE]),
         ),
         Figure(
             "All pairs of the correlated genes",
@@ -167,7 +167,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
             "The strongest pair",
             "Each point is a sample. τ is the share of pairs of samples that both genes put in "
             "the same order, minus the share in opposite order. The relation need not be linear.",
-            plots.pair_scatter(x, y, tau=first["tau"], pvalue=first["pvalue"], colour=condition),
+            plots.pair_scatter(x, y, tau=first["tau"], pvalue=first["pvalue"], colour_by=condition),
         ),
     )
 

@@ -54,6 +54,8 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
     from bokeh.embed import components
     from bokeh.resources import Resources
 
+    from genobit.visual.figure import drawn
+
     figures = [item for part in sections for item in part.items if isinstance(item, Figure)]
     models = [drawn(figure.plot) for figure in figures]
     script, divisions = components(models)
@@ -70,24 +72,6 @@ def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settin
         script=script,
         **settings,
     )
-
-
-def drawn(plot: Any) -> Any:
-    """Return the Bokeh figure of a HoloViews object, with the tools of a static page."""
-    import holoviews as hv
-    from bokeh.models.tools import SelectTool
-
-    model = hv.render(plot, backend="bokeh")
-    # The wheel scrolls the page until the reader activates zoom.
-    model.toolbar.active_scroll = None
-    # Selection tools are useful only in explorers, which pass a selection on to other views.
-    tools = [tool for tool in model.toolbar.tools if not isinstance(tool, SelectTool)]
-    model.toolbar.update(tools=tools, active_drag="auto")
-    model.toolbar.logo = None
-    # HoloViews makes figures with a frame size "fixed", and Bokeh then misses the total size.
-    if getattr(model, "sizing_mode", None) == "fixed" and model.width is None:
-        model.sizing_mode = None
-    return model
 
 
 def _section(part: Section, pictures: Iterator[str]) -> str:

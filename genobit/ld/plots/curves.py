@@ -1,4 +1,4 @@
-"""Figures along an axis: LD with a lead variant, LD decay, allele frequency spectrum."""
+"""Figures along an axis: LD with a lead variant, and LD decay."""
 
 from __future__ import annotations
 
@@ -239,53 +239,3 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
     columns = columns.compute() if hasattr(columns, "compute") else columns
     distance = np.abs(columns["position_1"].to_numpy() - columns["position_0"].to_numpy())
     return distance, columns["r2"].to_numpy().astype("f8"), "r²"
-
-
-def allele_frequency_spectrum(
-    allele_frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
-) -> hv.Histogram:
-    """Draw a histogram of allele frequencies.
-
-    Parameters
-    ----------
-    allele_frequency
-        Result of `.genobit.allele_frequency()`: frequency of the counted allele, shape (variants,).
-        Variants without calls (NaN) are left out; the title counts them.
-    bins
-        Number of bins.
-    folded
-        Show the minor allele frequency (0 to 0.5) instead of the frequency of the counted allele (0
-        to 1).
-
-    Raises
-    ------
-    ValueError
-        If no variant has a frequency.
-
-    Examples
-    --------
-    >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).dimension_values(1)
-    array([0, 2, 0, 0, 0])
-    """
-    values = np.asarray(allele_frequency, dtype="f8").ravel()
-    known = values[~np.isnan(values)]
-    if not len(known):
-        raise ValueError("no variant has a called genotype, so there are no frequencies to draw")
-    if folded:
-        known = np.minimum(known, 1 - known)
-    counts, edges = np.histogram(known, bins, (0.0, 0.5 if folded else 1.0))
-    missing = len(values) - len(known)
-    title = f"Allele frequencies of {number(len(known), 'variant')}"
-    if missing:
-        title += f" ({missing:,} without calls left out)"
-    return hv.Histogram((edges, counts)).opts(
-        title=title,
-        xlabel="minor allele frequency" if folded else "frequency of the counted allele",
-        ylabel="variants",
-        color=POINT_COLOUR,
-        line_color="white",
-        frame_width=WIDTH,
-        frame_height=220,
-        hooks=[margins],
-        tools=["hover"],
-    )

@@ -23,7 +23,7 @@ def pca_scatter(
     *,
     x: int = 1,
     y: int = 2,
-    colour: Colouring | str | ArrayLike | xr.DataArray | None = None,
+    colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
     names: str | ArrayLike | xr.DataArray | None = None,
 ) -> hv.Points:
     """Draw samples along two principal components, coloured by a variable of the samples.
@@ -35,13 +35,13 @@ def pca_scatter(
         `explained_variance_ratio` (components).
     x, y
         Components, counted from 1.
-    colour
-        Values of the samples, the name of a variable of `pcs`, or a colouring made by
-        `genobit.visual.colouring.colouring`. A few distinct values get a legend; numbers get a
-        colour bar. A DataArray or Series is aligned by its labels.
+    colour_by
+        Name of a label of the samples ("population" also finds `sample_population`), their values,
+        or a colouring made by `genobit.visual.colouring.colouring`. A few distinct values get a
+        legend; numbers get a colour bar. A DataArray or Series is aligned by its labels.
     names
         Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Names are
-        aligned as for `colour`.
+        aligned as for `colour_by`.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def pca_scatter(
                 f"there is no component {component}; the result has 1 to {n_components}"
             )
     scores = pcs["scores"].transpose("samples", "components").values
-    colour = colouring_of(pcs, colour, "samples")
+    colour = colouring_of(pcs, colour_by, "samples")
     columns = {
         "x": scores[:, x - 1],
         "y": scores[:, y - 1],

@@ -114,7 +114,7 @@ class TestScatter:
     def test_colours_of_categories(self):
         x = xr.DataArray([1.0, 2.0, 3.0, 4.0], dims="sample", name="MYC")
         colour = colouring("sample_kind", np.array(["a", "b", "", "a"]))
-        picture = pair_scatter(x.where(x != 2), x.rename("MAX"), colour=colour)
+        picture = pair_scatter(x.where(x != 2), x.rename("MAX"), colour_by=colour)
         points = glyph_of(picture, "Scatter")
         fill = points.glyph.fill_color
         assert list(points.data_source.data[fill.field]) == ["a", MISSING, "a"]
@@ -128,7 +128,7 @@ class TestScatter:
     def test_colours_of_numbers(self):
         x = xr.DataArray([1.0, 2.0, 3.0], dims="sample", name="MYC")
         colour = colouring("sample_height", np.array([1.5, 2.5, np.nan]))
-        points = glyph_of(pair_scatter(x, x.rename("MAX"), colour=colour), "Scatter")
+        points = glyph_of(pair_scatter(x, x.rename("MAX"), colour_by=colour), "Scatter")
         fill = points.glyph.fill_color
         np.testing.assert_array_equal(points.data_source.data[fill.field], [1.5, 2.5, np.nan])
         assert (fill.transform.low, fill.transform.high) == colour.limits

@@ -178,7 +178,7 @@ class TestNetwork:
 
     @pytest.mark.parametrize("values", [["a", "b"] * 4, np.arange(8.0), [np.nan] * 8])
     def test_colours_of_labels(self, values):
-        picture = kendall_network(cliques(5), colour_by=values, name="gene_kind")
+        picture = kendall_network(cliques(5), colour_by=values)
         assert len(picture.Points.Nodes["colour"]) == 5
         hv.render(picture)
 

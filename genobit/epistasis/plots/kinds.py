@@ -1,0 +1,43 @@
+"""The plots of searches for interactions, by kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from genobit.epistasis.plots.arcs import epistasis_arcs
+from genobit.epistasis.plots.marginals import marginal_effects
+from genobit.epistasis.plots.penetrance import MOST_MEMBERS, penetrance_heatmap
+from genobit.epistasis.plots.ranking import permutation_histogram, ranking_table
+from genobit.visual.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TABLES: dict[str, Callable[..., Any]] = {"ranking": ranking_table, "arcs": epistasis_arcs}
+_TABLES |= {"marginals": marginal_effects, "permutations": permutation_histogram}
+
+
+def _is_search(data: Any) -> bool:
+    return (
+        isinstance(data, xr.Dataset)
+        and "variants" in data.variables
+        and data["variants"].dims == ("rank", "order")
+    )
+
+
+def _has_cells(data: Any) -> bool:
+    """Return whether the genotype cells of a result can be drawn."""
+    return (
+        _is_search(data)
+        and "cell" in data.dims
+        and data.sizes["rank"] > 0
+        and data.sizes["order"] <= MOST_MEMBERS
+    )
+
+
+RESULTS = (
+    Result(".epistasis()", _has_cells, {"penetrance": penetrance_heatmap, **_TABLES}),
+    Result(".epistasis()", _is_search, {**_TABLES, "penetrance": penetrance_heatmap}),
+)

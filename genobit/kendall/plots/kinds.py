@@ -1,0 +1,60 @@
+"""The plots of rank correlations, by kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
+from genobit.visual.plain import heatmap, histogram
+from genobit.visual.results import Result
+
+if TYPE_CHECKING:
+    import holoviews as hv
+
+
+def _is_tau(data: Any) -> bool:
+    if isinstance(data, xr.Dataset):
+        return "tau" in data.data_vars and data["tau"].ndim == 2
+    return isinstance(data, xr.DataArray) and data.name == "tau" and data.ndim == 2
+
+
+def _matrix(tau: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return the matrix of a result, which is a Dataset if it has p-values."""
+    return tau["tau"] if isinstance(tau, xr.Dataset) else tau
+
+
+def _is_one_set(data: Any) -> bool:
+    if not _is_tau(data):
+        return False
+    tau = _matrix(data)
+    if tau.shape[0] != tau.shape[1]:
+        return False
+    names = [str(dim)[:-2] for dim in tau.dims]
+    return names[0] == names[1] and all(
+        np.array_equal(label.values, tau[f"{str(name)[:-2]}_1"].values)
+        for name, label in tau.coords.items()
+        if str(name).endswith("_0") and label.dtype.kind in "OUT" and label.ndim == 1
+    )
+
+
+def _rectangle(tau: xr.DataArray | xr.Dataset) -> hv.Image:
+    """Draw tau of two sets of variables."""
+    return heatmap(_matrix(tau), SCALE)
+
+
+def _values(tau: xr.DataArray | xr.Dataset) -> hv.Histogram:
+    """Draw a histogram of tau of all pairs."""
+    matrix = _matrix(tau)
+    values = matrix.values
+    if _is_one_set(tau):
+        values = values[np.triu_indices(len(values), 1)]
+    return histogram(values, str(matrix.attrs.get("long_name", SCALE.name)), "pair")
+
+
+RESULTS = (
+    Result(".kendall()", _is_one_set, {"heatmap": kendall_heatmap, "histogram": _values}),
+    Result(".kendall()", _is_tau, {"heatmap": _rectangle, "histogram": _values}),
+)

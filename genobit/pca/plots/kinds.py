@@ -1,0 +1,77 @@
+"""The plots of principal components, by kind."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+from bokeh.models import HoverTool
+
+from genobit.pca.plots.scatter import pca_scatter
+from genobit.visual.genome import places
+from genobit.visual.plain import track
+from genobit.visual.results import Result
+from genobit.visual.style import POINT_COLOUR, plain_frame
+
+
+def _is_pca(data: Any) -> bool:
+    return isinstance(data, xr.Dataset) and {"scores", "loadings"} <= set(data.data_vars)
+
+
+def _is_scores(data: Any) -> bool:
+    return (
+        isinstance(data, xr.DataArray)
+        and data.name == "scores"
+        and set(data.dims) == {"samples", "components"}
+    )
+
+
+@wraps(pca_scatter)
+def _scatter(pcs: xr.Dataset, **options: Any) -> hv.Points:
+    # An explorer has less room.
+    return pca_scatter(pcs, **options).opts(frame_width=480, frame_height=380)
+
+
+def _scores(scores: xr.DataArray, **options: Any) -> hv.Points:
+    """Draw projected samples along two components."""
+    return _scatter(scores.compute().to_dataset(), **options)
+
+
+def _scree(pcs: xr.Dataset) -> hv.Overlay:
+    """Draw the share of the variance of each component."""
+    share = pcs["explained_variance_ratio"].values
+    columns = {"component": np.arange(1, len(share) + 1), "share": 100 * share}
+    tips = [("component", "@component"), ("share", "@share{0.00}%")]
+    points = hv.Points(columns, ["component", "share"]).opts(
+        color=POINT_COLOUR, size=7, tools=[HoverTool(tooltips=tips)], default_tools=["save"]
+    )
+    return (hv.Curve(columns, "component", "share").opts(color=POINT_COLOUR) * points).opts(
+        title=f"{len(share)} components have {share.sum():.1%} of the variance",
+        xlabel="component",
+        ylabel="share of the variance (%)",
+        xticks=columns["component"].tolist() if len(share) <= 20 else 10,
+        xlim=(0.5, len(share) + 0.5),
+        ylim=(0, 108 * float(share.max())),
+        frame_width=400,
+        frame_height=260,
+        hooks=[plain_frame],
+    )
+
+
+def _loadings(pcs: xr.Dataset, *, component: int = 1) -> hv.Points:
+    """Draw the loadings of the variants on a component, counted from 1."""
+    n_components = pcs.sizes["components"]
+    if not 1 <= component <= n_components:
+        raise ValueError(f"there is no component {component}; the result has 1 to {n_components}")
+    values = pcs["loadings"].transpose("variants", "components").values[:, component - 1]
+    title = f"Loadings of {len(values):,} variants on PC{component}"
+    return track(places(pcs), values, f"loading on PC{component}", title)
+
+
+RESULTS = (
+    Result(".pca()", _is_pca, {"scatter": _scatter, "scree": _scree, "loadings": _loadings}),
+    Result(".project()", _is_scores, {"scatter": _scores}),
+)

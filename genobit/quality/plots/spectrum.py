@@ -1,0 +1,63 @@
+"""Histogram of allele frequencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import holoviews as hv
+import numpy as np
+
+from genobit.visual.style import POINT_COLOUR, WIDTH, margins, number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def allele_frequency_spectrum(
+    allele_frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
+) -> hv.Histogram:
+    """Draw a histogram of allele frequencies.
+
+    Parameters
+    ----------
+    allele_frequency
+        Result of `.genobit.allele_frequency()`: frequency of the counted allele, shape (variants,).
+        Variants without calls (NaN) are left out; the title counts them.
+    bins
+        Number of bins.
+    folded
+        Show the minor allele frequency (0 to 0.5) instead of the frequency of the counted allele (0
+        to 1).
+
+    Raises
+    ------
+    ValueError
+        If no variant has a frequency.
+
+    Examples
+    --------
+    >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).dimension_values(1)
+    array([0, 2, 0, 0, 0])
+    """
+    values = np.asarray(allele_frequency, dtype="f8").ravel()
+    known = values[~np.isnan(values)]
+    if not len(known):
+        raise ValueError("no variant has a called genotype, so there are no frequencies to draw")
+    if folded:
+        known = np.minimum(known, 1 - known)
+    counts, edges = np.histogram(known, bins, (0.0, 0.5 if folded else 1.0))
+    missing = len(values) - len(known)
+    title = f"Allele frequencies of {number(len(known), 'variant')}"
+    if missing:
+        title += f" ({missing:,} without calls left out)"
+    return hv.Histogram((edges, counts)).opts(
+        title=title,
+        xlabel="minor allele frequency" if folded else "frequency of the counted allele",
+        ylabel="variants",
+        color=POINT_COLOUR,
+        line_color="white",
+        frame_width=WIDTH,
+        frame_height=220,
+        hooks=[margins],
+        tools=["hover"],
+    )

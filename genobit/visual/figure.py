@@ -1,0 +1,217 @@
+"""Figures that show themselves in notebooks, static pages and scripts.
+
+A figure is HTML with its data. BokehJS comes with the first figure of a page, 0.47 MB compressed:
+a notebook saved with five figures of 500 kB or less then has one copy of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+import tempfile
+import uuid
+import webbrowser
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bokeh
+import holoviews as hv
+from bokeh.embed import json_item
+from bokeh.models import Plot
+from bokeh.models.tools import SelectTool
+from bokeh.models.widgets import Widget
+from bokeh.util.paths import static_path
+from holoviews.core.dimension import LabelledData
+
+from genobit.engine.files import WRITE, local_path, replacing
+
+if TYPE_CHECKING:
+    import os
+
+#: Shown until the figure is drawn, and where a page runs no scripts.
+_UNDRAWN = (
+    "This figure is drawn by JavaScript. If it does not appear, run the cell again, or trust the "
+    "notebook."
+)
+#: Cell and execution that sent a piece of BokehJS, by session of the browser page and piece.
+_sent: dict[tuple[str, str], tuple[str | None, int]] = {}
+
+
+class Figure:
+    """A plot of a result, which shows itself in a notebook.
+
+    Parameters
+    ----------
+    hv
+        HoloViews object. Use it to combine figures (`a.hv + b.hv`) and to set options
+        (`figure.hv.opts(...)`).
+
+    Examples
+    --------
+    >>> Figure(hv.Curve([1, 3, 2]).opts(title="three points"))
+    <Figure 'three points': .show() opens it, .save("figure.html") writes it>
+    """
+
+    def __init__(self, hv: Any) -> None:
+        self.hv = hv
+
+    def __repr__(self) -> str:
+        """Return the title, and how to see the figure."""
+        found = self.hv.opts.get("plot").kwargs.get("title", "").split("\n")[0]
+        title = f" {found!r}" if found else ""
+        return f'<Figure{title}: .show() opens it, .save("figure.html") writes it>'
+
+    def _repr_html_(self) -> str:
+        """Return the figure as HTML for a notebook."""
+        return html_of(self.hv)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the figure to a file, and return its absolute path.
+
+        Parameters
+        ----------
+        path
+            Path of an ``.html`` file. The page needs no network. An existing file is replaced.
+
+        Raises
+        ------
+        ValueError
+            For another file ending.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.html"
+        >>> Figure(hv.Curve([1, 3, 2])).save(path).name
+        'points.html'
+        """
+        target = local_path(path, "saving", WRITE).absolute()
+        if target.suffix.lower() != ".html":
+            raise ValueError(
+                f"a figure cannot be saved as {target.name!r}; end the name with .html"
+            )
+        with replacing(target) as (new,):
+            new.write_text(page_of(self.hv, target.stem), encoding="utf-8")
+        return target
+
+    def show(self) -> None:
+        """Show the figure: in a notebook below the cell, otherwise in a new browser tab."""
+        if _kernel() is not None:
+            sys.modules["IPython"].display.display(self)
+            return
+        folder = Path(tempfile.mkdtemp(prefix="genobit-"))
+        webbrowser.open(self.save(folder / "figure.html").as_uri())
+
+
+def display_in_notebooks() -> None:
+    """Let notebooks display HoloViews objects, unless ``hv.extension()`` already does."""
+    if not hv.Store.render(hv.Div(""))[0]:
+        # In the group of hv.extension(), a later call of it replaces this function.
+        hv.Store.set_display_hook("html+js", LabelledData, _displayed)
+
+
+def _displayed(plot: Any) -> tuple[dict[str, str], dict[str, Any]] | None:
+    """Return the forms of a HoloViews object by MIME type; None if it cannot be drawn."""
+    if type(plot) not in hv.Store.registry["bokeh"]:
+        return None
+    return {"text/html": html_of(plot), "text/plain": repr(plot)}, {}
+
+
+def drawn(plot: Any) -> Any:
+    """Return the Bokeh model of a HoloViews object, with the tools of a static page."""
+    model = hv.render(plot, backend="bokeh")
+    for figure in model.select({"type": Plot}):
+        # The wheel scrolls the page until the reader activates zoom.
+        figure.toolbar.active_scroll = None
+        # Selection tools are useful only in explorers, which pass a selection on to other views.
+        tools = [tool for tool in figure.toolbar.tools if not isinstance(tool, SelectTool)]
+        figure.toolbar.update(tools=tools, active_drag="auto")
+        figure.toolbar.logo = None
+        # HoloViews makes figures with a frame size "fixed", and Bokeh then misses the total size.
+        if figure.sizing_mode == "fixed" and figure.width is None:
+            figure.sizing_mode = None
+    return model
+
+
+def html_of(plot: Any) -> str:
+    """Return a HoloViews object as HTML that the output of a notebook cell can hold."""
+    model = drawn(plot)
+    needed = _pieces(model)
+    return _embedded(model, needed, [name for name in needed if _to_send(name)])
+
+
+def page_of(plot: Any, title: str) -> str:
+    """Return a HoloViews object as an HTML page that needs no network."""
+    # Bokeh's own pages link to scripts of panel and of MathJax on the web.
+    model = drawn(plot)
+    needed = _pieces(model)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title></head>\n"
+        f"<body>\n{_embedded(model, needed, needed)}\n</body>\n</html>\n"
+    )
+
+
+def _embedded(model: Any, needed: list[str], sent: list[str]) -> str:
+    """Return a division and the script that draws a model in it, with some pieces of BokehJS."""
+    target = f"genobit-{uuid.uuid4().hex}"
+    parts = {name: _library(name) for name in sent}
+    item = _packed(json.dumps(json_item(model)))
+    values = ", ".join(json.dumps(v) for v in (target, bokeh.__version__, needed, parts, item))
+    return (
+        f'<div class="genobit-figure" id="{target}">{escape(_UNDRAWN)}</div>\n'
+        f"<script>\n{_loader()}({values})\n</script>"
+    )
+
+
+def _pieces(model: Any) -> list[str]:
+    """Return the pieces of BokehJS that a model needs, in the order in which they load."""
+    tables = list(model.select({"type": Widget}))
+    return ["bokeh", "bokeh-widgets", "bokeh-tables"] if tables else ["bokeh"]
+
+
+@cache
+def _library(piece: str) -> str:
+    return _packed(Path(static_path(), "js", f"{piece}.min.js").read_text(encoding="utf-8"))
+
+
+@cache
+def _loader() -> str:
+    return Path(__file__).with_suffix(".js").read_text(encoding="utf-8").rstrip()
+
+
+def _packed(text: str) -> str:
+    """Return text compressed, in letters that end no script."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _to_send(piece: str) -> bool:
+    """Return whether the output of this cell has to bring a piece of BokehJS.
+
+    A page of a notebook needs each piece once. The session tells one page from another, also after
+    a reload. The output of a cell that runs again replaces the one that brought the piece.
+    """
+    kernel = _kernel()
+    if kernel is None:
+        return True
+    asked = kernel.get_parent()
+    page = str(asked.get("header", {}).get("session")), piece
+    here = asked.get("metadata", {}).get("cellId"), kernel.shell.execution_count
+    before = _sent.get(page)
+    if before == here:
+        return False
+    # Without the id of the cell, as in nbconvert, any cell may be one that ran before.
+    if before is not None and here[0] not in {None, before[0]}:
+        return False
+    _sent[page] = here
+    return True
+
+
+def _kernel() -> Any:
+    """Return the kernel of a notebook, None in a script or a terminal."""
+    ipython = sys.modules.get("IPython")
+    return getattr(ipython.get_ipython(), "kernel", None) if ipython else None

@@ -1,0 +1,93 @@
+"""Places of variants on an axis along the genome, with several contigs side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.data.labels import contigs_of, text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Gap between two contigs, as a share of the axis.
+_GAP = 0.01
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places `x` of variants on an axis, and how to label the axis.
+
+    `names` are texts for a hover: the identifiers, or the positions. `contig` holds the index of
+    the contig of each variant, in the order on the axis. `ticks` names the contigs if there are
+    several.
+    """
+
+    x: np.ndarray
+    names: np.ndarray
+    contig: np.ndarray
+    label: str
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        """HoloViews options of the axis."""
+        return {"xlabel": self.label, **({"xticks": list(self.ticks)} if self.ticks else {})}
+
+
+def places(
+    data: xr.Dataset | xr.DataArray, dim: str = "variants", prefix: str = "", number: Any = None
+) -> Places:
+    """Return the places of the members of a dimension along the genome.
+
+    The coordinates of ``data`` are named ``prefix`` + "variant_position", and so on. Without
+    positions, variants are placed by ``number``, which defaults to 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> position = {"variant_position": ("variants", [1_000_000, 3_000_000])}
+    >>> found = places(xr.Dataset(coords=position))
+    >>> found.x.tolist(), found.label
+    ([1.0, 3.0], 'position (Mb)')
+    """
+    count = data.sizes[dim]
+    coords = data.variables if hasattr(data, "data_vars") else data.coords
+    index = np.arange(count) if number is None else np.asarray(number)
+    if f"{prefix}variant_position" not in coords:
+        names = np.array([f"variant {k}" for k in index], dtype=object)
+        return Places(index.astype("f8"), names, np.zeros(count, "i8"), "index of the variant")
+    position = np.asarray(data[f"{prefix}variant_position"].values)
+    contig, contigs = np.zeros(count, "i8"), [""]
+    if f"{prefix}variant_contig" in coords:
+        numbers = data.attrs.get("contig_id")
+        if numbers is None and "contig_id" in coords:
+            numbers = data["contig_id"].values
+        found = contigs_of(data[f"{prefix}variant_contig"].values, numbers)
+        # Contigs stand in the order of the variants, which is that of the genome.
+        _, first, contig = np.unique(found.numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        contig = np.argsort(order)[contig]
+        contigs = [str(found.names[found.numbers[k]]) for k in first[order]]
+    names = _names(data, f"{prefix}variant_id", position, contigs, contig)
+    if len(contigs) < 2:
+        label = f"position on contig {contigs[0]} (Mb)" if contigs[0] else "position (Mb)"
+        return Places(position / 1e6, names, contig, label)
+    low = np.array([position[contig == k].min() for k in range(len(contigs))]) / 1e6
+    span = np.array([position[contig == k].max() for k in range(len(contigs))]) / 1e6 - low
+    left = np.concatenate([[0.0], np.cumsum(span[:-1] + _GAP * (span.sum() or 1.0))])
+    ticks = tuple(zip((left + span / 2).tolist(), contigs, strict=True))
+    return Places(position / 1e6 - low[contig] + left[contig], names, contig, "contig", ticks)
+
+
+def _names(
+    data: Any, label: str, position: np.ndarray, contigs: list[str], contig: np.ndarray
+) -> np.ndarray:
+    if label in data.coords or label in getattr(data, "data_vars", ()):
+        return text(data[label].values, label)
+    prefixes = [f"{name}:" if name else "" for name in contigs]
+    return np.array(
+        [f"{prefixes[k]}{at:,}" for k, at in zip(contig, position, strict=True)], dtype=object
+    )

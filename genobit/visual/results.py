@@ -1,0 +1,58 @@
+"""Which results have plots, and of which kinds: the entries that the analyses write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genobit.engine.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result that has plots.
+
+    `made_by` names the call that returns the result. `matches` recognises the result, also if a
+    part of it was selected. `kinds` maps each kind of plot to a function that takes the result and
+    options and returns a HoloViews object; the first kind is the default.
+    """
+
+    made_by: str
+    matches: Callable[[Any], bool]
+    kinds: Mapping[str, Callable[..., Any]]
+
+    def kind(self, name: str | None) -> tuple[str, Callable[..., Any]]:
+        """Return the name and the function of a kind of plot, of the default if ``name`` is None.
+
+        Raises ValueError for an unknown kind.
+        """
+        if name is None:
+            return next(iter(self.kinds.items()))
+        if name not in self.kinds:
+            raise ValueError(
+                f"a result of {self.made_by} has no plot {name!r}{did_you_mean(name, self.kinds)} "
+                f"Its plots are {', '.join(map(repr, self.kinds))}"
+            )
+        return name, self.kinds[name]
+
+
+def result_of(data: Any, results: Sequence[Result]) -> Result:
+    """Return the first entry that recognises a result.
+
+    Raises ValueError for data that are no result.
+    """
+    for result in results:
+        if result.matches(data):
+            return result
+    names = getattr(data, "data_vars", None)
+    what = f"it has the variables {', '.join(map(str, names))}" if names else "it has none"
+    if names is None:
+        what = f"its name is {data.name!r} and its dims are {data.dims}"
+    known = ", ".join(dict.fromkeys(result.made_by for result in results))
+    raise ValueError(
+        f"this {type(data).__name__} is not a result that has a plot: {what}. Results with plots "
+        f"are those of {known}. Explorers show data: .genobit.explore()"
+    )

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.launcher.figures import RESULTS
+from genobit.visual import figure
+from genobit.visual.figure import Figure
+from genobit.visual.results import result_of
+from tests.every import everything, small_tiles
+from tests.programs import run
+
+#: Kinds that need more than the result of `everything`, and what they say.
+NEEDS = {("epistasis", "permutations"): "search with .*permutations=1000"}
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    with small_tiles():
+        made = {name: make() for name, make in everything().items()}
+    return {k: v for k, v in made.items() if isinstance(v, xr.DataArray | xr.Dataset)}
+
+
+def test_every_result_has_every_kind_of_plot(results: dict[str, Any]) -> None:
+    drawn = 0
+    for name, result in results.items():
+        for kind in (None, *result_of(result, RESULTS).kinds):
+            refusal = NEEDS.get((name.split()[0], str(kind)))
+            if refusal:
+                with pytest.raises(ValueError, match=refusal):
+                    result.genobit.plot(kind)
+                continue
+            page = result.genobit.plot(kind)._repr_html_()
+            assert 'class="genobit-figure"' in page, (name, kind)
+            drawn += 1
+    assert drawn > 60
+
+
+def test_results_are_recognised_by_the_call_that_made_them(results: dict[str, Any]) -> None:
+    made = {name: result_of(result, RESULTS).made_by for name, result in results.items()}
+    for name, by in made.items():
+        method = re.split(r"[(.]", by)[1]
+        others = {"finite": "ld", "neighbours": "similarity", "king": "grm", "ibs": "grm"}
+        others["randomized"] = "pca"
+        first = name.split()[0]
+        assert others.get(first, first) == method, (name, by)
+
+
+def test_selected_and_lazy_results_are_drawn(results: dict[str, Any]) -> None:
+    r2 = results["ld"]
+    assert result_of(r2[:40, 50:80], RESULTS).kind(None)[0] == "heatmap"
+    assert result_of(r2[:, 5:6], RESULTS).kind(None)[0] == "track"
+    assert result_of(r2[:40, :40].chunk(), RESULTS).kind(None)[0] == "triangle"
+    unplaced = r2.drop_vars([name for name in r2.coords if "position" in str(name)])
+    for part in (r2[:40, 50:80], r2[:, 5:6], r2[:40, :40].chunk(), unplaced):
+        assert part.genobit.plot()._repr_html_()
+    tau = results["kendall"]
+    assert tau.isel(gene_1=slice(3)).genobit.plot()._repr_html_()
+    assert tau["tau"].genobit.plot("histogram")._repr_html_()
+    ds = gb.sample_dataset().isel(samples=slice(0, None, 20), variants=slice(0, 300))
+    pcs = ds.genobit.pca(2)
+    assert ds.genobit.project(pcs).genobit.plot(colour_by="population")._repr_html_()
+    assert ds.genobit.allele_frequency().genobit.plot(folded=False)._repr_html_()
+
+
+def test_unknown_kinds_and_options_list_those_that_exist(results: dict[str, Any]) -> None:
+    r2 = results["ld"]
+    with pytest.raises(ValueError, match=r"did you mean 'heatmap'\? Its plots are 'triangle', 'he"):
+        r2.genobit.plot("heatmpa")
+    with pytest.raises(TypeError, match=r"no option 'hide_below'; did you mean 'hidden_below'\?"):
+        r2.genobit.plot(hide_below=0.2)
+    with pytest.raises(TypeError, match="no option 'colour'; did you mean 'colour_by'"):
+        results["pca"].genobit.plot(colour="population")
+
+
+@pytest.mark.parametrize(
+    "data", [xr.Dataset({"call_genotype": ("x", [1])}), xr.DataArray([1.0, 2.0], dims="x")]
+)
+def test_data_that_are_no_result(data: Any) -> None:
+    with pytest.raises(ValueError, match=r"not a result that has a plot.*\.ld\(\).*explore\(\)"):
+        data.genobit.plot()
+
+
+def test_colour_by_a_name_values_and_labels() -> None:
+    ds = gb.sample_dataset().isel(samples=slice(0, None, 20), variants=slice(0, 300))
+    pcs = ds.genobit.pca(2)
+    population = ds["sample_population"]
+    series = population.to_series()
+    series.index = ds["sample_id"].values
+    ways = ["population", "sample_population", population.values, series[::-1]]
+    ways.append(series[::-1].to_frame("population"))
+    colours = [pcs.genobit.plot(colour_by=way).hv["colour"].tolist() for way in ways]
+    assert all(found == colours[0] for found in colours)
+    strips = [ds.genobit.grm().genobit.plot(colour_by=way).hv.Rectangles.Strip for way in ways]
+    assert all(strip["colour"].tolist() == strips[0]["colour"].tolist() for strip in strips)
+    with pytest.raises(KeyError, match="did you mean 'sample_population'"):
+        pcs.genobit.plot(colour_by="sample_populaton")
+    with pytest.raises(ValueError, match="choose one of a, b"):
+        pcs.genobit.plot(colour_by=series.to_frame("a").assign(b=1))
+
+
+class TestFigure:
+    def test_saves_a_page_that_needs_no_network(self, tmp_path: Path) -> None:
+        path = Figure(hv.Curve([1, 2])).save(tmp_path / "f.html")
+        page = path.read_text(encoding="utf-8")
+        assert "http" not in re.sub(r'"[A-Za-z0-9+/=]{500,}"', "", page)
+        assert len(page) < 600_000
+        Figure(hv.Curve([1, 2])).save(path)  # and again
+
+    @pytest.mark.parametrize("name", ["f.pdf", "f.png", "f"])
+    def test_other_endings(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(ValueError, match=r"end the name with \.html"):
+            Figure(hv.Curve([1, 2])).save(tmp_path / name)
+
+    def test_show_opens_a_page(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        opened: list[str] = []
+        monkeypatch.setattr(figure.webbrowser, "open", opened.append)
+        Figure(hv.Curve([1, 2])).show()
+        assert opened[0].startswith("file://")
+        assert opened[0].endswith("figure.html")
+
+    def test_tables_bring_their_pieces(self) -> None:
+        page = Figure(hv.Table({"a": [1, 2]}, [], ["a"]))._repr_html_()
+        assert '"bokeh-tables": "H4sI' in page
+        assert '"bokeh-tables"' not in Figure(hv.Curve([1, 2]))._repr_html_()
+
+    def test_data_end_no_script(self) -> None:
+        page = Figure(hv.Curve([1, 2]).opts(title="</script><script>"))._repr_html_()
+        assert page.count("</script>") == 1
+
+
+class TestLibrary:
+    """The output of which cells brings BokehJS."""
+
+    @pytest.fixture
+    def kernel(self, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+        kernel = SimpleNamespace(parent={}, shell=SimpleNamespace(execution_count=0))
+        kernel.get_parent = lambda: kernel.parent
+        monkeypatch.setattr(figure, "_kernel", lambda: kernel)
+        monkeypatch.setattr(figure, "_sent", {})
+        return kernel
+
+    @staticmethod
+    def brings(kernel: SimpleNamespace, cell: str | None, page: str = "one", n: int = 1) -> list:
+        kernel.shell.execution_count += 1
+        kernel.parent = {"header": {"session": page}, "metadata": {"cellId": cell} if cell else {}}
+        pages = [Figure(hv.Curve([1, 2]))._repr_html_() for _ in range(n)]
+        return ['{"bokeh": "H4sI' in page for page in pages]
+
+    def test_the_first_figure_of_a_page(self, kernel: SimpleNamespace) -> None:
+        assert self.brings(kernel, "a", n=2) == [True, False]
+        assert self.brings(kernel, "b") == [False]
+        assert self.brings(kernel, "a") == [True]  # its output is replaced
+        assert self.brings(kernel, "b") == [False]
+
+    def test_a_page_that_was_reloaded(self, kernel: SimpleNamespace) -> None:
+        assert self.brings(kernel, "a") == [True]
+        assert self.brings(kernel, "b", page="two") == [True]
+        assert self.brings(kernel, "a", page="two") == [False]
+
+    def test_every_cell_where_cells_have_no_id(self, kernel: SimpleNamespace) -> None:
+        assert self.brings(kernel, None, n=2) == [True, False]
+        assert self.brings(kernel, None) == [True]
+
+
+def test_plots_display_without_hv_extension() -> None:
+    code = (
+        "import genobit, numpy as np, holoviews as hv\n"
+        "f = genobit.plots.allele_frequency_spectrum(np.array([0.1, 0.3]))\n"
+        "forms = f._repr_mimebundle_()[0]\n"
+        "assert 'genobit-figure' in forms['text/html'], forms\n"
+        "assert 'genobit-figure' in (f + f)._repr_mimebundle_()[0]['text/html']\n"
+    )
+    assert run("-c", code) == ""
+
+
+def test_loader_takes_the_arguments_in_order() -> None:
+    page = Figure(hv.Curve(np.arange(3.0)))._repr_html_()
+    values = re.search(r"\}\)\((.*)\)\n</script>", page, re.DOTALL)
+    assert values
+    target, version, needed, parts, item = json.loads(f"[{values[1]}]")
+    assert page.startswith(f'<div class="genobit-figure" id="{target}">')
+    assert (needed, list(parts)) == (["bokeh"], ["bokeh"])
+    assert item.startswith("H4sI")
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", version)
