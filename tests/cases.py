@@ -121,7 +121,7 @@ def columns(seed: int) -> np.ndarray:
 
 
 KENDALL = {
-    "variant": {"variant": "a"},
+    "statistic": {"statistic": "tau_a"},
     "pvalue": {"pvalue": True},
     "missing": {"missing": "dropna"},
     "kernel": {"kernel": "naive"},
@@ -130,9 +130,9 @@ KENDALL = {
     "seed": {"pvalue": "permutation", "missing": "dropna", "permutations": 7, "seed": 1},
 }
 PAIRS = {
-    "min_abs": {"min_abs": 0.4},
+    "threshold": {"threshold": 0.4},
     "fdr": {"fdr": 0.3},
-    "variant": {"variant": "a"},
+    "statistic": {"statistic": "tau_a"},
     "missing": {"missing": "dropna"},
     "kernel": {"kernel": "naive"},
     "share": {"fdr": None, "share": (1, 2)},
@@ -192,7 +192,7 @@ CASES = [
     }),
     Case("packed", "project", {"pcs": lambda: axes(0)}, {"pcs": {"pcs": lambda: axes(1)}}),
     Case("bits", "similarity", {}, {
-        "measure": {"measure": "hamming"}, "dim": {"dim": "molecule"},
+        "statistic": {"statistic": "hamming"}, "dim": {"dim": "molecule"},
         "other": {"other": lambda: bits()[3:]}, "top": {"top": 3},
         "missing": {"missing": "refuse"}, "dtype": {"dtype": "float32"},
     }),
@@ -240,10 +240,10 @@ CASES = [
         "variants_1": {"variants_0": [*range(20)], "variants_1": [*range(20, 40)]},
         "min_gap": {"min_gap": "1kb"}, "max_r2": {"max_r2": 0.5}, "prefilter": {"prefilter": 9},
     }, eager=True),
-    Case("genes", "kendall_pairs", {"min_abs": 0.3}, {
+    Case("genes", "kendall_pairs", {"threshold": 0.3}, {
         **PAIRS, "dim": {"dim": "sample"}, "names": {"names": "gene"},
     }, eager=True),
-    Case("packed", "kendall_pairs", {"min_abs": 0.3}, PAIRS, eager=True),
+    Case("packed", "kendall_pairs", {"threshold": 0.3}, PAIRS, eager=True),
     Case("taxa", "parsimony", {"tree": TREE}, {
         "tree": {"tree": OTHER_TREE}, "gap": {"gap": "state"}, "weights": {"weights": columns(1)},
         "costs": {"costs": 1 - np.eye(4)}, "sites": {"sites": False},

@@ -397,8 +397,8 @@ def kendall_scores(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[list[
     return [[kendall_score(x, y) for y in b.tolist()] for x in a.tolist()]
 
 
-def kendall(variant: str, x: NDArray[np.generic], y: NDArray[np.generic]) -> float:
-    """tau-a, -b, -c, or Somers' D of x (d_rows) or y (d_columns), as published; NaN is missing."""
+def kendall(statistic: str, x: NDArray[np.generic], y: NDArray[np.generic]) -> float:
+    """tau-a, -b, -c, or Somers' D of x (rows) or y (columns), as published; NaN is missing."""
     both = (x == x) & (y == y)  # noqa: PLR0124 - NaN alone is not itself
     x, y = x[both], y[both]
     n = len(x)
@@ -410,12 +410,12 @@ def kendall(variant: str, x: NDArray[np.generic], y: NDArray[np.generic]) -> flo
     score = kendall_score(x.tolist(), y.tolist())
     levels = min(len(set(x.tolist())), len(set(y.tolist())))
     return {
-        "a": score / pairs,
-        "b": score / (untied_x * untied_y) ** 0.5,
-        "c": 2 * score * levels / (n * n * (levels - 1)),
-        "d_rows": score / untied_y,
-        "d_columns": score / untied_x,
-    }[variant]
+        "tau_a": score / pairs,
+        "tau_b": score / (untied_x * untied_y) ** 0.5,
+        "tau_c": 2 * score * levels / (n * n * (levels - 1)),
+        "somers_d_rows": score / untied_y,
+        "somers_d_columns": score / untied_x,
+    }[statistic]
 
 
 def kendall_permuted(

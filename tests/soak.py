@@ -229,11 +229,11 @@ def tau(rng: np.random.Generator) -> None:
     variables, n = int(rng.integers(2, 14)), int(rng.choice([3, 20, 65]))
     levels, missing = int(rng.choice([0, 4])), float(rng.choice([0.0, 0.1]))
     expr = expression(variables, n, int(rng.integers(2**32)), levels=levels, missing=missing)
-    variant = str(rng.choice(["a", "b", "c", "d_rows", "d_columns"]))
-    right = [[kendall(variant, x, y) for y in expr.values] for x in expr.values]
+    statistic = str(rng.choice(["tau_a", "tau_b", "tau_c", "somers_d_rows", "somers_d_columns"]))
+    right = [[kendall(statistic, x, y) for y in expr.values] for x in expr.values]
     kernel = str(rng.choice(["auto", "naive", "packed-merge", "signs", "orders"]))
     chunked = expr.chunk(gene=int(rng.integers(1, variables + 1)))
-    found = chunked.genobit.kendall(variant, kernel=kernel)
+    found = chunked.genobit.kendall(statistic, kernel=kernel)
     np.testing.assert_allclose(found.values, right, rtol=0, atol=1e-14)
 
 

@@ -154,7 +154,7 @@ def analyses(size, where):
         # Planes are made anew for each pass, which large tiles make up for: of them, one at a time.
         options = gb.set_options(chunk_rows=20, kernel="popcount", eager_limit=2**22)
         with options, dask.config.set(num_workers=1):
-            asked = {"min_abs": None, "fdr": None}
+            asked = {"threshold": None, "fdr": None}
             path = wider.genobit.kendall_pairs(**asked, parquet=where / "tau")
         if small:
             right = wider.compute().genobit.kendall_pairs(**asked).to_pandas()

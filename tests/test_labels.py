@@ -280,12 +280,12 @@ EXPLORERS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.ld": lambda x: explored(x, x.bits.genobit.explore.ld(), selected=(1, 3)),
     "Dataset.grm": lambda x: explored(x, x.ds.genobit.explore.grm(), selected=(0, 2)),
     "Dataset.kendall": lambda x: explored(
-        x, x.bits.genobit.explore.kendall(min_abs=0.3), pair=(0, 1)
+        x, x.bits.genobit.explore.kendall(threshold=0.3), pair=(0, 1)
     ),
     "Dataset.epistasis": lambda x: explored(
         x, x.ds.genobit.explore.epistasis(x.result), filter="1:"
     ),
-    "DataArray.kendall": lambda x: explored(x, x.expr.genobit.explore.kendall(min_abs=0.1)),
+    "DataArray.kendall": lambda x: explored(x, x.expr.genobit.explore.kendall(threshold=0.1)),
     "DataArray.parsimony": lambda x: explored(x, x.aln.genobit.explore.parsimony(TREE), branch=1),
     "Dataset": lambda x: offered(x.ds.genobit.explore()),
     "DataArray": lambda x: offered(x.expr.genobit.explore()),

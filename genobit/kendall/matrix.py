@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from genobit.kendall.kernels.tiles import TileSpec
 
 LONG_NAMES = {
-    "a": "Kendall's tau-a",
-    "b": "Kendall's tau-b",
-    "c": "Kendall's tau-c",
-    "d_rows": "Somers' D, rows dependent",
-    "d_columns": "Somers' D, columns dependent",
+    "tau_a": "Kendall's tau-a",
+    "tau_b": "Kendall's tau-b",
+    "tau_c": "Kendall's tau-c",
+    "somers_d_rows": "Somers' D, rows dependent",
+    "somers_d_columns": "Somers' D, columns dependent",
 }
 MISSING = {
     "pairwise": "pairwise complete: over the observations present in both variables",
@@ -75,7 +75,7 @@ class Variables(NamedTuple):
 
 
 def checked(
-    variant: str,
+    statistic: str,
     *,
     pvalue: bool | str,
     missing: str,
@@ -91,7 +91,7 @@ def checked(
     from genobit.kendall.kernels.registry import KERNELS
     from genobit.kendall.kernels.tiles import TileSpec
 
-    check_one_of("variant", variant, tuple(LONG_NAMES))
+    check_one_of("statistic", statistic, tuple(LONG_NAMES))
     check_one_of("missing", missing, tuple(MISSING))
     check_one_of("kernel", kernel, ("auto", *KERNELS))
     dtype = _dtype(dtype)
@@ -99,7 +99,7 @@ def checked(
     check_integer("seed", seed, 0)
     permutations, seed = int(permutations), int(seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
-    outputs = (variant, "pvalue", "n") if pvalue else (variant,)
+    outputs = (statistic, "pvalue", "n") if pvalue else (statistic,)
     return TileSpec(outputs, rule, kernel, dtype, permutations, seed)
 
 

@@ -171,12 +171,12 @@ class PairTable(PairNetwork):
         table.attrs.update(self.attrs)
         return table
 
-    def select(self, min_abs: float | None = None, fdr: float | None = None) -> PairTable:
+    def select(self, threshold: float | None = None, fdr: float | None = None) -> PairTable:
         """Keep the pairs that pass limits on absolute value and q-value.
 
         Parameters
         ----------
-        min_abs
+        threshold
             Smallest absolute value of a pair; by default no limit.
         fdr
             Largest q-value of a pair; by default no limit.
@@ -194,12 +194,12 @@ class PairTable(PairNetwork):
         --------
         >>> import pandas as pd
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> len(PairTable(edges, ["MYC", "MAX", "MXD1"], "gene").select(min_abs=0.8))
+        >>> len(PairTable(edges, ["MYC", "MAX", "MXD1"], "gene").select(threshold=0.8))
         1
         """
         keep = np.ones(len(self), bool)
-        if min_abs is not None:
-            keep &= self._edges[self.value].abs().to_numpy() >= min_abs
+        if threshold is not None:
+            keep &= self._edges[self.value].abs().to_numpy() >= threshold
         if fdr is not None:
             if "qvalue" not in self._edges.columns:
                 msg = "this table of pairs has no q-values: make it with fdr= to select by them"

@@ -44,7 +44,7 @@ SECONDS = 2e-9
 """Upper bound on the seconds per pair, divided by the squared number of bytes of a row. The slowest
 kernel, contingency tables of 1,000 levels, took 1.5e-9 on one core at 2.8 GHz."""
 REMEDIES = {
-    "min_abs": "give the least absolute value of a pair, such as 0.6, or None for no limit",
+    "threshold": "give the least absolute value of a pair, such as 0.6, or None for no limit",
     "fdr": "give the largest q-value of a pair, such as 0.01, or None for no limit",
 }
 
@@ -52,7 +52,7 @@ REMEDIES = {
 class PairQuery(NamedTuple):
     """Limits, column names and share of a search over all pairs."""
 
-    min_abs: float | None
+    threshold: float | None
     """Smallest absolute value of a pair in the table; None for no limit."""
     fdr: float | None
     """Largest q-value of a pair in the table; None for no limit and no p-values."""
@@ -65,11 +65,11 @@ class PairQuery(NamedTuple):
         """Return the question with validated limits as plain Python numbers, for file metadata.
 
         Raises TypeError for limits or shares that are not numbers. Raises ValueError for
-        ``min_abs`` outside [0, 1], ``fdr`` outside (0, 1], a worker that does not exist, and
+        ``threshold`` outside [0, 1], ``fdr`` outside (0, 1], a worker that does not exist, and
         ``fdr`` with a share.
         """
         limits: dict[str, float] = {}
-        for name, number in (("min_abs", self.min_abs), ("fdr", self.fdr)):
+        for name, number in (("threshold", self.threshold), ("fdr", self.fdr)):
             if number is None:
                 continue
             check_number(name, number, REMEDIES[name])
@@ -82,15 +82,15 @@ class PairQuery(NamedTuple):
         if "fdr" in limits and share[1] > 1:
             msg = (
                 f"share={share} with fdr={self.fdr}: q-values need the p-values of all pairs, and "
-                "a share has only its own; give fdr=None and min_abs="
+                "a share has only its own; give fdr=None and threshold="
             )
             raise ValueError(msg)
-        return PairQuery(limits.get("min_abs"), limits.get("fdr"), self.columns, share)
+        return PairQuery(limits.get("threshold"), limits.get("fdr"), self.columns, share)
 
     @property
     def everything(self) -> bool:
         """Whether the limits keep every pair."""
-        return not self.min_abs and self.fdr in {None, 1}
+        return not self.threshold and self.fdr in {None, 1}
 
 
 def _checked_share(share: Any) -> tuple[int, int]:
@@ -138,8 +138,8 @@ def _reduced(
     if bound is not None:
         known &= p[0] <= bound
         values, counts = np.unique(p[0][known], return_counts=True)
-    if question.min_abs is not None:
-        known &= np.abs(value) >= question.min_abs
+    if question.threshold is not None:
+        known &= np.abs(value) >= question.threshold
     i, j = np.nonzero(known)
     first, second, name = question.columns
     columns = {first: i + top, second: j + left, name: value[i, j], "n": n[i, j]}
@@ -284,7 +284,7 @@ class Search:
         pvalues = f", {in_units(others)} of it different p-values" if others else ""
         msg = (
             f"the table of pairs takes {more_than(size, limit)}{pvalues}: {when}, it has "
-            f"{pairs:,} pairs. Ask for a larger min_abs= or a smaller fdr=, stream to a file "
+            f"{pairs:,} pairs. Ask for a larger threshold= or a smaller fdr=, stream to a file "
             "with fdr=None and parquet=, or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)

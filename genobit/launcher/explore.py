@@ -143,7 +143,7 @@ class Explore:
             Result of `.genobit.kendall_pairs()` of these variants. By default it is computed.
         **initial
             `selection` to share, and initial values of the traits of `KendallExplorer`, such as
-            `min_abs=0.8`.
+            `threshold=0.8`.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class ExploreArray:
             Dimension of the observations, as for `.genobit.kendall()`.
         **initial
             `selection` to share, and initial values of the traits of `KendallExplorer`, such as
-            `min_abs=0.8`.
+            `threshold=0.8`.
 
         Returns
         -------

@@ -43,9 +43,9 @@ MISSING = {
 }
 
 
-def check(measure: str, missing: str, dtype: DTypeLike, top: int | None) -> None:
-    """Raise ValueError for an unknown measure, rule, dtype or number of neighbours."""
-    check_one_of("measure", measure, LONG_NAMES)
+def check(statistic: str, missing: str, dtype: DTypeLike, top: int | None) -> None:
+    """Raise ValueError for an unknown statistic, rule, dtype or number of neighbours."""
+    check_one_of("statistic", statistic, LONG_NAMES)
     check_one_of("missing", missing, MISSING)
     if np.dtype(dtype) not in {np.dtype("f4"), np.dtype("f8")}:
         msg = f"dtype={dtype!r} is neither 'float32' nor 'float64'"

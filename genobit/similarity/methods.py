@@ -28,7 +28,7 @@ class SimilarityMethods:
 
     def similarity(
         self,
-        measure: str = "tanimoto",
+        statistic: str = "tanimoto",
         *,
         dim: Hashable | None = None,
         other: xr.DataArray | None = None,
@@ -41,8 +41,8 @@ class SimilarityMethods:
 
         Parameters
         ----------
-        measure
-            "tanimoto" or "jaccard" (the same measure): positions set in both rows, divided by
+        statistic
+            "tanimoto" or "jaccard" (the same): positions set in both rows, divided by
             positions set in either. "hamming": share of positions that agree.
         dim
             Dimension of the bits; the other dimension has the rows. By default the dimension named
@@ -79,8 +79,8 @@ class SimilarityMethods:
         ------
         ValueError
             If the number of dimensions is not 2, or if ``other`` has different bits. For an invalid
-            ``measure``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values other
-            than 0, 1 and missing, and for missing values with "refuse".
+            ``statistic``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values
+            other than 0, 1 and missing, and for missing values with "refuse".
         TypeError
             For values that are neither numbers nor booleans, or if ``other`` is not a DataArray.
         MemoryError
@@ -108,10 +108,13 @@ class SimilarityMethods:
         from genobit.similarity import measures as similarity
         from genobit.similarity.schedule import planes_of
 
-        if measure in self._da.dims and measure not in similarity.LONG_NAMES:
-            msg = f"measure={measure!r} is a dimension of the values: for bits along it say dim="
-            raise ValueError(msg + repr(measure))
-        similarity.check(measure, missing, dtype, top)
+        if statistic in self._da.dims and statistic not in similarity.LONG_NAMES:
+            msg = (
+                f"statistic={statistic!r} is a dimension of the values: for bits along it say "
+                f"dim={statistic!r}"
+            )
+            raise ValueError(msg)
+        similarity.check(statistic, missing, dtype, top)
         side = _side_of(self._da, dim)
         right = None if other is None else _other_side(side, other)
         names = str(side.dims[0]), str(side.dims[1])
@@ -119,13 +122,13 @@ class SimilarityMethods:
         planes = planes_of(side.chunk().data, names, missing)
         others = None if right is None else planes_of(right.chunk().data, names, missing)
         attributes = {
-            "long_name": similarity.LONG_NAMES[measure],
-            "measure": measure,
+            "long_name": similarity.LONG_NAMES[statistic],
+            "statistic": statistic,
             "missing": similarity.MISSING[missing],
             "bits": bits,
         }
         if top is not None:
-            found = similarity.neighbours(planes, others, bits, measure, dtype, top)
+            found = similarity.neighbours(planes, others, bits, statistic, dtype, top)
             nearest = _nearest(side, found, top, attributes)
             return (
                 compute_within_limit(nearest, "a smaller top= or fewer rows")
@@ -134,7 +137,7 @@ class SimilarityMethods:
             )
         sides = [labels_of(x) for x in (side, side if right is None else right)]
         dims, coords = labels.of_pairs((names[0], sides[0]), (names[0], sides[1]))
-        values = similarity.matrix(planes, others, bits, measure, dtype)
+        values = similarity.matrix(planes, others, bits, statistic, dtype)
         matrix = model.labelled(values, coords, dims, "similarity", attributes)
         return (
             compute_within_limit(matrix, "top=, to_zarr(), dtype='float32' or fewer rows")

@@ -74,7 +74,7 @@ SHOTS = {
     "kendall": Shot(
         (
             "import genobit as gb\nexpr = gb.sample_expression()",
-            "expr.genobit.explore.kendall(min_abs=0.6)",
+            "expr.genobit.explore.kendall(threshold=0.6)",
         ),
         "genobit-kendall",
         "tested",

@@ -26,7 +26,7 @@ from tests.browser.jupyterlab import (
 pytestmark = pytest.mark.browser
 
 MAKE_DATA = "import genobit as gb\n\nexpr = gb.sample_expression()"
-SHOW = "explorer = expr.genobit.explore.kendall(min_abs=0.7)\nexplorer"
+SHOW = "explorer = expr.genobit.explore.kendall(threshold=0.7)\nexplorer"
 OPENS = Notebook("kendall", (MAKE_DATA, SHOW))
 
 

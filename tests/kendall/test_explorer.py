@@ -32,12 +32,12 @@ def expr() -> xr.DataArray:
 
 @pytest.fixture(scope="module")
 def pairs(expr: xr.DataArray) -> PairTable:
-    return expr.genobit.kendall_pairs(min_abs=0.2, fdr=1.0)
+    return expr.genobit.kendall_pairs(threshold=0.2, fdr=1.0)
 
 
 @pytest.fixture
 def explorer(expr: xr.DataArray, pairs: PairTable) -> KendallExplorer:
-    return expr.genobit.explore.kendall(pairs, min_abs=0.5)
+    return expr.genobit.explore.kendall(pairs, threshold=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +71,10 @@ def count(explorer: KendallExplorer) -> int:
 
 
 class TestThreshold:
-    @pytest.mark.parametrize("min_abs", [0.3, 0.55, 0.7])
-    def test_counts_what_kendall_pairs_finds(self, explorer, expr, min_abs):
-        explorer.min_abs = min_abs
-        expected = expr.genobit.kendall_pairs(min_abs=min_abs, fdr=None)
+    @pytest.mark.parametrize("threshold", [0.3, 0.55, 0.7])
+    def test_counts_what_kendall_pairs_finds(self, explorer, expr, threshold):
+        explorer.threshold = threshold
+        expected = expr.genobit.kendall_pairs(threshold=threshold, fdr=None)
         assert count(explorer) == len(expected)
         found = explorer.pairs.to_pandas()
         ends = ["gene_0", "gene_1", "tau"]
@@ -87,22 +87,22 @@ class TestThreshold:
     @pytest.mark.parametrize("fdr", [1e-3, 1e-10])
     def test_by_fdr(self, explorer, expr, fdr):
         explorer.threshold_by, explorer.fdr = "fdr", fdr
-        expected = expr.genobit.kendall_pairs(min_abs=0.2, fdr=fdr)
+        expected = expr.genobit.kendall_pairs(threshold=0.2, fdr=fdr)
         assert count(explorer) == len(expected)
         assert "and |τ| ≥ 0.20" in explorer.count_line.value
 
     def test_tau_is_not_computed_again(self, explorer, monkeypatch):
         monkeypatch.setattr(explorer.correlated, "candidates", lambda: 1 / 0)
         monkeypatch.setattr(explorer.correlated, "_pairs", lambda _floor: 1 / 0)
-        explorer.min_abs = 0.6
+        explorer.threshold = 0.6
         assert not explorer.status.startswith("Error")
 
     def test_nothing_left_says_what_to_do(self, explorer):
-        explorer.min_abs = 0.99
+        explorer.threshold = 0.99
         assert count(explorer) == 0
         assert "move the slider to the left. The strongest pair has 0." in said(explorer._network)
         assert said(explorer._table) == said(explorer._heatmap) == "There is no edge to show."
-        explorer.min_abs = 0.5
+        explorer.threshold = 0.5
         assert not said(explorer._network)
         explorer.threshold_by, explorer.fdr = "fdr", 0.0
         assert "move the slider to the right" in said(explorer._network)
@@ -115,7 +115,7 @@ class TestThreshold:
     def test_begins_where_there_is_something_to_see(self, expr):
         noise = expr.copy(data=np.random.default_rng(1).normal(size=expr.shape))
         explorer = noise.genobit.explore.kendall()
-        assert 0 < explorer.min_abs < 0.5
+        assert 0 < explorer.threshold < 0.5
         assert count(explorer) > 100
 
     def test_floor_bounds_the_number_of_edges(self, expr, monkeypatch):
@@ -134,7 +134,7 @@ class TestNetwork:
     def test_draws_real_pictures(self, drawn, explorer):
         for view in ("network", "heatmap", "histogram", "table"):
             assert not said(getattr(explorer, f"_{view}"))
-        explorer.min_abs = 0.4
+        explorer.threshold = 0.4
         explorer.pair = explorer.pairs.to_pandas()[["gene_0", "gene_1"]].iloc[0].tolist()
         explorer.colour_by, explorer.colour_points_by = "gene_module", "sample_condition"
         assert not said(explorer._scatter)
@@ -142,7 +142,7 @@ class TestNetwork:
 
     def test_communities_open_and_close(self, explorer, monkeypatch):
         monkeypatch.setattr(correlated_module, "NODES", 20)
-        explorer.min_abs = 0.45
+        explorer.threshold = 0.45
         bubbles = explorer._scene.laid
         assert isinstance(bubbles, CommunityLayout)
         explorer._network._tapped(bubbles.x[1], bubbles.y[1])
@@ -178,7 +178,7 @@ class TestNetwork:
 
     def test_heatmap_has_the_hubs(self, explorer, monkeypatch):
         monkeypatch.setattr(correlated_module, "IN_HEATMAP", 12)
-        explorer.min_abs = 0.4
+        explorer.threshold = 0.4
         links = explorer._scene.links
         assert len(explorer._scene.heatmap) == 12
         degrees = links.degree[np.isin(links.variables, explorer._scene.heatmap)]
@@ -262,7 +262,7 @@ class TestSaving:
             explorer.save(path)
         with pytest.raises(ValueError, match="end it with"):
             explorer.save(tmp_path / "edges.txt")
-        explorer.min_abs = 1.0
+        explorer.threshold = 1.0
         with pytest.raises(ValueError, match="lower the threshold"):
             explorer.save(tmp_path / "none.csv")
 
@@ -278,13 +278,13 @@ class TestSaving:
 class TestData:
     def test_any_order_and_name_of_dimensions(self, expr, pairs):
         turned = expr.rename(sample="donor").transpose("donor", "gene")
-        explorer = turned.genobit.explore.kendall(dim="donor", min_abs=0.5)
-        assert len(explorer.pairs) == len(pairs.select(min_abs=0.5))
+        explorer = turned.genobit.explore.kendall(dim="donor", threshold=0.5)
+        assert len(explorer.pairs) == len(pairs.select(threshold=0.5))
         with pytest.raises(ValueError, match="dim="):
             turned.genobit.explore.kendall()
 
     def test_genotypes(self, drawn, ds):
-        explorer = ds.genobit.explore.kendall(min_abs=0.6)
+        explorer = ds.genobit.explore.kendall(threshold=0.6)
         assert explorer.pairs.components().max() == 1
         assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
         assert list(explorer.correlated.variable_labels) == ["variant_block"]
@@ -298,18 +298,18 @@ class TestData:
         assert not explorer.status.startswith("Error")
 
     def test_packed_planes_are_enough(self, ds):
-        explorer = ds.genobit.pack().genobit.explore.kendall(min_abs=0.6)
+        explorer = ds.genobit.pack().genobit.explore.kendall(threshold=0.6)
         assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
 
     def test_missing_values(self, expr):
         gaps = expr[:40].where(np.random.default_rng(2).random((40, 160)) > 0.1)
-        explorer = gaps.genobit.explore.kendall(min_abs=0.3)
+        explorer = gaps.genobit.explore.kendall(threshold=0.3)
         explorer.pair = (0, 1)
         assert not explorer.status.startswith("Error")
         assert explorer.pairs.to_pandas()["n"].max() < 160
 
     def test_lazy_values(self, expr):
-        explorer = expr.chunk(gene=60).genobit.explore.kendall(min_abs=0.5)
+        explorer = expr.chunk(gene=60).genobit.explore.kendall(threshold=0.5)
         explorer.pair = (0, 1)
         assert not explorer.status.startswith("Error")
 
@@ -352,16 +352,16 @@ def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
     monkeypatch.setattr(KendallData, "scene", counted)
 
     async def slide() -> KendallExplorer:
-        explorer = expr.genobit.explore.kendall(pairs, min_abs=0.5)
+        explorer = expr.genobit.explore.kendall(pairs, threshold=0.5)
         at_rest.set()
         while explorer.busy:
             await asyncio.sleep(0.02)
         arranged.clear()
         at_rest.clear()
         for k in range(1, 10):
-            explorer.min_abs = 0.5 - 0.01 * k
+            explorer.threshold = 0.5 - 0.01 * k
             await asyncio.sleep(0.02)
-        last = len(pairs.select(min_abs=explorer.min_abs))
+        last = len(pairs.select(threshold=explorer.threshold))
         while count(explorer) != last:
             await asyncio.sleep(0.02)
         assert not arranged

@@ -23,7 +23,7 @@ def test_labels__of_the_variables_stand_on_both_sides() -> None:
         length=("gene", np.arange(6), {"units": "bp"}), batch=("sample", np.arange(20)), run=3
     )
     for form in (expr, expr.transpose("sample", "gene"), expr.chunk({"gene": 2, "sample": 7})):
-        result = form.genobit.kendall("c", pvalue=True)
+        result = form.genobit.kendall("tau_c", pvalue=True)
         assert result.tau.dims == ("gene_0", "gene_1")
         assert set(result.coords) == {"gene_0", "gene_1", "length_0", "length_1"}
         assert result.length_1.attrs == {"units": "bp"}
@@ -31,12 +31,12 @@ def test_labels__of_the_variables_stand_on_both_sides() -> None:
         assert tuple(result.data_vars) == VARIABLES
         assert result.n.dtype == np.int32
         assert result.attrs["observations"] == 20
-        assert result.attrs["variant"] == "c"
+        assert result.attrs["statistic"] == "tau_c"
         assert result.attrs["dimension"] == "sample"
         assert result.attrs["kernel"] == "auto"
         assert result.tau.attrs["long_name"] == "Kendall's tau-c"
         assert result.attrs["missing"].startswith("pairwise complete")
-        tau = form.genobit.kendall("c")
+        tau = form.genobit.kendall("tau_c")
         assert isinstance(tau, xr.DataArray)
         assert tau.name == "tau"
         xr.testing.assert_identical(tau.compute(), result.tau.compute())
@@ -87,7 +87,7 @@ def test_nothing_computes_before_it_is_asked_to() -> None:
         assert result.tau.chunks == ((10, 10, 10), (10, 10, 10))
         names = [expr.genobit.kendall(pvalue=True).tau.data.name for _ in range(2)]
     assert names[0] == names[1]
-    assert expr.genobit.kendall("a").data.name != expr.genobit.kendall("b").data.name
+    assert expr.genobit.kendall("tau_a").data.name != expr.genobit.kendall("tau_b").data.name
 
 
 def test_tiles__keep_to_their_size() -> None:
@@ -117,7 +117,11 @@ def test_scores_and_ranks__are_made_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(kernels, "scores", counted("scores", scores))
     monkeypatch.setattr(ranks, "ranked", counted("ranks", ranked))
     with gb.set_options(chunk_rows=5), raise_if_dask_computes(max_computes=1):
-        result = measured(random_values(0, 15, 20)).genobit.kendall("d_rows", pvalue=True).compute()
+        result = (
+            measured(random_values(0, 15, 20))
+            .genobit.kendall("somers_d_rows", pvalue=True)
+            .compute()
+        )
     assert calls == {"scores": 6, "ranks": 3}
     assert set(result.data_vars) == set(VARIABLES)
 
@@ -204,13 +208,16 @@ def test_explain__says_what_was_chosen_and_why() -> None:
 
 
 CHOICES = {
-    "a variant": ({"variant": "d"}, "variant='d' is not one of 'a', 'b', 'c', 'd_rows'"),
+    "a statistic": (
+        {"statistic": "b"},
+        "statistic='b' is not one of 'tau_a', 'tau_b', 'tau_c', 'somers_d_rows'",
+    ),
     "a rule": ({"missing": "omit"}, "missing='omit' is not one of 'pairwise', 'dropna', 'refuse'"),
     "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'naive', 'packed-merge'"),
     "no dtype": ({"dtype": None}, "dtype=None is not one of 'float64', 'float32'"),
     "a dimension": (
-        {"variant": "sample"},
-        "variant='sample' is a dimension of the values.* say dim='sample'; variants are 'a', 'b'",
+        {"statistic": "sample"},
+        "='sample' is a dimension of .* say dim='sample'; statistics are 'tau_a', 'tau_b'",
     ),
     "a dtype": ({"dtype": "float16"}, "dtype='float16' is not one of 'float64', 'float32'"),
     "a test": ({"pvalue": "yes"}, "pvalue='yes' is not one of False, True, 'exact'"),

@@ -45,7 +45,7 @@ def test_kendall__written_tile_by_tile_holds_as_many_as_threads(width: int, pval
     values = np.random.default_rng(0).normal(size=(width * EDGE, 9))
     expr = xr.DataArray(values, dims=("gene", "sample"))
     with gb.set_options(chunk_rows=EDGE), dask.config.set(scheduler="threads", num_workers=2):
-        result = expr.genobit.kendall("b", pvalue=pvalue)
+        result = expr.genobit.kendall("tau_b", pvalue=pvalue)
         arrays = [x.data for x in result.data_vars.values()] if pvalue else [result.data]
         with Held() as held:
             da.store(arrays, [Nowhere()] * len(arrays), lock=False)
@@ -67,9 +67,9 @@ def peak():
 values = np.random.default_rng(0).normal(size=(int(sys.argv[1]), 12))
 expr = xr.DataArray(values, dims=("gene", "sample"))
 with gb.set_options(chunk_rows=512), dask.config.set(scheduler="threads", num_workers=2):
-    expr[:600].genobit.kendall("b", dtype="float32").to_zarr(sys.argv[2] + "/first.zarr")
+    expr[:600].genobit.kendall("tau_b", dtype="float32").to_zarr(sys.argv[2] + "/first.zarr")
     before = peak()
-    expr.genobit.kendall("b", dtype="float32").to_zarr(sys.argv[2] + "/tau.zarr")
+    expr.genobit.kendall("tau_b", dtype="float32").to_zarr(sys.argv[2] + "/tau.zarr")
 print(peak() - before)
 """
 

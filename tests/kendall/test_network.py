@@ -111,10 +111,10 @@ def test_degree_and_hubs__count_pairs() -> None:
 
 def test_select__by_value_and_by_qvalue() -> None:
     network = some()
-    assert len(network.select(min_abs=0.7)) == 3
+    assert len(network.select(threshold=0.7)) == 3
     assert len(network.select(fdr=1e-4)) == 2
-    assert len(network.select(min_abs=0.8, fdr=1e-4)) == 1
-    assert network.select(min_abs=0.7).attrs == network.attrs
+    assert len(network.select(threshold=0.8, fdr=1e-4)) == 1
+    assert network.select(threshold=0.7).attrs == network.attrs
     with pytest.raises(ValueError, match="no q-values"):
         table([(0, 1)], [0.5]).select(fdr=0.1)
 
@@ -206,7 +206,7 @@ def test_empty_tables__work_everywhere() -> None:
         assert series.dtype == np.int64
     assert network.layout().shape == (0, 2)
     assert len(network.to_networkx()) == 0
-    assert len(network.select(min_abs=0.5, fdr=0.1)) == 0
+    assert len(network.select(threshold=0.5, fdr=0.1)) == 0
 
 
 def test_repr_html__shows_the_strongest_and_escapes_names() -> None:

@@ -66,22 +66,22 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 # scipy's 0.2 may be 0.19999999999999998, and ours 0.2: limits that no tau is equal to.
 @pytest.mark.parametrize(
-    ("min_abs", "fdr"), [(0.3003, 0.01), (None, 0.05), (0.2003, None), (0.1003, 1.0)]
+    ("threshold", "fdr"), [(0.3003, 0.01), (None, 0.05), (0.2003, None), (0.1003, 1.0)]
 )
 def test_kendall_pairs__are_those_of_scipy(
-    case: dict, min_abs: float | None, fdr: float | None
+    case: dict, threshold: float | None, fdr: float | None
 ) -> None:
     expr = expression(**case)
     wanted = all_pairs(expr)
     tested = int(wanted["tau"].notna().sum())
     keep = wanted["tau"].notna()
-    if min_abs is not None:
-        keep &= wanted["tau"].abs() >= min_abs
+    if threshold is not None:
+        keep &= wanted["tau"].abs() >= threshold
     if fdr is not None:
         keep &= wanted["qvalue"] <= fdr
     wanted = wanted[keep].reset_index(drop=True)
     with gb.set_options(chunk_rows=7):
-        table = expr.genobit.kendall_pairs(min_abs, fdr)
+        table = expr.genobit.kendall_pairs(threshold, fdr)
     found = table.to_pandas()
     assert len(found) > 0
     np.testing.assert_array_equal(
@@ -100,7 +100,7 @@ def test_kendall_pairs__are_those_of_scipy(
 @pytest.mark.parametrize("case", CASES)
 def test_qvalues__are_exactly_those_of_all_pvalues(case: dict) -> None:
     expr = expression(**case)
-    full = expr.genobit.kendall("b", pvalue=True)
+    full = expr.genobit.kendall("tau_b", pvalue=True)
     i, j = np.triu_indices(len(expr), 1)
     p = full["pvalue"].values[i, j]
     known = ~np.isnan(p)
@@ -213,7 +213,7 @@ def test_network__has_as_many_edges_as_in_r(
         above, equal = ((tau.abs() > threshold).sum(), (tau.abs() == threshold).sum())
         assert above <= count <= above + equal
         assert equal <= (2 if threshold == 0.5 else 0)
-    network = expr.genobit.kendall_pairs(min_abs=0.5, fdr=0.01)
+    network = expr.genobit.kendall_pairs(threshold=0.5, fdr=0.01)
     assert edges == int(wanted["edges_abs_gt_0.5"])
     assert len(network) == (tau.abs() >= 0.5).sum() == edges + (folder == "nci60")
     degree = network.degree(isolated=True).to_numpy()
@@ -224,7 +224,7 @@ def test_network__has_as_many_edges_as_in_r(
 
 def test_kendall_pairs__of_genotypes_are_those_of_the_matrix() -> None:
     ds = cohort(random_calls(3, 30, 40, missing=0.05))
-    full = ds.genobit.kendall("b", pvalue=True)
+    full = ds.genobit.kendall("tau_b", pvalue=True)
     i, j = np.triu_indices(30, 1)
     tau = full["tau"].values[i, j]
     with gb.set_options(chunk_rows=8):
@@ -283,7 +283,7 @@ def test_parquet__holds_limits_of_any_kind_of_number(tmp_path: Path) -> None:
     path = tmp_path / "pairs.parquet"
     limit = np.float32(0.25)
     streamed = expression(20, 10).genobit.kendall_pairs(limit, None, parquet=path)
-    assert PairTable.from_parquet(streamed).attrs["min_abs"] == 0.25
+    assert PairTable.from_parquet(streamed).attrs["threshold"] == 0.25
     expression(20, 10).genobit.kendall_pairs(limit, limit).to_parquet(path)
     assert PairTable.from_parquet(path).attrs["fdr"] == 0.25
 
@@ -371,10 +371,10 @@ def test_pairs__that_may_stand_for_long_but_do_not_are_looked_for_again(
 @pytest.mark.parametrize(
     ("limits", "error", "message"),
     [
-        ({"min_abs": 1.5}, ValueError, r"min_abs=1.5 is outside \[0, 1\]"),
-        ({"min_abs": -0.1}, ValueError, r"min_abs=-0.1 is outside"),
-        ({"min_abs": "0.5"}, TypeError, "min_abs='0.5' is not a number"),
-        ({"min_abs": True}, TypeError, "min_abs=True is not a number: give the least absolute"),
+        ({"threshold": 1.5}, ValueError, r"threshold=1.5 is outside \[0, 1\]"),
+        ({"threshold": -0.1}, ValueError, r"threshold=-0.1 is outside"),
+        ({"threshold": "0.5"}, TypeError, "threshold='0.5' is not a number"),
+        ({"threshold": True}, TypeError, "threshold=True is not a number: give the least absolute"),
         ({"fdr": 0}, ValueError, r"fdr=0 is outside \(0, 1\]"),
         ({"fdr": float("nan")}, ValueError, "fdr=nan is not .* largest q-value of a pair"),
         ({"kernel": "fast"}, ValueError, "kernel='fast'"),

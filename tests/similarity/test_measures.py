@@ -160,7 +160,7 @@ class TestRefusals:
 
     def test_choices(self) -> None:
         fingerprints = prints(rows_of(2, 20, 40))
-        with pytest.raises(ValueError, match="measure='dice' is not one of 'tanimoto'"):
+        with pytest.raises(ValueError, match="statistic='dice' is not one of 'tanimoto'"):
             fingerprints.genobit.similarity("dice")
         with pytest.raises(ValueError, match="dim='bit'"):
             fingerprints.genobit.similarity("bit")

@@ -39,9 +39,9 @@ class Candidates:
         """Number of variables in the data, with or without an edge."""
         return len(self.pairs.names)
 
-    def at_least(self, min_abs: float) -> np.ndarray:
-        """Return the rows of pairs with |tau| of at least ``min_abs``, strongest first."""
-        return np.arange(np.searchsorted(-self.strength, -min_abs, side="right"))
+    def at_least(self, threshold: float) -> np.ndarray:
+        """Return the rows of pairs with |tau| of at least ``threshold``, strongest first."""
+        return np.arange(np.searchsorted(-self.strength, -threshold, side="right"))
 
     def up_to(self, fdr: float) -> np.ndarray:
         """Return the rows of pairs with a q-value of at most ``fdr``, smallest first."""
@@ -64,13 +64,13 @@ class Candidates:
         """Return some rows as a table of pairs."""
         return rows_of(self.pairs, rows)
 
-    def why_none(self, min_abs: float | None, fdr: float) -> str:
-        """Explain why a threshold leaves no edge; ``min_abs`` is None if the threshold is fdr."""
+    def why_none(self, threshold: float | None, fdr: float) -> str:
+        """Explain why no edge is left; ``threshold`` is None if ``fdr`` selects the edges."""
         if not len(self.strength):
             return f"No pair of variables has |τ| ≥ {self.floor:.2f}: there is no network."
-        if min_abs is not None:
+        if threshold is not None:
             return (
-                f"No pair has |τ| ≥ {min_abs:.2f}: move the slider to the left. "
+                f"No pair has |τ| ≥ {threshold:.2f}: move the slider to the left. "
                 f"The strongest pair has {self.strength[0]:.3f}."
             )
         return (
@@ -101,7 +101,7 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
     >>> from genobit.kendall.network import PairTable
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.7, -0.9]})
     >>> held = hold(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"), floor=0.5)
-    >>> [len(held.at_least(min_abs)) for min_abs in (0.5, 0.8, 0.95)]
+    >>> [len(held.at_least(threshold)) for threshold in (0.5, 0.8, 0.95)]
     [2, 1, 0]
     """
     table, order = pairs.to_pandas(), by_strength(pairs)

@@ -107,7 +107,7 @@ class KendallData:
         pairs, floor = self._given, 0.0
         if pairs is not None:
             least = pairs.to_pandas()[pairs.value].abs().min()
-            floor = float(pairs.attrs.get("min_abs") or (0.0 if np.isnan(least) else least))
+            floor = float(pairs.attrs.get("threshold") or (0.0 if np.isnan(least) else least))
         else:
             some = np.random.default_rng(0).permutation(self.n_variables)[:DRAWN]
             # Few variables need no floor, because all their pairs fit.
@@ -121,16 +121,16 @@ class KendallData:
     def _pairs(self, floor: float) -> PairTable:
         # Without a limit kendall_pairs would refuse the table; every q-value is at most 1.
         if isinstance(self._data, xr.Dataset):
-            return self._data.genobit.kendall_pairs(min_abs=floor, fdr=1.0)
-        return self._data.genobit.kendall_pairs(min_abs=floor, fdr=1.0, dim=self.observation)
+            return self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0)
+        return self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0, dim=self.observation)
 
     def tau(self, places: np.ndarray) -> xr.Dataset:
         """Compute tau, p and n of all pairs of the variables at some positions."""
         if isinstance(self._data, xr.Dataset):
             planes = self._data.genobit.isel(variants=places)
-            return planes.genobit.kendall("b", pvalue=True).compute()
+            return planes.genobit.kendall("tau_b", pvalue=True).compute()
         few = self._data.isel({self.variable: places})
-        return few.genobit.kendall("b", pvalue=True, dim=self.observation).compute()
+        return few.genobit.kendall("tau_b", pvalue=True, dim=self.observation).compute()
 
     def values(self, place: int) -> xr.DataArray:
         """Return the values of the variable at a position, (observations,), with its name."""

@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 
 from genobit.kendall.explorer.data import KendallData, Scene
-from genobit.kendall.explorer.traits import MIN_ABS, KendallTraits, kendall_controls
+from genobit.kendall.explorer.traits import THRESHOLD, KendallTraits, kendall_controls
 from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
@@ -66,8 +66,8 @@ class KendallExplorer(KendallTraits):
     Attributes
     ----------
     threshold_by
-        Criterion for edges: "tau" (`min_abs`) or "fdr".
-    min_abs
+        Criterion for edges: "tau" (`threshold`) or "fdr".
+    threshold
         Smallest absolute tau of an edge.
     fdr
         Largest q-value of an edge.
@@ -101,7 +101,7 @@ class KendallExplorer(KendallTraits):
         refuse_unknown(type(self), initial)
         self._join(selection, data)
         self.correlated = KendallData(data, pairs, dim)
-        self._asked = "min_abs" in initial
+        self._asked = "threshold" in initial
         self._candidates: Candidates | None = None
         self._rows = np.empty(0, dtype="i8")
         self._scene: Scene | None = None
@@ -168,7 +168,7 @@ class KendallExplorer(KendallTraits):
     # Observers of traits and of the selection: a pair is two variants, points are samples.
 
     def _on_trait(self, change: Any) -> None:
-        self._asked |= change["name"] == "min_abs"
+        self._asked |= change["name"] == "threshold"
         if change["name"] == "pair":
             self._select("variants", self.pair or ())
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
@@ -225,8 +225,8 @@ class KendallExplorer(KendallTraits):
         self._candidates = held = result
         self.has_fdr = held.qvalue is not None
         self.floor = held.floor
-        if not self._asked or self.min_abs < held.floor:
-            self.min_abs = held.first_look(MIN_ABS if not self._asked else held.floor)
+        if not self._asked or self.threshold < held.floor:
+            self.threshold = held.first_look(THRESHOLD if not self._asked else held.floor)
         text = f"{number(held.tested, 'pair')} tested, {number(len(held.strength), 'edge')} held"
         if held.floor:
             text += f": all of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
@@ -249,7 +249,7 @@ class KendallExplorer(KendallTraits):
 
     def _condition(self) -> str:
         if self.threshold_by == "tau":
-            return f"|τ| ≥ {self.min_abs:.2f}"
+            return f"|τ| ≥ {self.threshold:.2f}"
         text = f"FDR ≤ {self.fdr:.2g}"
         return f"{text} and |τ| ≥ {self.floor:.2f}" if self.floor else text
 
@@ -257,7 +257,7 @@ class KendallExplorer(KendallTraits):
         self._scene, self._wanted = None, None
         self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
         by_tau = self.threshold_by == "tau"
-        self._say_in_all(held.why_none(self.min_abs if by_tau else None, self.fdr))
+        self._say_in_all(held.why_none(self.threshold if by_tau else None, self.fdr))
 
     def _say_in_all(self, text: str) -> None:
         self._network.say(text)
@@ -364,7 +364,7 @@ class KendallExplorer(KendallTraits):
 
 _STALE_BY_TRAIT = {
     "threshold_by": {"edges"},
-    "min_abs": {"edges"},
+    "threshold": {"edges"},
     "fdr": {"edges"},
     "colour_by": {"colour"},
     "colour_points_by": {"points"},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genobit.kendall.network import PairTable
 
 #: Initial |tau| threshold.
-MIN_ABS = 0.6
+THRESHOLD = 0.6
 
 
 class KendallTraits(Explorer):
@@ -29,7 +29,7 @@ class KendallTraits(Explorer):
 
     css = "genobit-kendall"
     threshold_by = traitlets.Enum(("tau", "fdr"), "tau")
-    min_abs = traitlets.Float(MIN_ABS, min=0.0, max=1.0)
+    threshold = traitlets.Float(THRESHOLD, min=0.0, max=1.0)
     fdr = traitlets.Float(0.01, min=0.0, max=1.0)
     floor = traitlets.Float(0.0)
     has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
@@ -51,7 +51,7 @@ class KendallTraits(Explorer):
 
     def _found(self, held: Candidates) -> np.ndarray:
         by_tau = self.threshold_by == "tau"
-        return held.at_least(self.min_abs) if by_tau else held.up_to(self.fdr)
+        return held.at_least(self.threshold) if by_tau else held.up_to(self.fdr)
 
     def close_community(self) -> None:
         """Show all communities again."""
@@ -100,7 +100,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
     )
     wide = {"style": {"description_width": "initial"}, "layout": {"width": "420px"}}
     tau = ipywidgets.FloatSlider(
-        value=explorer.min_abs,
+        value=explorer.threshold,
         min=0.0,
         max=1.0,
         step=0.01,
@@ -119,7 +119,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
         **wide,
     )
     sliders = {
-        "tau": linked(explorer, "min_abs", tau),
+        "tau": linked(explorer, "threshold", tau),
         "fdr": linked(explorer, "fdr", fdr),
     }
 
@@ -127,7 +127,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
         for name, slider in sliders.items():
             slider.layout.display = "flex" if name == explorer.threshold_by else "none"
         # A slider counts its steps from its minimum: 0.1418 would turn 0.70 into 0.7018.
-        tau.min = math.floor(100 * min(explorer.floor, explorer.min_abs)) / 100
+        tau.min = math.floor(100 * min(explorer.floor, explorer.threshold)) / 100
         by.disabled = not explorer.has_fdr
 
     explorer.observe(offer, ["threshold_by", "floor", "has_fdr"])

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 A, B, C, D_ROWS, D_COLUMNS = range(5)
 Whole = int | np.int64
 """An integer count. Kernels convert counts to np.int64, as int() in numba keeps 32 bits."""
-VARIANTS = {"a": A, "b": B, "c": C, "d_rows": D_ROWS, "d_columns": D_COLUMNS}
+STATISTICS = {
+    "tau_a": A,
+    "tau_b": B,
+    "tau_c": C,
+    "somers_d_rows": D_ROWS,
+    "somers_d_columns": D_COLUMNS,
+}
 
 
 class ScoreCounts(NamedTuple):
@@ -103,14 +109,14 @@ def spread(shape: tuple[int, ...], first: Any, second: Any) -> tuple[NDArray[Any
     return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
 
-def coefficients(counted: ScoreCounts, variant: str, out: NDArray[np.floating]) -> None:
+def coefficients(counted: ScoreCounts, statistic: str, out: NDArray[np.floating]) -> None:
     """Write tau or Somers' D of a block of pairs to ``out``.
 
-    ``variant`` is a key of `VARIANTS`. Writes NaN for a constant variable and for fewer than two
-    observations.
+    ``statistic`` is a key of `STATISTICS`. Writes NaN for a constant variable and for fewer than
+    two observations.
     """
     shape = counted.score.shape
     score, n = spread(shape, counted.score, counted.n)
     x = spread(shape, counted.rows.pairs, counted.rows.levels)
     y = spread(shape, counted.columns.pairs, counted.columns.levels)
-    _coefficients(VARIANTS[variant], score, n, x, y, out)
+    _coefficients(STATISTICS[statistic], score, n, x, y, out)

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 BLOCK = 2**16
 """Most pairs per block of tie counts if observations are missing: 3 MiB."""
-REVERSED = {"d_rows": "d_columns", "d_columns": "d_rows"}
-"""The variant of Somers' D for the pair in the other order."""
+REVERSED = {"somers_d_rows": "somers_d_columns", "somers_d_columns": "somers_d_rows"}
+"""Somers' D for the pair in the other order."""
 
 
 class TileSpec(NamedTuple):
     """Outputs of a tile and options of their computation."""
 
     outputs: tuple[str, ...]
-    """Keys of `tau.VARIANTS`, "pvalue" and "n", in the order of the arrays of a tile."""
+    """Keys of `tau.STATISTICS`, "pvalue" and "n", in the order of the arrays of a tile."""
     rule: str = "auto"
     """Rule for p-values: "auto", "exact", "asymptotic" or "permutation"."""
     kernel: str = "auto"

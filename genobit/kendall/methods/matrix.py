@@ -32,7 +32,7 @@ class KendallArrayMethods:
 
     def kendall(
         self,
-        variant: str = "b",
+        statistic: str = "tau_b",
         *,
         dim: Hashable | None = None,
         other: xr.DataArray | None = None,
@@ -49,11 +49,10 @@ class KendallArrayMethods:
 
         Parameters
         ----------
-        variant
-            Statistic to compute. "a" is tau-a. "b" is tau-b, which corrects for ties. "c" is
-            Stuart's tau-c, for tables that are not square. "d_rows" is Somers' D with the row
-            variable as the dependent variable. "d_columns" is Somers' D with the column variable as
-            the dependent variable.
+        statistic
+            "tau_a", "tau_b" (corrected for ties), "tau_c" (Stuart, for tables that are not square),
+            or Somers' D: "somers_d_rows" has the row variable as the dependent variable,
+            "somers_d_columns" the column variable.
         dim
             Dimension of the observations; the other dimension has the variables. By default the
             dimension named sample(s), observation(s) or cell(s).
@@ -114,7 +113,7 @@ class KendallArrayMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> values = np.array([[1, 2, 3, 4], [2, 1, 4, 3], [4, 3, 2, 1]])
         >>> expr = xr.DataArray(values, dims=("gene", "sample"))
-        >>> expr.genobit.kendall("b").values.round(3)
+        >>> expr.genobit.kendall("tau_b").values.round(3)
         array([[ 1.   ,  0.333, -1.   ],
                [ 0.333,  1.   , -0.333],
                [-1.   , -0.333,  1.   ]])
@@ -123,14 +122,15 @@ class KendallArrayMethods:
         from genobit.kendall.explained import explanation
         from genobit.kendall.variables import of_values
 
-        if variant in self._da.dims and variant not in kendall.LONG_NAMES:
+        if statistic in self._da.dims and statistic not in kendall.LONG_NAMES:
             msg = (
-                f"variant={variant!r} is a dimension of the values: for observations along it say "
-                f"dim={variant!r}; variants are {', '.join(map(repr, kendall.LONG_NAMES))}"
+                f"statistic={statistic!r} is a dimension of the values: for observations along it "
+                f"say dim={statistic!r}; statistics are "
+                f"{', '.join(map(repr, kendall.LONG_NAMES))}"
             )
             raise ValueError(msg)
         wanted = kendall.checked(
-            variant,
+            statistic,
             pvalue=pvalue,
             missing=missing,
             kernel=kernel,
@@ -151,7 +151,7 @@ class KendallArrayMethods:
             return explanation(operands, wanted, sides[0].shape[1])
         sets = [(str(side.dims[0]), labels_of(side)) for side in sides]
         attributes = attributes_of(
-            wanted, variant, missing, str(sides[0].dims[1]), sides[0].shape[1]
+            wanted, statistic, missing, str(sides[0].dims[1]), sides[0].shape[1]
         )
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or fewer variables"
         found = kendall.matrices(operands, wanted)
@@ -165,7 +165,7 @@ class KendallGenotypeMethods:
 
     def kendall(
         self,
-        variant: str = "b",
+        statistic: str = "tau_b",
         *,
         other: xr.Dataset | None = None,
         pvalue: bool | str = False,
@@ -181,7 +181,7 @@ class KendallGenotypeMethods:
 
         Parameters
         ----------
-        variant, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
+        statistic, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
             As for ``DataArray.genobit.kendall``. Kernels "auto" and "table" count the 3 x 3
             genotype table of each pair from bit planes. Other kernels, and the "exact" and
             "permutation" tests, rank the dosages.
@@ -207,7 +207,7 @@ class KendallGenotypeMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.kendall("b").values.round(4)
+        >>> ds.genobit.kendall("tau_b").values.round(4)
         array([[1.    , 0.8165],
                [0.8165, 1.    ]])
         """
@@ -216,7 +216,7 @@ class KendallGenotypeMethods:
         from genobit.kendall.variables import of_planes
 
         wanted = kendall.checked(
-            variant,
+            statistic,
             pvalue=pvalue,
             missing=missing,
             kernel=kernel,
@@ -234,7 +234,7 @@ class KendallGenotypeMethods:
         operands = of_planes(sides, names, layout, missing, wanted)
         if explain:
             return explanation(operands, wanted, layout.bits)
-        attributes = attributes_of(wanted, variant, missing, model.SAMPLES, layout.bits)
+        attributes = attributes_of(wanted, statistic, missing, model.SAMPLES, layout.bits)
         attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or ds.genobit.isel(variants=...)"
         found = kendall.matrices(operands, wanted)
@@ -275,14 +275,14 @@ def _other_side(side: xr.DataArray, other: object) -> xr.DataArray:
 
 
 def attributes_of(
-    wanted: TileSpec, variant: str, missing: str, dim: str, observations: int
+    wanted: TileSpec, statistic: str, missing: str, dim: str, observations: int
 ) -> dict[str, Any]:
     """Return the attributes of a result: statistic, missing-data rule, kernel and observations."""
     from genobit.kendall.matrix import LONG_NAMES, MISSING
 
     return {
-        "long_name": LONG_NAMES[variant],
-        "variant": variant,
+        "long_name": LONG_NAMES[statistic],
+        "statistic": statistic,
         "missing": MISSING[missing],
         "kernel": wanted.kernel,
         "observations": observations,
@@ -299,7 +299,7 @@ def _labelled(
 ) -> xr.DataArray | xr.Dataset:
     """Label the matrices; with a ``remedy`` for results past the limit, compute them."""
     dims, coords = labels.of_pairs(sets[0], sets[-1])
-    tau = model.labelled(found[attributes["variant"]], coords, dims, "tau", attributes)
+    tau = model.labelled(found[attributes["statistic"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return compute_within_limit(tau, remedy) if remedy else tau
     about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}

@@ -34,10 +34,10 @@ class KendallArrayPairsMethods:
 
     def kendall_pairs(
         self,
-        min_abs: float | None = 0.6,
+        threshold: float | None = 0.6,
         fdr: float | None = 0.01,
         *,
-        variant: str = "b",
+        statistic: str = "tau_b",
         dim: Hashable | None = None,
         missing: str = "pairwise",
         kernel: str = "auto",
@@ -50,12 +50,12 @@ class KendallArrayPairsMethods:
 
         Parameters
         ----------
-        min_abs
+        threshold
             Smallest absolute tau of a pair in the table. None sets no limit.
         fdr
             Largest q-value of a pair (Benjamini and Hochberg, over all pairs that have a tau). None
             sets no limit and computes no p-values.
-        variant, dim, missing, kernel
+        statistic, dim, missing, kernel
             As for `kendall`.
         names
             Coordinate with the names of the variables; by default the index coordinate of their
@@ -89,7 +89,7 @@ class KendallArrayPairsMethods:
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError
             If the table would be larger than ``get_options().eager_limit``. If the table has all
-            pairs (no ``min_abs`` and no ``fdr``), the error is raised before the computation.
+            pairs (no ``threshold`` and no ``fdr``), the error is raised before the computation.
             Otherwise it is raised as soon as the table is too large.
 
         Notes
@@ -106,24 +106,24 @@ class KendallArrayPairsMethods:
         >>> expr = xr.DataArray(
         ...     values, dims=("gene", "sample"), coords={"gene": ["MYC", "MAX", "MXD1"]}
         ... )
-        >>> edges = expr.genobit.kendall_pairs(min_abs=0.9, fdr=None)
+        >>> edges = expr.genobit.kendall_pairs(threshold=0.9, fdr=None)
         >>> edges.to_pandas().values.tolist()
         [[0, 2, 'MYC', 'MXD1', -1.0, 4]]
         """
         from genobit.kendall.variables import of_values
 
-        wanted = _wanted(variant, fdr, missing, kernel)
+        wanted = _wanted(statistic, fdr, missing, kernel)
         side = side_of(self._da, dim)
         variables, observations = (str(name) for name in side.dims)
         (ranks,) = of_values([side.data], [(variables, observations)], missing, wanted)
-        attributes = attributes_of(wanted, variant, missing, observations, side.shape[1])
+        attributes = attributes_of(wanted, statistic, missing, observations, side.shape[1])
         return _found(
             ranks,
             wanted,
             variables,
             _names(side, names),
             attributes,
-            min_abs,
+            threshold,
             fdr,
             parquet,
             share,
@@ -138,10 +138,10 @@ class KendallGenotypePairsMethods:
 
     def kendall_pairs(
         self,
-        min_abs: float | None = 0.6,
+        threshold: float | None = 0.6,
         fdr: float | None = 0.01,
         *,
-        variant: str = "b",
+        statistic: str = "tau_b",
         missing: str = "pairwise",
         kernel: str = "auto",
         parquet: str | os.PathLike[str] | None = None,
@@ -152,9 +152,9 @@ class KendallGenotypePairsMethods:
 
         Parameters
         ----------
-        min_abs, fdr, parquet, share, progress
+        threshold, fdr, parquet, share, progress
             As for ``DataArray.genobit.kendall_pairs``.
-        variant, missing, kernel
+        statistic, missing, kernel
             As for `kendall`.
 
         Returns
@@ -173,17 +173,17 @@ class KendallGenotypePairsMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.kendall_pairs(min_abs=0.8, fdr=None).to_pandas()
+        >>> pairs = ds.genobit.kendall_pairs(threshold=0.8, fdr=None).to_pandas()
         >>> pairs[["variants_0", "variants_1", "tau", "n"]].round(4).values.tolist()
         [[0.0, 1.0, 0.8165, 3.0]]
         """
         from genobit.kendall.variables import of_planes
 
-        wanted = _wanted(variant, fdr, missing, kernel)
+        wanted = _wanted(statistic, fdr, missing, kernel)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         dims = (model.VARIANTS, model.SAMPLES)
         (variables,) = of_planes([planes], [dims], layout, missing, wanted)
-        attributes = attributes_of(wanted, variant, missing, model.SAMPLES, layout.bits)
+        attributes = attributes_of(wanted, statistic, missing, model.SAMPLES, layout.bits)
         attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
         return _found(
             variables,
@@ -191,7 +191,7 @@ class KendallGenotypePairsMethods:
             model.VARIANTS,
             _variant_names(ds),
             attributes,
-            min_abs,
+            threshold,
             fdr,
             parquet,
             share,
@@ -199,11 +199,11 @@ class KendallGenotypePairsMethods:
         )
 
 
-def _wanted(variant: str, fdr: float | None, missing: str, kernel: str) -> TileSpec:
+def _wanted(statistic: str, fdr: float | None, missing: str, kernel: str) -> TileSpec:
     from genobit.kendall.matrix import checked
 
-    wanted = checked(variant, pvalue=fdr is not None, missing=missing, kernel=kernel)
-    return wanted._replace(outputs=(variant, "n") + (() if fdr is None else ("pvalue",)))
+    wanted = checked(statistic, pvalue=fdr is not None, missing=missing, kernel=kernel)
+    return wanted._replace(outputs=(statistic, "n") + (() if fdr is None else ("pvalue",)))
 
 
 def _found(
@@ -212,7 +212,7 @@ def _found(
     dim: str,
     names: NDArray[Any],
     attributes: dict[str, Any],
-    min_abs: float | None,
+    threshold: float | None,
     fdr: float | None,
     parquet: str | os.PathLike[str] | None,
     share: tuple[int, int] | None,
@@ -225,9 +225,9 @@ def _found(
 
     check_dimension(dim)
     columns = (f"{dim}_0", f"{dim}_1", "tau")
-    question = PairQuery(min_abs, fdr, columns, WHOLE if share is None else share)
+    question = PairQuery(threshold, fdr, columns, WHOLE if share is None else share)
     search = Search(variables.tile(wanted), variables.arrays, question, progress=progress)
-    attributes |= {"min_abs": search.question.min_abs, "fdr": search.question.fdr}
+    attributes |= {"threshold": search.question.threshold, "fdr": search.question.fdr}
     if share is not None:
         attributes["share"] = list(search.question.share)
     if parquet is not None:

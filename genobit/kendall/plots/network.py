@@ -111,14 +111,14 @@ def kendall_network(
     Examples
     --------
     >>> import genobit
-    >>> pairs = genobit.sample_expression().genobit.kendall_pairs(min_abs=0.7)
+    >>> pairs = genobit.sample_expression().genobit.kendall_pairs(threshold=0.7)
     >>> picture = kendall_network(pairs)
     >>> len(picture.Points.Nodes), len(picture.Segments.Edges)
     (100, 198)
     """
     links = links_of(pairs, seed)
     if not links.size:
-        raise ValueError("there is no edge to draw; ask kendall_pairs for a lower min_abs")
+        raise ValueError("there is no edge to draw; ask kendall_pairs for a lower threshold")
     of_all = None
     if colour_by is not None:
         variables = xr.Dataset(coords={pairs.dim: pairs.names})

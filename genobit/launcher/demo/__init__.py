@@ -61,10 +61,10 @@ def run(folder: Path) -> Path:
         "where it changed on their tree."
     )
     settings = {
-        "threshold": ld.MIN_R2,
+        "min_r2": ld.MIN_R2,
         "window": ld.WINDOW,
         "min_kinship": grm.MIN_KINSHIP,
-        "min_abs": kendall.MIN_ABS,
+        "min_tau": kendall.MIN_TAU,
         "fdr": kendall.FDR,
     }
     report = folder / "report.html"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genobit.launcher.demo.steps import Stopwatch
 
 #: An edge of the network has at least this |tau|, and at most this false discovery rate.
-MIN_ABS = 0.6
+MIN_TAU = 0.6
 FDR = 0.01
 MODULE = "gene_module"
 #: Numbers of genes on which scipy and pandas are timed.
@@ -34,9 +34,9 @@ def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
 
     All genes are used, because the choice of the kernel depends on their number.
     """
-    expr.genobit.kendall("b", pvalue=True, compute=True)
-    expr.genobit.kendall_pairs(min_abs=MIN_ABS, fdr=FDR)
-    abs(bits.genobit.kendall("b", dtype="float32")).max().compute()
+    expr.genobit.kendall("tau_b", pvalue=True, compute=True)
+    expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR)
+    abs(bits.genobit.kendall("tau_b", dtype="float32")).max().compute()
 
 
 def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
@@ -48,10 +48,10 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
     tau = all_pairs(expr, watch)
     step = "Network of correlated genes, to Parquet and GraphML"
     with watch.step(step) as notes:
-        pairs = expr.genobit.kendall_pairs(min_abs=MIN_ABS, fdr=FDR)
+        pairs = expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR)
         pairs.to_parquet(table)
         pairs.to_graphml(table.with_suffix(".graphml"))
-        notes.append(f"{len(pairs):,} pairs with |τ| of at least {MIN_ABS}")
+        notes.append(f"{len(pairs):,} pairs with |τ| of at least {MIN_TAU}")
     found = communities(expr, pairs)
     genotypes(bits, watch)
     with watch.step("Three pictures of correlations") as notes:
@@ -61,7 +61,7 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
         "Rank correlation",
         f"Kendall's τ-b of all pairs of {expr.sizes['gene']:,} genes in {expr.sizes['sample']} "
         "samples, simulated as 18 modules of co-expressed genes, and noise. "
-        f"{len(pairs):,} pairs have a |τ| of at least {MIN_ABS} at a false discovery rate of "
+        f"{len(pairs):,} pairs have a |τ| of at least {MIN_TAU} at a false discovery rate of "
         f"{FDR:.0%}. They are beside this page: in {table.name}, and in "
         f"{table.with_suffix('.graphml').name} for Cytoscape or Gephi.",
         (*figures, recovered(found), strongest(expr, pairs)),
@@ -76,7 +76,7 @@ def all_pairs(expr: xr.DataArray, watch: Stopwatch) -> xr.Dataset:
     with watch.step("Kendall's τ-b and p-values of genes", work), progress("Kendall's tau-b"):
         # CPU time of all threads, so that other programs do not change the ratios.
         begin = time.process_time()
-        tau = expr.genobit.kendall("b", pvalue=True, compute=True)
+        tau = expr.genobit.kendall("tau_b", pvalue=True, compute=True)
         ours = (time.process_time() - begin) / n_pairs
     with watch.step("The same by scipy.stats.kendalltau") as notes:
         notes.extend(compared(scipy_pairs(expr[:SCIPY_GENES]), ours))
@@ -128,7 +128,7 @@ def genotypes(bits: xr.Dataset, watch: Stopwatch) -> None:
     n_pairs = n_variants * (n_variants - 1) // 2
     work = f"{n_pairs:,} pairs of {bits.sizes['samples']:,} dosages"
     with watch.step("Kendall's τ-b of variants, tile by tile", work) as notes:
-        tau = spread.genobit.kendall("b", dtype="float32")
+        tau = spread.genobit.kendall("tau_b", dtype="float32")
         with progress("Kendall's tau-b of variants"):
             strong = int((abs(tau) >= STRONG).sum())
         # The diagonal holds no pairs, and every pair occurs twice.

@@ -89,7 +89,7 @@ class TestHeatmap:
         import genobit
 
         expr = genobit.sample_expression()[:12]
-        picture = kendall_heatmap(expr.genobit.kendall("b", pvalue=True))
+        picture = kendall_heatmap(expr.genobit.kendall("tau_b", pvalue=True))
         assert picture.Image.I.bounds.lbrt() == (-0.5, -0.5, 11.5, 11.5)
 
 
@@ -186,7 +186,7 @@ class TestCandidates:
             found = held.up_to(cut)
             assert sorted(held.qvalue[found]) == sorted(q[q <= cut])
         rows_found = held.at_least(0.8)
-        expected = pairs.select(min_abs=0.8)
+        expected = pairs.select(threshold=0.8)
         assert len(held.table(rows_found)) == len(expected)
         degree = held.degree(rows_found)
         assert degree[degree > 0].tolist() == expected.degree().tolist()

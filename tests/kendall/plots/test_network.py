@@ -194,7 +194,7 @@ class TestNetwork:
         assert not len(draw_nodes(laid, colours, (1, 6)).Segments.Marked)
 
     def test_no_edge(self):
-        with pytest.raises(ValueError, match="lower min_abs"):
+        with pytest.raises(ValueError, match="lower threshold"):
             kendall_network(table([], 5))
 
 
