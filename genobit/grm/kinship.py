@@ -1,16 +1,14 @@
 """Relatives: KING-robust kinship, identity by state and degrees of relationship.
 
-Take two samples i and j, over the N variants called in both. The counts h_i and h_j are their
-heterozygous calls, and H the variants heterozygous in both. IBS0 counts opposite homozygotes, IBS2
-equal dosages and IBS1 the remaining variants. Then
+Over the N variants called in both samples, h_i and h_j count heterozygous calls of one sample, H
+variants heterozygous in both, IBS0 opposite homozygotes, IBS2 equal dosages and IBS1 the rest:
 
     kinship = (H - 2 IBS0) / (2 m) + 1/2 - (h_i + h_j) / (4 m),  m = min(h_i, h_j)
     IBS     = (2 IBS2 + IBS1) / (2 N)
 
 The first formula is KING-robust kinship for pairs between families (Manichaikul et al. 2010,
-equation 11). It needs no allele frequencies, so the samples may come from several populations. A
-sample has kinship 0.5 with itself. Kinship with another sample is NaN if either has no
-heterozygous call.
+equation 11). A sample has kinship 0.5 with itself. Kinship with another sample is NaN if either has
+no heterozygous call. See docs/internals/grm-sums.md for the counts that both need.
 """
 
 from __future__ import annotations

@@ -24,13 +24,10 @@ Missing calls have z = 0. With "mean" this imputes the mean, and the denominator
 variants. With "pairwise" the denominator is over the variants called in both samples.
 
 Without missing calls and with the samples' own frequencies, vanraden1 is integer arithmetic up to
-one last division. Let M be the dosages of n samples, B = M M' 1 and c = M' 1 the allele counts.
-Then
+one last division, so it is bit-identical for every chunking. With M the dosages of n samples,
+B = M M' 1 and c = M' 1 (see docs/internals/grm-sums.md):
 
     A = 2 (n^2 M M' - n (B 1' + 1 B') + 1'B) / (2n 1'c - 1'B),        1'B = c'c.
-
-M M' is the product of dosages - 1 (values -1, 0 and 1) plus terms of single rows. All sums are
-integers, so the matrix is bit-identical for every chunking.
 """
 
 from __future__ import annotations

@@ -6,24 +6,14 @@ n (Hill and Weir, Theoretical Population Biology 33:54, 1988; as in Remington et
 
     E(r2) = (10 + C) / ((2 + C)(11 + C)) * (1 + (3 + C)(12 + 12 C + C^2) / (n (2 + C)(11 + C)))
 
-The number of correlated observations n counts haplotypes, or samples if r2 is of dosages. rho is
-fitted to the means of the bins by least squares, with the number of pairs as weights. At the
-half-decay distance, the curve is half of its value at 0. At the half-decay distance of the means,
-the means first fall to half of the mean of the first bin.
-
-A half-decay distance is only meaningful if the curve describes the means. The curve is compared
-with a constant, the mean of all pairs, which also has one parameter. S is the sum of squared
-deviations from the means of B bins, weighted by pairs:
+The curve is fitted to the means of the bins. It has a half-decay distance only if it describes the
+means better than a constant. With S the sum of squared deviations from the means of B bins:
 
     R2 = 1 - S_curve / S_constant        delta AIC = B ln(S_constant / S_curve)
 
-(AIC of least squares, Burnham and Anderson, Model Selection and Multimodel Inference, 2002,
-section 2.2). The curve fits if R2 is at least 1/2 and delta AIC at least 10, which leaves the
-constant "essentially no support" (ibid., section 2.6). The half-decay distance must also lie
-between the mean distances of the first and the last bin: outside, it would be an extrapolation.
-
-Confidence intervals come from a block bootstrap, because values of neighbouring pairs are not
-independent. It resamples parts of the genome. A pair belongs to the part of its first variant.
+(Burnham and Anderson, Model Selection and Multimodel Inference, 2002, sections 2.2 and 2.6). A
+block bootstrap gives the intervals, because values of neighbouring pairs are not independent. See
+docs/ld-decay.md for the curve, the fit and the intervals.
 """
 
 from __future__ import annotations

@@ -1,24 +1,13 @@
 """Kendall scores by merge sort in vector registers: Knight's algorithm on packed pairs of ranks.
 
-This is VSE, the vectorised sort-enabled algorithm of Liu, Pan, Green, Aluru 2017. A 32-bit integer
-holds both ranks of an observation, and a register holds eight such keys. From 32,768 observations
-on, where the paper stops, keys have 64 bits.
-
-Knight 1966: sort the observations by one variable and break its ties by the other. Sorting them by
-the other variable then takes D exchanges of neighbours. D is the number of discordant pairs, and
+This is VSE, the vectorised sort-enabled algorithm of Liu, Pan, Green, Aluru 2017. If observations
+are sorted by one variable and then by the other, sorting them by the other variable takes D
+exchanges of neighbours. D is the number of discordant pairs (Knight 1966), and
 
     score = n (n - 1) / 2 - ties of x - ties of y + ties of both - 2 D
 
-Ranks are dense, so a counting sort orders each column once for a block of rows. One pass per pair
-of variables puts the keys in order:
-
-- if the column has no ties, the row is gathered in the order of the column;
-- if the row has no ties, its rank is the place of the key;
-- if both have ties, the column's order is dealt to the places of the row's ranks, which sorts the
-  keys by both.
-
-Missing observations leave gaps, which are closed before the exchanges are counted. No memory is
-allocated per pair.
+Both ranks of an observation are one integer, so a register sorts several observations at once. See
+docs/internals/kendall-knight.md for keys and their order.
 """
 
 from __future__ import annotations

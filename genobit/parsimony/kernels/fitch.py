@@ -6,20 +6,8 @@ state s:
 
     common_s = x_s & y_s,   some = common_1 | common_2 | ...,   z_s = common_s | (x_s | y_s) & ~some
 
-A change is counted for each bit that is not set in ``some``. Sets are joined one register at a
-time, not eight words. The planes of four states of both rows then fill the sixteen registers of
-AVX2. With 512 bits at once, half of them spilled to memory: a join of 4,096 sites took 72 ns on a
-Zen 3, against 30 ns. Counting the changes adds 15 ns.
-
-In a search, a subtree is attached to a branch by a new node. Its set is the join of the sets at the
-branch's two ends. The subtree adds a change for every pattern in which it shares no state with that
-set. Neither step needs a pass over the tree, and counting stores nothing.
-
-The length of a binary tree needs a list of joins, and keeps only the sets that a later join still
-needs. Sets of inner nodes are kept in slots that are reused, so a block stays in the L1 cache for
-any number of taxa. One row for each inner node is slower: 3.7 us for 50 taxa x 4,095 patterns on a
-Zen 3, against 3.0 us with slots. A trifurcation at the root is two joins. Their order does not
-change the length, because an unrooted tree may be rooted on any branch.
+A change is counted for each bit that is not set in ``some``. See
+docs/internals/parsimony-passes.md for moves of a search and lengths of trees.
 """
 
 from __future__ import annotations
@@ -52,6 +40,8 @@ def join_block(
     states: int,
 ) -> None:
     """Join x[i] and y[j] into out[k], for one block."""
+    # Register by register: 30 ns for four states of 4,096 sites, against 72 ns with all eight words
+    # at once, which spill to memory (Zen 3). Counting the changes adds 15 ns.
     for w in range(0, BLOCK_WORDS, REGISTER_WORDS):
         join_register(x, i + w, y, j + w, out, k + w, states)
 
@@ -197,6 +187,8 @@ def joins(starts: NDArray[np.int64], members: NDArray[np.int64], taxa: int) -> N
     starts, members: as in `topology.Children`. A tip is its row (0 or more), a slot is negative.
     In a join of a tip and a slot, the slot is on the left.
     """
+    # Slots are reused, so that a block stays in the L1 cache: 3.0 us for 50 taxa x 4,095 patterns,
+    # against 3.7 us with a row for each inner node (Zen 3).
     out = np.empty((taxa - 1, 3), np.int64)
     nodes = starts.size - 1
     place = np.arange(nodes)

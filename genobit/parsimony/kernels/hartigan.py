@@ -1,23 +1,13 @@
 """Hartigan's passes on state planes, for nodes with any number of children.
 
-In the down pass, a node with k children counts the children in which each state is possible. Its
-set holds the states with the largest count m, and k - m children change (Hartigan 1973, Biometrics
-29: 53-65, theorem 1). The upper set holds the states with count m - 1, which cost one change more.
-The up pass needs it. With two children, the set is Fitch's intersection or union.
-
-Counts are bit-sliced: planes of their bits, for a register of patterns at a time. The largest count
-is found from the highest bit down. If any remaining state has the bit, the states without it drop.
-
-The up pass gives the states of inner nodes, given the states of their parents. With V the set of a
-node, B its upper set, and F the states of its parent, all states of the node in any most
-parsimonious reconstruction are (Hartigan, theorem 2)
+Down pass: V, the set of a node, holds the states that are possible in most children (m of k), and
+k - m children change (Hartigan 1973, Biometrics 29: 53-65, theorem 1). B, its upper set, holds the
+states with count m - 1. Up pass, with F the states of the parent (theorem 2):
 
     F of the node = F where it is a part of V, else V | (F & B)
 
-For a single reconstruction, F is a single state f. If f is in V, the node keeps it. If f is in B
-alone, the change may be on this branch or one branch later. ACCTRAN places it on this branch,
-DELTRAN on a later one (Swofford & Maddison 1987, Mathematical Biosciences 87: 199-229). If V has
-several states, the lowest is taken, also at the root.
+Counts are bit-sliced, so one operation counts a register of patterns. See
+docs/internals/parsimony-passes.md for the passes and the rules ACCTRAN and DELTRAN.
 """
 
 from __future__ import annotations
