@@ -1,7 +1,7 @@
 """Figures that show themselves in notebooks, static pages and scripts.
 
-A figure is HTML with its data. BokehJS comes with the first figure of a page, 0.47 MB compressed:
-a notebook saved with five figures of 500 kB or less then has one copy of it.
+A figure is HTML with compressed data. BokehJS, 0.47 MB compressed, comes with the first figure of a
+page. A saved notebook of five figures took 2.0 MB.
 """
 
 from __future__ import annotations
