@@ -33,7 +33,12 @@
     piece(name).code = run(name, data)
   }
   const drawing = unpacked(item)
-  if (!loaded()) await Promise.all(needed.map((name) => piece(name).ready))
+  const sent = Promise.all(needed.map((name) => piece(name).ready))
+  const own = new Promise((resolve) => {
+    if (loaded()) resolve()
+    else addEventListener("load", () => loaded() && resolve())
+  })
+  await Promise.race([sent, own])
   const bokeh = loaded() ?? page.root.Bokeh
   // JupyterLab can show an output twice, and each view runs this script.
   for (const division of document.querySelectorAll(`[id="${target}"]`)) {
